@@ -24,7 +24,6 @@ let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistog
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
@@ -35,6 +34,8 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHTTPTypesHTTP2 = Target.Dependency.product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -59,7 +60,6 @@ let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
 let pinned: [Target.Dependency] = [
     ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
     ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
-    ("NIOExtras", "swift-nio-extras"), ("NIOHTTP2", "swift-nio-http2"),
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
@@ -130,7 +130,7 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
-        // What Swift's Glibc module leaves out: the settings of malloc, and the list of loaded objects.
+        // What Swift's Glibc module leaves out: settings of malloc and the process, loaded objects.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
         // The git revision: another one compiles this target alone.
@@ -171,10 +171,10 @@ let package = Package(
             dependencies: [
                 "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
-                hummingbirdCore, hummingbirdHTTP2,
-                hummingbirdTLS,
+                hummingbirdCore, hummingbirdTLS,
                 logging,
-                metrics, metricsCore, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing, unixSignals,
+                metrics, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypesHTTP2, nioPosix, nioSSL,
+                serviceLifecycle, tracing, unixSignals,
             ], path: "Shared/ServiceRuntime", resources: [.embedInCode("OpenAPI/common.json")],
             swiftSettings: settings),
 
@@ -268,8 +268,8 @@ let package = Package(
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
                 hummingbirdTesting,
-                httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, serviceLifecycle,
-                serviceLifecycleTestKit, tracing, unixSignals,
+                httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
+                serviceLifecycle, serviceLifecycleTestKit, tracing, unixSignals,
             ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
         .testTarget(
             name: "IngestTests",

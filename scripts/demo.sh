@@ -7,6 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
+. "$here/processes.sh"
 . "$here/services.sh"
 . "$here/demo-steps.sh"
 . "$here/build-progress.sh"
@@ -40,12 +41,12 @@ stack_stop_at_exit finish_devices
 stack_stop
 rm -rf "$stack/rabbitmq" "$stack"/securepush.sqlite* "$run"
 mkdir -p "$run"
+STORE=sqlite BROKER_NODES=1
 # The browser is a fourth platform. Nothing is sent to it before somebody opens the page.
 export DISPATCH_REGISTERED_ONLY=true
 stack_start
 export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port INGEST_URL=http://127.0.0.1:$ingest_port
 export HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port
-unset INGEST_API_KEY RETRIEVAL_TOKEN
 say "Started in $((SECONDS - begin)) s."
 
 demo_register

@@ -11,6 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
+. "$here/processes.sh"
 . "$here/services.sh"
 cd "$here/.."
 export PYTHONDONTWRITEBYTECODE=1
@@ -31,7 +32,7 @@ python3 scripts/monitoring/consistency.py
 picture=${2:+$(realpath "$2")}
 STORE=postgres BROKER_NODES=1 HUB_TELEMETRY=true
 export STORE BROKER_NODES HUB_TELEMETRY
-stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")"
+stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")" STORE BROKER_NODES HUB_TELEMETRY PYTHONDONTWRITEBYTECODE
 prometheus=
 finish() {
     local result=$?

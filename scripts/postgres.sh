@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A private PostgreSQL cluster for tests and demonstrations: loopback and a socket in DIR only, trust, fsync on.
+# A private PostgreSQL cluster for tests and demonstrations: loopback only, trust, fsync on.
 #
 #   scripts/postgres.sh start DIR PORT   make the cluster in DIR/data unless it is there, start it, wait for logins
 #   scripts/postgres.sh stop DIR         stop it (fast shutdown); nothing to do if it is not running
@@ -10,6 +10,10 @@
 # The database `securepush` belongs to the user `securepush`, who may create databases. URL:
 # postgres://securepush@127.0.0.1:PORT/securepush. PostgreSQL refuses to run as root: as root, the user `postgres` runs it.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/processes.sh"
+# Settings of another PostgreSQL would send our statements there, or ask this one for TLS.
+unset ${!PG*}
 
 die() { echo "postgres.sh: $*" >&2; exit 1; }
 usage() { die "usage: postgres.sh start DIR PORT | stop DIR | kill DIR | status DIR | sql URL SQL"; }
@@ -64,7 +68,7 @@ make_cluster() {
         --no-instructions >"$dir/initdb.log" 2>&1 || { cat "$dir/initdb.log" >&2; die "initdb failed"; }
     cat >>"$dir/data/postgresql.conf" <<CONF
 listen_addresses = '127.0.0.1'
-unix_socket_directories = '$socket_dir'
+unix_socket_directories = ''
 max_connections = 500
 shared_buffers = 128MB
 min_wal_size = 256MB
@@ -72,9 +76,6 @@ max_wal_size = 2GB
 log_min_messages = warning
 CONF
 }
-
-# The path of a Unix socket is limited to 107 bytes; a deep DIR goes without one.
-choose_socket_dir() { if ((${#dir} <= 80)); then socket_dir=$dir; else socket_dir=; fi; }
 
 find_psql() {
     if [[ -x $programs/psql ]]; then echo "$programs/psql"; else command -v psql || die "psql is not installed"; fi
@@ -92,24 +93,38 @@ make_database() {
         psql_as_admin -d postgres -c "CREATE DATABASE securepush OWNER securepush"
 }
 
-# Whether a process lives; a zombie that its parent has not collected yet does not.
-is_alive() { [[ $(ps -o stat= -p "$1" 2>/dev/null) == [!Z]* ]]; }
+# PostgreSQL writes postmaster.pid. The number counts only while it is a server of this folder: after a crash or a power
+# cut the system may have given it to any process.
+server_pid() {
+    local pid
+    pid=$(head -1 "$dir/data/postmaster.pid" 2>/dev/null || true)
+    if process_with "$pid" "-D $dir/data "; then echo "$pid"; fi
+}
 
-is_running() { [[ -s $dir/data/postmaster.pid ]] && is_alive "$(head -1 "$dir/data/postmaster.pid")"; }
+is_running() { [[ -n $(server_pid) ]]; }
 
 start() {
-    mkdir -p "$dir"
-    dir=$(cd "$dir" && pwd -P)
-    choose_socket_dir
     open_path
     [[ -s $dir/data/PG_VERSION ]] || make_cluster
     if ! is_running; then
-        # After a crash the file of the dead server is still there; postgres removes it itself if the pid is free.
+        # The file of a server that crashed: postgres would not start while any process has the number in it.
+        rm -f "$dir/data/postmaster.pid"
+        trap 'abandon_start 130' INT
+        trap 'abandon_start 143' TERM HUP
         (close_inherited && as_owner "$programs/pg_ctl" start --pgdata="$dir/data" --log="$dir/postgres.log" --silent \
             --wait --timeout=60 --options="-p $port") </dev/null >"$dir/start.log" 2>&1 || { tail -20 "$dir/postgres.log" >&2; die "no start"; }
     fi
-    head -1 "$dir/data/postmaster.pid" >"$dir/pid"
-    make_database
+    server_pid >"$dir/pid"
+    make_database || { stop; die "the database securepush could not be made"; }
+}
+
+# The server has a session of its own, which Ctrl-C does not reach, and may not have written its number yet.
+abandon_start() {
+    trap - INT TERM HUP
+    local deadline=$((SECONDS + 10))
+    until is_running || ((SECONDS >= deadline)); do sleep 0.1; done
+    stop
+    exit "$1"
 }
 
 stop() {
@@ -123,13 +138,13 @@ stop() {
 kill_all() {
     is_running || return 0
     local server children
-    server=$(head -1 "$dir/data/postmaster.pid")
+    server=$(server_pid)
     children=$(ps -o pid= --ppid "$server" 2>/dev/null || true)
     # shellcheck disable=SC2086 # a list of numbers
     kill -9 "$server" $children 2>/dev/null || true
     while is_alive "$server"; do sleep 0.05; done
     # A zombie's number still counts as a running server to the next one.
-    rm -f "$dir/pid" "$dir/data/postmaster.pid" "$dir"/.s.PGSQL.*
+    rm -f "$dir/pid" "$dir/data/postmaster.pid"
 }
 
 [[ $# -ge 2 ]] || usage
@@ -138,7 +153,8 @@ if [[ $1 == sql ]]; then
     exec "$(find_psql)" -X -q -A -t -v ON_ERROR_STOP=1 -d "$2" -c "${3:-}"
 fi
 command=$1 dir=$2 port=${3:-}
-[[ $dir == /* ]] || dir=$PWD/$dir
+[[ $command != start ]] || mkdir -p "$dir"
+dir=$(cd "$dir" 2>/dev/null && pwd -P) || dir=/nowhere
 programs=$(find_programs)
 case $command in
     start) [[ $port =~ ^[0-9]+$ ]] || usage; start ;;

@@ -11,6 +11,8 @@
 # PORT serves AMQP, PORT+1 is the distribution's and PORT+2 is epmd's. DIR/pid is the node's process ID. A node of a
 # cluster (rabbitmq-cluster.sh) uses the epmd of another: DIR/epmd-port names its port, and it starts and ends none.
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/processes.sh"
 
 usage() {
     sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
@@ -38,6 +40,8 @@ private() {
         RABBITMQ_NODENAME="securepush$port@localhost" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 \
         RABBITMQ_NODE_PORT="$port" RABBITMQ_DIST_PORT=$((port + 1)) RABBITMQ_MNESIA_BASE="$dir/mnesia" \
         RABBITMQ_LOG_BASE="$dir/log" RABBITMQ_PID_FILE="$dir/pid" RABBITMQ_CONFIG_FILE="$dir/rabbitmq" \
+        RABBITMQ_CONFIG_FILES="$dir/conf.d" RABBITMQ_ADVANCED_CONFIG_FILE="$dir/advanced.config" \
+        ERL_CRASH_DUMP="$dir/log/erl_crash.dump" \
         RABBITMQ_ENABLED_PLUGINS_FILE="$dir/plugins" RABBITMQ_CONF_ENV_FILE=/dev/null \
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}' \
         RABBITMQ_CTL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}' "$@"
@@ -62,9 +66,15 @@ bounded() {
     "$@"
 }
 
-node_pid() { head -n 1 "$dir/pid" 2>/dev/null || true; }
+# The node writes DIR/pid. The number counts only while it is a node with this folder: after a crash or a power cut the
+# system may have given it to any process.
+node_pid() {
+    local pid
+    pid=$(head -n 1 "$dir/pid" 2>/dev/null || true)
+    if process_with "$pid" "-home $dir/home "; then echo "$pid"; fi
+}
 
-is_alive() { local pid; pid=$(node_pid) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; }
+node_is_alive() { [ -n "$(node_pid)" ]; }
 
 # Whether the node answers the protocol header with a frame: a port that is open is not yet a broker that answers.
 answers_amqp() {
@@ -84,49 +94,60 @@ epmd_port() { cat "$dir/epmd-port" 2>/dev/null || echo $((port + 2)); }
 
 # epmd detaches itself from the terminal; it stays in the foreground here so that its process ID is known.
 start_epmd() {
-    local epmd pid
-    if [ -f "$dir/epmd-port" ]; then return; fi
-    pid=$(cat "$dir/epmd.pid" 2>/dev/null || true)
-    if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then return; fi
+    local epmd
+    if [ -f "$dir/epmd-port" ] || recorded_process "$dir/epmd.pid" >/dev/null; then return; fi
     epmd=$(command -v epmd) || epmd=$(find /usr/lib/erlang /opt/homebrew/lib/erlang -name epmd -type f | head -n 1)
     detached "$epmd" -address 127.0.0.1 -port $((port + 2)) >/dev/null 2>&1 </dev/null &
-    echo $! >"$dir/epmd.pid"
+    record_process "$dir/epmd.pid" $!
+    disown
 }
 
 start() {
     mkdir -p "$dir/home" "$dir/log" "$dir/mnesia"
     chmod 700 "$dir"
-    if is_alive && answers_amqp; then return; fi
+    if node_is_alive && answers_amqp; then return; fi
     echo "$port" >"$dir/port"
     write_configuration
+    # The servers have sessions of their own, which Ctrl-C does not reach.
+    trap 'end_launched; end_epmd; exit 130' INT
+    trap 'end_launched; end_epmd; exit 143' TERM HUP
     start_epmd
     rm -f "$dir/pid"
     local server
     server=$(tool rabbitmq-server)
     detached "$server" >"$dir/log/console.log" 2>&1 </dev/null &
-    local launched=$!
+    record_process "$dir/server.pid" $!
+    disown
     for _ in $(seq 1 600); do
-        if [ -s "$dir/pid" ] && is_alive && answers_amqp; then return; fi
-        if ! kill -0 "$launched" 2>/dev/null && ! is_alive; then break; fi
+        if node_is_alive && answers_amqp; then return; fi
+        recorded_process "$dir/server.pid" >/dev/null || node_is_alive || break
         sleep 0.1
     done
     echo "rabbitmq.sh: the node did not start; $dir/log/console.log ends with:" >&2
     tail -n 20 "$dir/log/console.log" >&2
-    end_node KILL
+    end_launched
     end_epmd
     exit 69
 }
 
 # Sends a signal to the node, and waits for its end. The node removes DIR/pid long before it has ended.
 end_node() {
-    local pid=${2:-$(node_pid)}
+    local pid=$2
     if [ -z "$pid" ]; then return; fi
     kill "-$1" "$pid" 2>/dev/null || true
     for _ in $(seq 1 300); do
-        kill -0 "$pid" 2>/dev/null || return 0
+        is_alive "$pid" || return 0
         sleep 0.1
     done
     kill -KILL "$pid" 2>/dev/null || true
+}
+
+# Ends what `start` launched, also a node that has not written DIR/pid yet: it is in the process group of its script.
+end_launched() {
+    local pid
+    pid=$(recorded_process "$dir/server.pid") || pid=
+    if [ -n "$pid" ]; then kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null || true; fi
+    rm -f "$dir/server.pid"
 }
 
 # A node that stops with clients on quorum queues waits for their channels for up to half a minute: they go first.
@@ -134,24 +155,25 @@ end_node() {
 stop() {
     local pid
     pid=$(node_pid)
-    if is_alive; then
+    if [ -n "$pid" ]; then
         ctl eval 'rabbit_maintenance:suspend_all_client_listeners(),
             rabbit_maintenance:close_all_client_connections(), init:stop().' >/dev/null 2>&1 || true
     fi
     end_node TERM "$pid"
+    end_launched
     end_epmd
 }
 
 end_epmd() {
     local pid
-    pid=$(cat "$dir/epmd.pid" 2>/dev/null || true)
+    pid=$(recorded_process "$dir/epmd.pid") || pid=
     # It keeps nothing, and what started it may have blocked SIGTERM.
     if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
     rm -f "$dir/epmd.pid"
 }
 
 status() {
-    if ! is_alive; then
+    if ! node_is_alive; then
         echo "stopped"
         return 1
     fi
@@ -228,7 +250,7 @@ fi
 case $command in
     start) start ;;
     stop) stop ;;
-    kill) end_node KILL ;;
+    kill) end_node KILL "$(node_pid)" ;;
     status) status ;;
     heal) heal ;;
     ctl) shift 2 && ctl "$@" ;;

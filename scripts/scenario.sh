@@ -8,6 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
+. "$here/processes.sh"
 . "$here/services.sh"
 cd "$here/.."
 
@@ -25,7 +26,7 @@ case $name in
     withdrawal) DISPATCH_WITHDRAW=read ;;
 esac
 
-stack_use .securepush/scenario
+stack_use .securepush/scenario STORE BROKER_NODES DISPATCH_WITHDRAW BENCHMARK_SEED
 if stack_is_up; then die "A scenario is running already (its processes are in $run)."; fi
 stack_stop_at_exit
 

@@ -6,8 +6,19 @@
 
 services="hub-emulator ingest dispatcher retrieval"
 
-# Chooses the folder of the stack; every other function works on it.
+# Of the caller's environment, every program of a stack sees these alone. Others may be settings of another installation:
+# with AUDIT_LOG or AUTH_USERS_FILE the stack would write into files that are not its own.
+ordinary_variables="PATH HOME USER LANG LC_ALL LC_CTYPE TERM COLUMNS NO_COLOR TMPDIR SECUREPUSH_BIN RABBITMQ_BIN"
+
+# stack_use DIR [VARIABLE...]: chooses the folder of the stack, on which every other function works, and the variables of
+# the caller that the stack takes. STACK_NAME=VALUE gives its services the setting NAME.
 stack_use() {
+    local variable
+    for variable in $(compgen -e); do
+        case " $ordinary_variables ${*:2} SHELLOPTS BASHOPTS " in *" $variable "*) continue ;; esac
+        case $variable in STACK_*) [ $# -eq 1 ] || continue ;; esac
+        unset "$variable"
+    done
     # Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
     [ -d "$1" ] || { mkdir -p "$1" && chmod 700 "$1"; }
     stack=$(cd "$1" && pwd)
@@ -16,8 +27,6 @@ stack_use() {
     broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
     bin=${SECUREPUSH_BIN:-$here/../.build/debug}
     bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
-    # The scripts and services use loopback addresses, which a proxy does not reach.
-    unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 }
 
 stack_start() {
@@ -135,7 +144,7 @@ start_service() {
     local name=$1
     shift
     with_only_settings "$@" "$name" >"$run/$name.out" 2>"$run/$name.log" </dev/null &
-    { echo $! && birth_of $!; } >"$run/$name.pid"
+    record_process "$run/$name.pid" $!
 }
 
 # Settings are exported, not passed to `env`, whose arguments `ps` shows. Replaces the shell that calls it, so that the
@@ -143,7 +152,11 @@ start_service() {
 with_only_settings() {
     local variable
     for variable in $(compgen -e); do
-        case $variable in PATH | HOME | LANG | TMPDIR | LOG_LEVEL | ACCESS_LOG | AUDIT_LOG | OTEL_*) ;; *) unset "$variable" ;; esac
+        case $variable in
+            PATH | HOME | LANG | TMPDIR | SHELLOPTS | BASHOPTS) ;;
+            STACK_*) export "${variable#STACK_}=${!variable}" && unset "$variable" ;;
+            *) unset "$variable" ;;
+        esac
     done
     while [ $# -gt 1 ]; do
         export "${1?}"
@@ -152,26 +165,20 @@ with_only_settings() {
     if command -v setsid >/dev/null; then exec setsid "$bin/$1"; else exec "$bin/$1"; fi
 }
 
-# When a process was started: tells it from a later one with the same ID.
-birth_of() {
-    if [ -r "/proc/$1/stat" ]; then sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20
-    else ps -o lstart= -p "$1" 2>/dev/null || true; fi
-}
+# Prints the process ID of a service of this stack, if it is alive.
+service_pid() { recorded_process "$run/$1.pid"; }
 
-service_pid() { head -n 1 "$run/$1.pid" 2>/dev/null || true; }
-
-# Whether the process that we recorded is alive.
-service_is_alive() {
-    local pid
-    pid=$(service_pid "$1")
-    [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null && [ "$(birth_of "$pid")" = "$(tail -n 1 "$run/$1.pid")" ]
-}
+service_is_alive() { service_pid "$1" >/dev/null; }
 
 wait_until_ready() {
     local name=$1 port=$2 deadline=$((SECONDS + 30))
     while [ $SECONDS -lt $deadline ]; do
-        if curl -fsS -o /dev/null --max-time 2 "http://127.0.0.1:$port/readyz" 2>/dev/null; then return; fi
+        # The answer may be another stack's, which took the port first; then this service has ended.
         if ! service_is_alive "$name"; then break; fi
+        if curl -fsS -o /dev/null --max-time 2 "http://127.0.0.1:$port/readyz" 2>/dev/null; then
+            service_is_alive "$name" && return
+            break
+        fi
         sleep 0.1
     done
     failed_service=$name
@@ -191,13 +198,25 @@ stack_stop() {
     if [ -d "$stack/postgres" ]; then "$here/postgres.sh" stop "$stack/postgres" >/dev/null 2>&1 || true; fi
 }
 
-stop_service() { if service_is_alive "$1"; then kill "-$2" "$(service_pid "$1")" 2>/dev/null || true; fi; }
+stop_service() {
+    local pid
+    if pid=$(service_pid "$1"); then kill "-$2" "$pid" 2>/dev/null || true; fi
+}
 
 await_end() {
     local deadline=$((SECONDS + 12))
     while service_is_alive "$1" && [ $SECONDS -lt $deadline ]; do sleep 0.05; done
     stop_service "$1" KILL
     rm -f "$run/$1.pid"
+}
+
+# Whether anything is on record that a stack in this folder started.
+stack_is_recorded() {
+    local file
+    for file in "$run"/*.pid "$stack"/rabbitmq/*pid "$stack"/rabbitmq-cluster/*/*pid "$stack"/postgres/pid; do
+        if [ -f "$file" ]; then return; fi
+    done
+    return 1
 }
 
 stack_is_up() {

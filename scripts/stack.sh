@@ -2,17 +2,20 @@
 # The local stack without containers, in the background: scripts/stack.sh up | down | status [DIR]
 #
 # DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. The broker is one RabbitMQ
-# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. The dispatcher gets DISPATCH_WITHDRAW and
-# HUB_TELEMETRY.
+# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. DISPATCH_WITHDRAW, DISPATCH_REGISTERED_ONLY,
+# HUB_TELEMETRY and HUB_PLATFORMS apply. STACK_NAME=VALUE gives every service the setting NAME, such as STACK_AUDIT_LOG.
+# No other variable reaches the stack: it might be a setting of another installation.
 # These listen on their default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
+. "$here/processes.sh"
 . "$here/services.sh"
 
 action=${1:-}
-stack_use "${2:-$here/../.securepush/local}"
+stack_use "${2:-$here/../.securepush/local}" STORE BROKER_NODES HUB_PLATFORMS DISPATCH_WITHDRAW DISPATCH_REGISTERED_ONLY \
+    HUB_TELEMETRY
 
 up() {
     if stack_is_up; then
@@ -45,9 +48,23 @@ usage_hints() {
     say "  $bin/securepush send --to alice --payload 'Your results are in.'"
 }
 
+# Processes whose record is gone are not stopped: nothing would tell them from those of another checkout.
+down() {
+    if stack_is_recorded; then
+        stack_stop
+        say "The stack is down; its data is in $stack."
+        return
+    fi
+    say "No process of a stack is on record in $run."
+    local port
+    for port in 8080 8081 8082 8083 8090; do
+        port_is_free "$port" || say "Port $port is in use. If it is a service of this stack whose folder was removed, stop that process yourself."
+    done
+}
+
 case $action in
     up) up ;;
-    down) stack_stop && say "The stack is down; its data is in $stack." ;;
+    down) down ;;
     status) stack_status ;;
     *) die "usage: scripts/stack.sh up | down | status [DIR]" 64 ;;
 esac

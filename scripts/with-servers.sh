@@ -8,10 +8,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
 [ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
+# libpq in the tests would take settings of another PostgreSQL from these.
+unset ${!PG*}
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush.XXXXXX")
 stop_servers() {
     trap - EXIT INT TERM
+    # It may still be starting.
+    if [ -n "${postgres:-}" ]; then kill "$postgres" 2>/dev/null && wait "$postgres" || true; fi
     "$here/rabbitmq.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true
     "$here/postgres.sh" stop "$folder/postgres" >/dev/null 2>&1 || true
     rm -rf "$folder"
@@ -30,6 +34,7 @@ wait "$postgres" || {
     cat "$folder/postgres.out" >&2
     die "PostgreSQL did not start" 69
 }
+postgres=
 warn "RabbitMQ and PostgreSQL started in $((SECONDS - start)) s"
 
 export SECUREPUSH_TEST_AMQP_URL="amqp://guest:guest@127.0.0.1:$amqp_port/%2F"

@@ -5,10 +5,15 @@
  */
 import { DiagnosticCode } from './lib/codes.js';
 import { isPushID, IncomingPush } from './lib/push.js';
-import { pushDevice } from './lib/subscription.js';
+import { inTime } from './lib/subscription.js';
+
+/** The background sync that repeats a registration. */
+const syncTag = 'securepush-register';
+/** In seconds. */
+const secondsForSync = 5;
 
 /**
- * Handles `push`, `notificationclick` and `pushsubscriptionchange`.
+ * Handles `push`, `notificationclick`, `pushsubscriptionchange` and `sync`.
  *
  * ```js
  * import { PushWorker } from './securepush/securepush-worker.js';
@@ -34,6 +39,7 @@ export class PushWorker {
     this.page = page;
     this.onForeignPush = onForeignPush;
     this.acceptsPagePushes = acceptsPagePushes;
+    if (scope) client.pushManager = async () => scope.registration.pushManager;
   }
 
   /** Adds the listeners. Call it while the worker's script runs for the first time: later ones miss events. */
@@ -43,6 +49,10 @@ export class PushWorker {
     scope.addEventListener('notificationclick', (/** @type {any} */ event) => event.waitUntil(this.onClick(event)));
     scope.addEventListener('pushsubscriptionchange', (/** @type {any} */ event) => {
       event.waitUntil(this.onSubscriptionChange(event));
+    });
+    scope.addEventListener('sync', (/** @type {any} */ event) => {
+      // The browser repeats the event later if this rejects.
+      if (event.tag === syncTag) event.waitUntil(this.client.renewSubscription());
     });
     scope.addEventListener('message', (/** @type {any} */ event) => {
       const { data } = event;
@@ -99,18 +109,17 @@ export class PushWorker {
   }
 
   /**
-   * The browser has replaced the subscription: the server gets the new one.
+   * The browser has replaced or ended the subscription: the server gets the new one, with the tags of the last one, if
+   * the device is registered. Without a connection that is repeated at the next wake of the worker or the page, and by
+   * a background sync where the browser has one.
    *
    * @param {any} event a `PushSubscriptionChangeEvent`
    */
   async onSubscriptionChange(event) {
     try {
-      const options = event.oldSubscription?.options;
-      const subscription = event.newSubscription
-        ?? (options && await this.scope.registration.pushManager.subscribe(options));
-      if (subscription) await this.client.register(pushDevice(subscription));
+      await this.client.renewSubscription(event.newSubscription ?? null, event.oldSubscription?.options ?? null);
     } catch {
-      // The page registers at its next start.
+      await inTime(async () => this.scope.registration.sync?.register(syncTag), secondsForSync).catch(() => {});
     }
   }
 }

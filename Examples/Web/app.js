@@ -64,7 +64,7 @@ class App {
   }
 
   async showLogIn() {
-    const userName = await credentials.userName();
+    const userName = await credentials.userName().catch(() => null);
     const waiting = await client.waiting();
     for (const id of ['inbox', 'device', 'permission', 'log-out', 'who', 'unread']) show(id, false);
     show('log-in', true);

@@ -27,8 +27,7 @@ extension DispatchClaims {
     /// Decides the next step for a message.
     func step(for message: DispatchMessage, _ policy: DispatchPolicy, now: Timestamp) -> DispatchStep {
         if let error = unreadable[message.id] {
-            let reason = "the record cannot be read: \(error.message)"
-            return .deadLetter(DeadLetterDraft(message: message, reason: reason, cause: .record))
+            return .deadLetter(DeadLetterDraft(message: message, unreadable: error))
         }
         guard let plan = self[message.id]?.skippingUnserved(policy, now: now) else { return .drop }
         if let reason = plan.reasonNotToSend(now: now) {

@@ -7,6 +7,7 @@ import Synchronization
 struct DispatchMetrics: Sendable {
     let settled = Counter(label: "securepush_dispatch_settled_total")
     let unknown = Counter(label: "securepush_dispatch_unknown_total")
+    let early = Counter(label: "securepush_dispatch_early_total")
     let repeated = Counter(label: "securepush_dispatch_repeated_total")
     let redelivered = Counter(label: "securepush_redeliveries_total")
     let skipped = Counter(label: "securepush_dispatch_skipped_total")
@@ -65,7 +66,7 @@ enum DeadLetterCause: Sendable, Hashable {
     case refused(status: Int?)
     /// The body of the message is not a notification ID; the consumer moves it.
     case body
-    /// The row in the store cannot be read.
+    /// The row in the store cannot be read, or the store refuses to change it.
     case record
     /// It was given up before, and the broker has delivered the message again: its dead letter may not have been
     /// confirmed.
@@ -97,6 +98,20 @@ struct DeadLetterDraft: Sendable, Hashable {
     /// For operators; never a part of a payload.
     var reason: String
     var cause: DeadLetterCause
+}
+
+extension DeadLetterDraft {
+    /// The dead letter of a message whose row cannot be read or claimed.
+    init(message: DispatchMessage, unreadable error: StorageError) {
+        self.init(message: message, reason: "the record cannot be read: \(error.message)", cause: .record)
+    }
+}
+
+extension StorageError {
+    /// Why a row cannot be claimed that the store refuses to change.
+    static func refusedClaim(_ error: StorageError) -> StorageError {
+        StorageError(error.code, "The store refuses to claim it: \(error.message)")
+    }
 }
 
 /// Logs dead letters for operators: the first one of each reason, then one line per minute and reason with the number

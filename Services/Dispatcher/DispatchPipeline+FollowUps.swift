@@ -11,15 +11,20 @@ extension DispatchPipeline {
     func dispatchFollowUps(_ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?) async {
         guard let followUps else { return settler.settle(deliveries.map { Settlement(delivery: $0) }) }
         let asked = deliveries.compactMap { $0.message?.followUp }
-        guard let claims = await claim(asked.count, { try await followUps.claimFollowUps(asked, now: .now) }) else {
-            return consumer.requeue(settler.release(deliveries))
+        let claim = GroupWrite<FollowUp, FollowUpClaims>.claim(followUps)
+        let result = await self.claim(asked, by: claim) { try await settler.recorder.expectFollowUps() }
+        let unclaimed = Set(result.left)
+        let (left, claimed) = deliveries.partitioned { $0.message?.followUp.map(unclaimed.contains) ?? false }
+        if result.isRetriable {
+            consumer.requeue(settler.release(left))
+        } else {
+            // The store refuses all of them. They fall due again by themselves, at growing intervals.
+            settler.settle(left.map { Settlement(delivery: $0) })
         }
-        for (followUp, error) in claims.unreadable {
-            logger.error(
-                "The record of a follow-up cannot be read",
-                metadata: ["notification_id": "\(followUp.id)", "kind": "\(followUp.kind)", "error": "\(error)"])
-        }
-        await start(deliveries, claims, at: arrival)
+        var claims = FollowUpClaims()
+        for others in result.values { claims.merge(others) }
+        for (followUp, error) in result.refused { claims.unreadable[followUp] = .refusedClaim(error) }
+        await start(claimed, claims, at: arrival)
     }
 
     private func start(
@@ -32,8 +37,9 @@ extension DispatchPipeline {
             guard let message = delivery.message, let followUp = message.followUp else { continue }
             let trace = trace(of: delivery, message, stored: claims.plans[followUp]?.traceparent, at: arrival)
             guard let plan = claims.plans[followUp] else {
-                // It was done, or it is not due any more. An unreadable one falls due again.
-                done.append(Settlement(delivery: delivery, trace: trace))
+                // Without an error it was done, or it is not due any more.
+                let letter = claims.unreadable[followUp].map { DeadLetterDraft(message: message, unreadable: $0) }
+                done.append(Settlement(delivery: delivery, dead: letter, trace: trace))
                 continue
             }
             let platforms = policy.platforms(of: plan)
@@ -93,7 +99,7 @@ struct SettledFollowUp: Sendable {
 }
 
 extension DispatchAttempt {
-    /// Decides about the answers to a follow-up. It has no dead letters: the record keeps a push that was given up.
+    /// Decides about the answers to a follow-up. One that is given up has no dead letter: the record keeps it.
     func settlement(of followUp: FollowUp, _ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         let tally = tally(plan.deliveries, policy, now: now) { delivery, answer in
             // A second withdrawal does no harm. A second reminder would.

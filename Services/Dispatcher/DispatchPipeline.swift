@@ -91,6 +91,7 @@ struct DispatchPipeline: Service {
             group.addTask { await settler.run() }
             group.addTask { await lanes.watch() }
             group.addTask { await openAttempts.enterLong(to: store, settler, logger) }
+            group.addTask { await settler.keepHeld() }
             while let deliveries = await consumer.next(limit: await awaitCapacity()) {
                 if settler.isDraining {
                     consumer.requeue(deliveries)
@@ -101,7 +102,7 @@ struct DispatchPipeline: Service {
             }
             endSends()
             await settler.finish()
-            // The settling ends when all is settled; until then the lanes and the open attempts are watched.
+            // The settling ends when all is settled; until then the others watch.
             await group.next()
             group.cancelAll()
         }
@@ -162,10 +163,40 @@ struct DispatchPipeline: Service {
         guard !left.isEmpty else { return }
         let ids = left.compactMap { $0.message?.id }
         let first = Set(left.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id })
-        if let claims = await claim(ids.count, { try await store.claim(ids, first: first, now: .now) }) {
-            await start(left, claims, at: arrival)
-        } else {
-            consumer.requeue(settler.release(left))
+        let claim = GroupWrite<NotificationID, DispatchClaims>.claim(store, first: first)
+        let result = await self.claim(ids, by: claim) { try await settler.recorder.expectPushes() }
+        if !result.left.isEmpty, !result.isRetriable { try? await Task.sleep(for: Self.refusedWait) }
+        var claimed = left
+        if !result.left.isEmpty {
+            let unclaimed = Set(result.left)
+            let parts = left.partitioned { $0.message.map { unclaimed.contains($0.id) } ?? false }
+            claimed = parts.others
+            consumer.requeue(settler.release(parts.satisfying))
+        }
+        var claims = DispatchClaims()
+        for others in result.values { claims.merge(others) }
+        for (id, error) in result.refused { claims.unreadable[id] = .refusedClaim(error) }
+        let due = claims.early.isEmpty ? claimed : holdEarly(claimed, claims.early)
+        if !due.isEmpty { await start(due, claims, at: arrival) }
+    }
+
+    /// Keeps or drops messages whose `NotBefore` has not come. The outbox publishes such an ID when it is due; a message
+    /// before that has another origin, unless the clock of its publisher is ahead.
+    ///
+    /// - Returns: the others.
+    private func holdEarly(
+        _ deliveries: [DispatchDelivery], _ early: [NotificationID: Timestamp]
+    ) -> [DispatchDelivery] {
+        let latest = Timestamp.now + OutboxPolicy.clockDifference
+        return deliveries.filter { delivery in
+            guard let due = delivery.message.flatMap({ early[$0.id] }) else { return true }
+            metrics.early.increment()
+            if due <= latest {
+                for delivery in settler.release([delivery]) { settler.held.hold(delivery, until: due) }
+            } else {
+                settler.settle([Settlement(delivery: delivery)])
+            }
+            return false
         }
     }
 
@@ -177,15 +208,22 @@ struct DispatchPipeline: Service {
     ) async -> [DispatchDelivery]? {
         let ids = deliveries.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id }
         if ids.isEmpty { return deliveries }
-        let asked = Array(ids)
-        let begun = await claim(asked.count) {
+        let read = GroupWrite<NotificationID, (claims: DispatchClaims, began: ContinuousClock.Instant)> { [store] in
             let began = ContinuousClock.now
-            return (claims: try await store.begin(asked, now: .now), began: began)
+            return (claims: try await store.begin($0, now: .now), began: began)
+        } probe: { [store] in
+            _ = try await store.begin([NotificationID()], now: .now)
         }
-        guard let (claims, began) = begun else { return nil }
-        // Too late to be entered in time.
-        if began.duration(to: .now) >= OutboxPolicy.entry { return deliveries }
-        openAttempts.add(Array(claims.plans.keys), since: began)
+        let result = await claim(Array(ids), by: read) { try await settler.recorder.expectPushes() }
+        // What cannot be read for good is claimed instead, and the claim decides.
+        guard result.left.isEmpty || !result.isRetriable else { return nil }
+        var claims = DispatchClaims()
+        for (begun, began) in result.values {
+            // Otherwise it is too late for them to be entered in time.
+            guard began.duration(to: .now) < OutboxPolicy.entry else { continue }
+            openAttempts.add(Array(begun.plans.keys), since: began)
+            claims.merge(begun)
+        }
         let (started, left) = deliveries.partitioned { delivery in
             guard delivery.ownsFirstAttempt, let id = delivery.message?.id else { return false }
             return claims[id] != nil || claims.unreadable[id] != nil
@@ -197,26 +235,30 @@ struct DispatchPipeline: Service {
     /// Claims, and tries again for a few seconds while the store is away: requeued deliveries are delivered again at
     /// once, and each time counts towards the queue's delivery limit.
     ///
-    /// A claim that the store refuses is not repeated: each try increments the attempts of all rows, and their records
-    /// then show pushes that may have been sent.
-    func claim<Claims: Sendable>(_ count: Int, _ claim: () async throws -> Claims) async -> Claims? {
+    /// If the store refuses all claims for good, they are not repeated.
+    ///
+    /// - Parameter expectRecords: throws while outcomes cannot be stored. What cannot be recorded must not be sent.
+    func claim<Element, Claims>(
+        _ elements: [Element], by claim: GroupWrite<Element, Claims>, if expectRecords: () async throws -> Void
+    ) async -> GroupWrite<Element, Claims>.Result {
+        var result = GroupWrite<Element, Claims>.Result(left: elements)
         for wait in Self.claimWaits where !Task.isCancelled {
             do {
-                let claims = try await claim()
-                claimProblem.succeeded(to: logger)
-                return claims
-            } catch let error as StorageError where !error.isRetriable {
-                logger.error("The store refused a claim", metadata: ["error": "\(error)", "count": "\(count)"])
-                metrics.claimFailures.increment()
-                try? await Task.sleep(for: Self.refusedWait)
-                return nil
+                try await expectRecords()
+                result.add(await claim(result.left))
             } catch {
-                claimProblem.failed("\(error)", to: logger, metadata: ["count": "\(count)"])
-                metrics.claimFailures.increment()
-                try? await Task.sleep(for: wait)
+                result.failure = error
             }
+            guard let failure = result.failure else {
+                claimProblem.succeeded(to: logger)
+                return result
+            }
+            claimProblem.failed("\(failure)", to: logger, metadata: ["count": "\(result.left.count)"])
+            metrics.claimFailures.increment()
+            guard result.isRetriable else { return result }
+            try? await Task.sleep(for: wait)
         }
-        return nil
+        return result
     }
 
     /// Records `skipped` for platforms on which the recipient has no device in our own store. If the platforms cannot

@@ -13,9 +13,10 @@ final class DispatchSettler: Sendable {
     private let silent: SilentBudget?
     private let logger: Logger
     private let metrics: DispatchMetrics
-    private let recordProblem = LastingProblemLog(
-        "Outcomes cannot be stored at the moment", end: "Outcomes are stored again")
-    private let followUpProblem = LastingProblemLog(
+    let recorder: DispatchRecorder
+    /// Deliveries that are neither settled nor put back yet.
+    let held = HeldDeliveries()
+    private let outgoingProblem = LastingProblemLog(
         "Retries or dead letters were not confirmed by the broker",
         end: "Retries and dead letters are confirmed again")
     /// The prefetch limits it: a delivery is in it at most once.
@@ -48,6 +49,7 @@ final class DispatchSettler: Sendable {
         self.silent = silent
         self.logger = logger
         self.metrics = metrics
+        recorder = DispatchRecorder(store: store, followUps: followUps, logger: logger, metrics: metrics)
     }
 
     /// Admits a delivery unless another one of the same notification is in flight here.
@@ -164,16 +166,12 @@ final class DispatchSettler: Sendable {
     /// The settling loop.
     func run() async {
         while let settlements = await mailbox.take() {
-            guard let fenced = await recordAll(settlements) else {
-                consumer.requeue(release(settlements.map(\.delivery)))
-                for settlement in settlements { settlement.trace?.end("requeued", isFailed: true) }
-                continue
-            }
+            let recorded = await recorder.record(settlements) { self.mayRecord(since: $0) }
+            putBack(recorded.left.flatMap { release([$0.delivery]) }, recorded.left)
             // Before retries are published, which ask for the push again.
-            await silent?.release(settlements.flatMap(\.releases))
-            let settlements = fenced.isEmpty ? settlements : settlements.map { $0.droppingMessages(ifIn: fenced) }
-            silent?.coalesced.increment(by: settlements.reduce(0) { $0 + $1.coalesced })
-            let (publishing, done) = settlements.partitioned(\.publishes)
+            await silent?.release(recorded.done.flatMap(\.releases))
+            silent?.coalesced.increment(by: recorded.done.reduce(0) { $0 + $1.coalesced })
+            let (publishing, done) = recorded.done.partitioned(\.publishes)
             // These do not wait for the confirms of the others.
             if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
             for settlement in done { settlement.endTrace() }
@@ -182,37 +180,94 @@ final class DispatchSettler: Sendable {
         }
     }
 
+    /// Puts deliveries back for a dispatcher that can do more for them.
+    private func putBack(_ deliveries: [DispatchDelivery], _ settlements: [Settlement]) {
+        guard !deliveries.isEmpty else { return }
+        consumer.requeue(deliveries)
+        for settlement in settlements { settlement.trace?.end("requeued", isFailed: true) }
+    }
+
     private func publishAndAcknowledge(_ settlements: [Settlement]) async {
         // Released before the retry is published: if the retry arrives before this delivery is acknowledged, it must
         // not be taken for a repeat of it.
         let deliveries = settlements.map { release([$0.delivery]) }
         // The broker delivers requeued messages to a dispatcher that has the time to wait for confirms.
-        guard mayPublish else {
-            for settlement in settlements { settlement.trace?.end("requeued", isFailed: true) }
-            return consumer.requeue(deliveries.flatMap { $0 })
-        }
-        let unconfirmed = await publishFollowUps(settlements)
-        let (unpublished, settled) = deliveries.indices.map { $0 }.partitioned(unconfirmed.contains)
+        guard mayPublish else { return putBack(deliveries.flatMap { $0 }, settlements) }
+        let failures = await publishOutgoing(settlements)
+        await recorder.postpone(
+            failures.retries.map { (settlements[$0.key], $0.value.mayHaveBeenQueued ? Self.retryMargin : .zero) })
+        held.hold(
+            failures.dead.compactMap { index in
+                settlements[index].dead.map { HeldDeliveries.Letter(deliveries: deliveries[index], letter: $0) }
+            })
+        let settled = settlements.indices.filter { !failures.dead.contains($0) }
         await abandon(settled.compactMap { settlements[$0].dead })
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
-        if !unpublished.isEmpty { consumer.requeue(unpublished.flatMap { deliveries[$0] }) }
         for index in settled { settlements[index].endTrace() }
-        for index in unpublished { settlements[index].trace?.end("requeued", isFailed: true) }
+        for index in failures.dead { settlements[index].trace?.end("requeued", isFailed: true) }
         metrics.settled.increment(by: settled.count)
     }
 
-    /// Removes rows that cannot be read from the outbox, once each has a dead letter.
-    private func abandon(_ letters: [DeadLetterDraft]) async {
-        let ids = letters.filter { $0.cause == .record }.map(\.message.id)
-        guard !ids.isEmpty else { return }
-        do {
-            try await store.abandon(ids)
-        } catch {
-            // The outbox then publishes them again, and each gets one more dead letter.
-            logger.warning("Unreadable notifications stay in the outbox", metadata: ["error": "\(error)"])
+    /// Puts back deliveries whose time has come, and publishes dead letters again, until it is cancelled or the
+    /// dispatcher stops. Then it puts back the rest.
+    func keepHeld() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.heldInterval)
+            let due = isDraining ? held.removeAll() : held.takeDue(at: .now)
+            if !due.isEmpty { consumer.requeue(due) }
+            await publish(held.takeLetters(at: .now))
         }
+        let rest = held.removeAll()
+        if !rest.isEmpty { consumer.requeue(rest) }
     }
 
+    private func publish(_ letters: [HeldDeliveries.Letter]) async {
+        if letters.isEmpty { return }
+        let results = await publisher.publish(
+            letters.map { ($0.letter.message, .dead(reason: $0.letter.reason)) })
+        let (confirmed, others) = zip(letters, results).map { ($0, $1) }.partitioned { (try? $0.1.get()) != nil }
+        held.hold(others.map(\.0))
+        guard !confirmed.isEmpty else { return }
+        held.lettersWereConfirmed()
+        for (letter, _) in confirmed { countDead(letter.letter) }
+        await abandon(confirmed.map(\.0.letter))
+        consumer.acknowledge(confirmed.flatMap(\.0.deliveries))
+        metrics.settled.increment(by: confirmed.count)
+    }
+
+    private func countDead(_ letter: DeadLetterDraft) {
+        metrics.countDeadLetters(letter.cause)
+        deadLetterLog.note(letter, logger)
+    }
+
+    /// Ends the work on rows that cannot be used, once each has a dead letter.
+    private func abandon(_ letters: [DeadLetterDraft]) async {
+        let messages = letters.filter { $0.cause == .record }.map(\.message)
+        let (followed, pushes) = messages.partitioned { $0.followUp != nil }
+        let ended = GroupWrite<NotificationID, Void> { [store] in
+            try await store.abandon($0)
+        } probe: { [store] in
+            try await store.abandon([NotificationID()])
+        }
+        var failures = pushes.isEmpty ? [] : await ended(pushes.map(\.id)).failures
+        if let followUps, !followed.isEmpty {
+            let ended = GroupWrite<FollowUp, Void> {
+                try await followUps.abandonFollowUps($0)
+            } probe: {
+                try await followUps.abandonFollowUps([FollowUp(id: NotificationID(), kind: .withdrawal)])
+            }
+            failures += await ended(followed.compactMap(\.followUp)).failures
+        }
+        // The outbox then publishes them again, and each gets one more dead letter.
+        guard let error = failures.first else { return }
+        logger.warning("Dead-lettered notifications stay in the outbox", metadata: ["error": "\(error)"])
+    }
+
+    /// How often ``keepHeld()`` looks.
+    private static let heldInterval = Duration.milliseconds(250)
+    /// How much later than planned the outbox publishes a retry that may be in its delay queue all the same. The claim
+    /// of that one keeps the outbox from publishing it a second time.
+    private static let retryMargin = Duration.seconds(5)
     /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
     /// requeued messages would be pushed twice; and well within ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
@@ -236,86 +291,59 @@ final class DispatchSettler: Sendable {
         return start.duration(to: .now) < Self.recordPatience
     }
 
-    /// Stores the outcomes of notifications and of follow-ups.
-    ///
-    /// - Returns: the notifications with a later claim; `nil` if something could not be stored.
-    private func recordAll(_ settlements: [Settlement]) async -> Set<NotificationID>? {
-        let outcomes = settlements.compactMap(\.outcome)
-        let fenced = outcomes.isEmpty ? [] : await record(outcomes.count) { try await self.store.record(outcomes) }
-        let followed = settlements.compactMap(\.followUp)
-        guard let followUps, !followed.isEmpty, fenced != nil else { return fenced }
-        let recorded: Void? = await record(followed.count) {
-            try await followUps.recordFollowUps(followed.map(\.outcome))
-        }
-        guard recorded != nil else { return nil }
-        metrics.countFollowUps(followed)
-        return fenced
-    }
-
-    /// Stores outcomes, and tries again while the store is away: a duplicate push costs more than a wait.
-    ///
-    /// - Returns: the result; `nil` if nothing could be stored.
-    private func record<Value: Sendable>(
-        _ count: Int, _ store: () async throws -> Value
-    ) async -> Value? {
-        let start = ContinuousClock.now
-        var wait = Duration.milliseconds(50)
-        repeat {
-            do {
-                let result = try await store()
-                recordProblem.succeeded(to: logger)
-                return result
-            } catch {
-                recordProblem.failed("\(error)", to: logger, metadata: ["count": "\(count)"])
-                metrics.recordFailures.increment()
-                try? await Task.sleep(for: wait)
-                wait = min(wait * 2, .seconds(1))
-            }
-        } while mayRecord(since: start)
-        return nil
+    /// What the broker did not confirm.
+    private struct Failures {
+        /// The retries, by the indices of their settlements.
+        var retries: [Int: MessagingError] = [:]
+        /// The settlements whose dead letters failed. Their deliveries must not be acknowledged.
+        var dead: Set<Int> = []
     }
 
     /// Publishes retries and dead letters, all at once.
-    ///
-    /// - Returns: the indices of the settlements that the broker did not confirm; their deliveries must not be
-    ///   acknowledged.
-    private func publishFollowUps(_ settlements: [Settlement]) async -> Set<Int> {
-        let followUps = followUps(settlements)
-        let results = await publisher.publish(followUps.map { ($0.message, $0.route) })
-        var unconfirmed: Set<Int> = []
-        var failure: MessagingError?
-        for (followUp, result) in zip(followUps, results) {
+    private func publishOutgoing(_ settlements: [Settlement]) async -> Failures {
+        let outgoing = outgoing(settlements)
+        let results = await publisher.publish(outgoing.map { ($0.message, $0.route) })
+        var failures = Failures()
+        var (failure, count): (MessagingError?, Int) = (nil, 0)
+        for (message, result) in zip(outgoing, results) {
             guard case .failure(let error) = result else { continue }
-            unconfirmed.insert(followUp.index)
-            failure = error
+            if case .retry = message.route {
+                failures.retries[message.index] = error
+            } else {
+                failures.dead.insert(message.index)
+            }
+            (failure, count) = (error, count + 1)
         }
         if let failure {
-            followUpProblem.failed("\(failure)", to: logger, metadata: ["count": "\(unconfirmed.count)"])
-        } else if !followUps.isEmpty {
-            followUpProblem.succeeded(to: logger)
+            outgoingProblem.failed("\(failure)", to: logger, metadata: ["count": "\(count)"])
+        } else if !outgoing.isEmpty {
+            outgoingProblem.succeeded(to: logger)
         }
-        for (index, settlement) in settlements.enumerated() where !unconfirmed.contains(index) {
+        for (index, settlement) in settlements.enumerated() {
             if settlement.retry != nil { metrics.retries.increment() }
-            guard let letter = settlement.dead else { continue }
-            metrics.countDeadLetters(letter.cause)
-            deadLetterLog.note(letter, logger)
+            if let letter = settlement.dead, !failures.dead.contains(index) { countDead(letter) }
         }
-        return unconfirmed
+        return failures
     }
 
     /// The messages to publish, with the indices of their settlements.
-    private func followUps(
+    private func outgoing(
         _ settlements: [Settlement]
     ) -> [(index: Int, message: DispatchMessage, route: DispatchRoute)] {
-        var followUps: [(index: Int, message: DispatchMessage, route: DispatchRoute)] = []
+        var outgoing: [(index: Int, message: DispatchMessage, route: DispatchRoute)] = []
         for (index, settlement) in settlements.enumerated() {
             if let retry = settlement.retry {
-                followUps.append((index, retry.message, .retry(delay: retry.delay)))
+                outgoing.append((index, retry.message, .retry(delay: retry.delay)))
             }
             if let dead = settlement.dead {
-                followUps.append((index, dead.message, .dead(reason: dead.reason)))
+                outgoing.append((index, dead.message, .dead(reason: dead.reason)))
             }
         }
-        return followUps
+        return outgoing
     }
+}
+
+extension MessagingError {
+    /// Whether the message may have been queued all the same.
+    fileprivate var mayHaveBeenQueued: Bool { code == .timeout || code == .connectionLost }
 }

@@ -130,15 +130,17 @@ struct BuiltDispatcher {
 func buildDispatcher(
     _ configuration: DispatcherConfiguration, context: ServiceContext
 ) async throws -> BuiltDispatcher {
+    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    try await configuration.http.check()
+    let signer = try configuration.pushSigningKeyFile.map { path in
+        try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
+    }
+    let senders = try makeSenders(configuration, context: context)
     let context = try context.auditing(to: configuration.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
-    let senders = try makeSenders(configuration, context: context)
-    let signer = try configuration.pushSigningKeyFile.map { path in
-        try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
-    }
     let silent = configuration.silentInterval.map {
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }

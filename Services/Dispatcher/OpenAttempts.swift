@@ -39,16 +39,22 @@ final class OpenAttempts: Sendable {
     /// Enters those that last long, until it is cancelled. While the store is away, it keeps trying.
     func enterLong(to store: any DispatchStore, _ settler: DispatchSettler, _ logger: Logger) async {
         var late: [NotificationID] = []
+        let enter = GroupWrite<NotificationID, Void> {
+            try await store.enter($0, now: .now)
+        } probe: {
+            try await store.enter([NotificationID()], now: .now)
+        }
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.interval)
             late = settler.inFlight(of: late + remove(before: .now - OutboxPolicy.entry))
             guard !late.isEmpty else { continue }
-            do {
-                try await store.enter(late, now: .now)
-                problem.succeeded(to: logger)
-                late = []
-            } catch {
+            // Those that the store refuses are published once more at worst.
+            let result = await enter(late)
+            late = result.left
+            if let error = result.failures.last {
                 problem.failed("\(error)", to: logger, metadata: ["count": "\(late.count)"])
+            } else {
+                problem.succeeded(to: logger)
             }
         }
     }

@@ -11,7 +11,6 @@ extension HubEmulator {
         let paths = HubPaths()
         router.add(middleware: HubPathMiddleware(paths: paths))
         router.add(middleware: ProblemMiddleware(context: context))
-        router.add(middleware: ContinueMiddleware())
         router.addOperations(readiness: [], context: context)
 
         let hosts = configuration.hostAllowList

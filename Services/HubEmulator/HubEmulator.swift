@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import ServiceConfiguration
 import ServiceLifecycle
@@ -12,9 +11,10 @@ struct HubEmulator {
             name: "hub-emulator", summary: "A local Azure Notification Hub: its REST API, fault injection, a page.",
             keys: EmulatorConfiguration.keys, read: { EmulatorConfiguration.read(&$0) },
             build: { configuration, context in
-                try build(configuration, context: context) { connectionString in
+                try await configuration.http.check()
+                return try build(configuration, context: context) { connectionString in
                     // The only line on standard output: scripts read it. Logs go to standard error and never hold it.
-                    FileHandle.standardOutput.write(Data((connectionString + "\n").utf8))
+                    LogWriter.standardOutput.write(Array((connectionString + "\n").utf8))
                 }
             })
     }

@@ -18,13 +18,9 @@ struct BuiltIngest {
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
-    let context = try context.auditing(to: configuration.auditLog)
-    let opened = try await openStore(configuration.storage, logger: context.logger)
-    let publisher = try RabbitMQDispatchPublisher(
-        configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
-    let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
-    let relay = OutboxRelay(
-        outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
+    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    try await configuration.http.check()
+    try await configuration.admin?.http.check(ConfigurationKeys.adminHost)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
     }
@@ -34,10 +30,18 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let users =
         configuration.users.isUsable
         ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
-
+    let operators = try configuration.admin?.authenticator(context.logger)
+    let context = try context.auditing(to: configuration.auditLog)
+    let opened = try await openStore(configuration.storage, logger: context.logger)
+    let publisher = try RabbitMQDispatchPublisher(
+        configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
+    let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
+    let relay = OutboxRelay(
+        outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
     let admin = try configuration.admin.map {
         try buildAdmin(
-            $0, ingest: configuration, store: opened.store, publisher: publisher, relay: relay, context: context)
+            $0, authenticator: operators, ingest: configuration, store: opened.store, publisher: publisher,
+            relay: relay, context: context)
     }
 
     let router = makeRouter(of: ServiceRequestContext.self, context: context, audited: ingestAuditedRoutes)
@@ -60,8 +64,10 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     RecipientKeysController(authentication: authentication, keys: opened.store).addRoutes(to: router)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
+    var listener = configuration.http
+    listener.limits.streamedPaths = [BatchController.path]
     let http = try makeHTTPService(
-        router: router, direct: DirectRoutes([send.directCreate]), configuration: configuration.http, context: context)
+        router: router, direct: DirectRoutes([send.directCreate]), configuration: listener, context: context)
     return BuiltIngest(
         services: [opened.service, publisher, gauge, relay, purge] + [context.audit].compactMap(\.self)
             + (admin?.services ?? []) + [http],

@@ -1,4 +1,5 @@
 import Authentication
+import HTTPTypes
 import Hummingbird
 import Logging
 import NotificationHubs
@@ -19,8 +20,8 @@ struct BuiltRetrieval {
 func buildRetrieval(
     _ configuration: RetrievalConfiguration, context: ServiceContext
 ) async throws -> BuiltRetrieval {
-    let context = try context.auditing(to: configuration.auditLog)
-    let opened = try await openStore(configuration.storage, logger: context.logger)
+    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    try await configuration.http.check()
     let users = try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) }
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
     issuer?.watchFiles()
@@ -31,11 +32,16 @@ func buildRetrieval(
         try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
     }
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
+    let context = try context.auditing(to: configuration.auditLog)
+    let opened = try await openStore(configuration.storage, logger: context.logger)
 
     let origins = configuration.webOrigins
-    let cors = origins.isEmpty ? nil : CORSPolicy(origins: origins)
+    let cors =
+        origins.isEmpty
+        ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
     let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
+        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
+        readChanges: NotificationReadController.marksAsRead)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },

@@ -22,6 +22,8 @@ struct RetrievalConfiguration: Sendable {
     var pushVerificationKeysFile: String?
     /// The web apps that may call the API from a browser; none if it is empty.
     var webOrigins: [WebOrigin]
+    /// Further request headers that web apps may send.
+    var webHeaders: [String]
 
     /// `AUDIT_LOG`; `nil` without an audit log.
     var auditLog: String?
@@ -31,7 +33,10 @@ struct RetrievalConfiguration: Sendable {
         + TracingConfiguration.keys + StorageConfiguration.keys
         + [ConfigurationKeys.payloadKeysFile] + UserAuthenticationConfiguration.keys + HubSettings.keys
         + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
-        + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
+        + [
+            ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins,
+            ConfigurationKeys.retrievalCORSHeaders,
+        ]
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -52,6 +57,7 @@ struct RetrievalConfiguration: Sendable {
         let hub = usesHub ? HubSettings.read(&reader) : nil
         // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
         webOrigins = reader.read(ConfigurationKeys.retrievalCORSOrigins) ?? []
+        webHeaders = reader.read(ConfigurationKeys.retrievalCORSHeaders) ?? []
         pushVerificationKeysFile = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         guard let http, let storage, let payloadKeysFile, let users, users.isUsable, !users.cannotRefresh,
             !usesHub || hub != nil, let readsFeedback, let deviceStaleAfter

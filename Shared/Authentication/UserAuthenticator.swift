@@ -24,8 +24,7 @@ public final class UserAuthenticator: Sendable {
 
     init(
         configuration: UserAuthenticationConfiguration, logger: Logger, now: @escaping @Sendable () -> Timestamp,
-        instant: @escaping @Sendable () -> ContinuousClock.Instant,
-        hold: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+        instant: @escaping @Sendable () -> ContinuousClock.Instant
     ) throws {
         let remote = try configuration.jwksURL.map { text in
             let url = try KeySetURL(
@@ -38,9 +37,9 @@ public final class UserAuthenticator: Sendable {
         let keys = try configuration.keyFiles(logger: logger, now: instant)
         tokens = TokenVerifier(
             sources: keys.map(\.keys), remote: remote, users: users, issuer: configuration.issuer,
-            audience: configuration.audience, now: now)
+            audience: configuration.audience, refusals: TokenRefusalLog(logger: logger, now: instant), now: now)
         passwords = users.map {
-            PasswordVerifier(file: $0, log: PasswordLog(logger: logger), now: instant, hold: hold)
+            PasswordVerifier(file: $0, log: PasswordLog(logger: logger), now: instant)
         }
         challenges = passwords == nil ? [Challenge.bearer] : [Challenge.bearer, Challenge.basic]
         sources =
@@ -101,7 +100,7 @@ public final class UserAuthenticator: Sendable {
             return try await passwords.verify(header, from: client)
         } catch {
             if error.code == .unavailable || error.code == .throttled { throw error }
-            throw AuthenticationError(error.code, error.message, challenges: challenges)
+            throw error.with(challenges: challenges)
         }
     }
 

@@ -3,31 +3,40 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Checks periodically whether each queue has a leader, on its own connection.
+/// Checks periodically whether all exchanges, queues and bindings are there, and whether each queue has a leader, on its
+/// own connection.
+///
+/// It declares what is missing, unless `AMQP_DECLARE=check`. So what an operator or a restored broker has lost comes
+/// back although nobody publishes to it.
 ///
 /// A quorum queue without a leader can be declared and looked up as usual, but it confirms and delivers nothing
 /// (rabbitmq-server issue 10070, or a majority of the cluster's nodes is down). Only consuming shows it.
 final class QueueLeaderWatch: Sendable {
     private let configuration: AMQPConfiguration
-    private let queues: [String]
+    private let topology: AMQPTopology
     private let interval: Duration
     private let logger: Logger
     private let leaderless = Mutex<[String]>([])
+    /// Why the topology is not as it must be.
+    private let missing = Mutex<String?>(nil)
 
-    init(configuration: AMQPConfiguration, queues: [String], interval: Duration = .seconds(10), logger: Logger) {
+    init(
+        configuration: AMQPConfiguration, topology: AMQPTopology, interval: Duration = .seconds(10), logger: Logger
+    ) {
         var configuration = configuration
         // An election takes less than a second, and a shutdown waits for the current call.
         configuration.connectTimeout = .seconds(1)
         configuration.replyTimeout = .seconds(2)
         configuration.connectionName += " (leaders)"
         self.configuration = configuration
-        self.queues = queues
+        self.topology = topology
         self.interval = interval
         self.logger = logger
     }
 
-    /// The queues without a leader and the remedy, for an operator; `nil` if every queue has a leader.
+    /// What is missing, or the queues without a leader, and the remedy, for an operator; `nil` if all is well.
     var problem: String? {
+        if let missing = missing.withLock({ $0 }) { return missing }
         let names = leaderless.withLock { $0 }
         guard let first = names.first else { return nil }
         return "no leader: \(names.joined(separator: ", ")); \(LeaderlessQueue.remedy(first, configuration))"
@@ -51,7 +60,34 @@ final class QueueLeaderWatch: Sendable {
     }
 
     private func check(_ connection: inout AMQPConnection?) async {
-        guard let suspects = await leaderless(of: queues, &connection),
+        await checkTopology(&connection)
+        await checkLeaders(&connection)
+    }
+
+    private func checkTopology(_ connection: inout AMQPConnection?) async {
+        let found: String?
+        do {
+            if await connection?.isOpen != true { connection = try await AMQPConnection.open(configuration) }
+            try await connection?.declare(topology)
+            found = nil
+        } catch {
+            guard [.notFound, .preconditionFailed, .accessRefused].contains(error.code) else { return }
+            found = error.message
+        }
+        let known = missing.withLock { known in
+            defer { known = found }
+            return known
+        }
+        guard found != known else { return }
+        if let found {
+            logger.error("An exchange or a queue is missing", metadata: ["problem": "\(found)"])
+        } else {
+            logger.notice("Every exchange and queue is there again")
+        }
+    }
+
+    private func checkLeaders(_ connection: inout AMQPConnection?) async {
+        guard let suspects = await leaderless(of: topology.queues.map(\.name), &connection),
             // Checked twice, because an election may just have been running.
             let found = suspects.isEmpty ? [] : await leaderless(of: suspects, &connection)
         else { return }
@@ -60,7 +96,7 @@ final class QueueLeaderWatch: Sendable {
             return known
         }
         guard found != known else { return }
-        if let problem {
+        if !found.isEmpty, let problem {
             logger.error("A queue has no leader and delivers nothing", metadata: ["problem": "\(problem)"])
         } else {
             logger.notice("Every queue has a leader again")
@@ -78,7 +114,7 @@ final class QueueLeaderWatch: Sendable {
             } catch {
                 switch error.code {
                 case .queueUnavailable: found.append(queue)
-                // An operator deleted it; the services declare it when they connect.
+                // It was deleted, and is declared by the next check, or named as missing.
                 case .notFound: break
                 default: return nil
                 }
@@ -96,6 +132,6 @@ public enum LeaderlessQueue {
         let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"
         let election = "ra:trigger_election({'\(virtualHost)_\(queue)', node()})."
         return "start the cluster's nodes that are down; otherwise run on the node: rabbitmqctl eval \"\(election)\" "
-            + "(rabbitmq-server issue 10070; a private node: scripts/rabbitmq.sh heal DIR)"
+            + "(rabbitmq-server issue 10070)"
     }
 }

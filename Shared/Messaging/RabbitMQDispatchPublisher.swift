@@ -22,11 +22,10 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             publishTimeout: configuration.publishTimeout, logger: logger)
         leaders = QueueLeaderWatch(
-            configuration: configuration.amqp, queues: configuration.topology.declarations.queues.map(\.name),
-            logger: logger)
+            configuration: configuration.amqp, topology: configuration.topology.declarations, logger: logger)
     }
 
-    /// Keeps the connection open and watches the queues' leaders until graceful shutdown or cancellation.
+    /// Keeps the connection open, and watches the queues and their leaders, until graceful shutdown or cancellation.
     public func run() async {
         async let watch: Void = leaders.run()
         await publisher.run()
@@ -39,9 +38,18 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     /// The thread of the connection; see ``AMQPPublisher/executor``.
     public var executor: (any TaskExecutor)? { publisher.executor }
 
-    /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a queue
-    /// without a leader even while ``isConnected`` is true, because the other queues still work.
-    public var problem: String? { publisher.problem ?? leaders.problem }
+    /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a binding or
+    /// a queue that is missing, and a queue without a leader, even while ``isConnected`` is true, because the other
+    /// queues still work.
+    public var problem: String? {
+        if let problem = publisher.problem { return problem }
+        guard let reason = publisher.unroutable else { return leaders.problem }
+        let remedy =
+            topology.isDeclared
+            ? "the services declare it again"
+            : "declare it (`AMQP_DECLARE=auto` lets the services do so)"
+        return "the broker returns messages: \(reason); \(remedy)"
+    }
 
     /// Publishes messages, in order, and waits for the confirm of each; returns one result per message.
     public func publish(

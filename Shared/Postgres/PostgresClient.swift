@@ -6,24 +6,38 @@ import ThreadExecutor
 
 /// A pool of connections to one database, which ``run()`` keeps open.
 public final class PostgresClient: Service {
+    /// Is told of a statement that succeeded (`nil`), or why it failed.
+    public typealias Observer = @Sendable (PostgresError?, PostgresStatement, PostgresParameters) -> Void
+
     private let connections: [PostgresConnection]
     private let logger: Logger
+    private let observer: Observer
+    private let problems = Mutex(Problems())
     private let connectedGauge = Gauge(label: "securepush_postgres_connections")
     private let lossCounter = Counter(label: "securepush_postgres_connection_losses_total")
 
     /// Starts the connections' threads; ``run()`` connects.
     ///
-    /// - Parameter connections: the number of connections. Each has a thread here, and a process at the server.
+    /// - Parameters:
+    ///   - connections: the number of connections. Each has a thread here, and a process at the server.
+    ///   - observer: called after each statement, before its caller gets the result; must not block.
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
-    public init(configuration: PostgresConfiguration, connections: Int = 4, logger: Logger) throws(PostgresError) {
+    public init(
+        configuration: PostgresConfiguration, connections: Int = 4, logger: Logger,
+        observer: @escaping Observer = { _, _, _ in }
+    ) throws(PostgresError) {
         self.connections = try (0..<max(1, connections)).map { _ throws(PostgresError) in
             try PostgresConnection(configuration: configuration)
         }
         self.logger = logger
+        self.observer = observer
     }
 
     /// Whether a query can be expected to succeed now.
     public var isConnected: Bool { connections.contains { $0.isConnected } }
+
+    /// Whether there is no connection because the database cannot be written to.
+    public var isReadOnly: Bool { !isConnected && problems.withLock { $0.isReadOnly } }
 
     /// Runs a statement as its own transaction, on the connection with the fewest queries in flight.
     ///
@@ -32,7 +46,14 @@ public final class PostgresClient: Service {
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
         guard let connection = leastBusy() else { throw PostgresError.notConnected }
-        return try await connection.query(statement, parameters)
+        do {
+            let result = try await connection.query(statement, parameters)
+            observer(nil, statement, parameters)
+            return result
+        } catch {
+            if let error = error as? PostgresError { observer(error, statement, parameters) }
+            throw error
+        }
     }
 
     /// The same with a callback, without a task.
@@ -45,7 +66,14 @@ public final class PostgresClient: Service {
         then completion: @escaping @Sendable (Result<PostgresResult, PostgresError>) -> Void
     ) {
         guard let connection = leastBusy() else { return completion(.failure(.notConnected)) }
-        connection.query(statement, parameters, then: completion)
+        connection.query(statement, parameters) { [observer] result in
+            if case .failure(let error) = result {
+                observer(error, statement, parameters)
+            } else {
+                observer(nil, statement, parameters)
+            }
+            completion(result)
+        }
     }
 
     /// Opens all connections, and reopens those that break, until graceful shutdown or cancellation; then closes all.
@@ -68,22 +96,28 @@ public final class PostgresClient: Service {
 
     private func keepOpen(_ connection: PostgresConnection) async {
         var backoff = Backoff()
-        var failures = 0
         while !Task.isCancelled {
             do {
                 try await connection.connect()
+                let start = ContinuousClock.now
                 logger.debug("Connected to the database")
+                problems.withLock { $0.isReadOnly = false }
                 reportConnections()
-                (backoff, failures) = (Backoff(), 0)
                 let error = try await connection.waitUntilLost()
                 lossCounter.increment()
-                logger.warning("Lost a connection to the database", metadata: ["error": "\(error)"])
-            } catch is CancellationError {
-                break
+                problems.withLock { $0.isReadOnly = error.isReadOnly }
+                backoff.connectionEnded(after: ContinuousClock.now - start)
+                logger.log(
+                    level: problems.withLock { $0.level(of: error) }, "Lost a connection to the database",
+                    metadata: ["error": "\(error)"])
+            } catch let error as PostgresError {
+                problems.withLock { $0.isReadOnly = error.isReadOnly }
+                logger.log(
+                    level: problems.withLock { $0.level(of: error) }, "Cannot connect to the database",
+                    metadata: ["error": "\(error)"])
             } catch {
-                failures += 1
-                let level: Logger.Level = failures == 1 ? .warning : .debug
-                logger.log(level: level, "Cannot connect to the database", metadata: ["error": "\(error)"])
+                // Cancelled.
+                break
             }
             reportConnections()
             try? await Task.sleep(for: backoff.next())
@@ -93,4 +127,24 @@ public final class PostgresClient: Service {
     }
 
     private func reportConnections() { connectedGauge.record(connections.count { $0.isConnected }) }
+}
+
+/// What the connections of a client have met with, so that a warning comes once for all of them.
+private struct Problems {
+    private static let interval = Duration.seconds(60)
+    /// Bounds the memory; there are few kinds of errors.
+    private static let maxCount = 16
+
+    /// Whether the last attempt to connect, or the last connection, found that the database cannot be written to.
+    var isReadOnly = false
+    private var warned: [PostgresError: ContinuousClock.Instant] = [:]
+
+    /// A warning for an error that was none within the last minute.
+    mutating func level(of error: PostgresError) -> Logger.Level {
+        let now = ContinuousClock.now
+        warned = warned.filter { now - $0.value < Self.interval }
+        guard warned[error] == nil, warned.count < Self.maxCount else { return .debug }
+        warned[error] = now
+        return .warning
+    }
 }

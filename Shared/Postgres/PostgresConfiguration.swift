@@ -10,8 +10,8 @@ public struct PostgresConfiguration: Sendable {
     /// `target_session_attrs` and other keywords. It may hold a password.
     let uri: String
     private let shown: String
-    /// The value of the URI's `options` keyword; ours are appended.
-    private let givenOptions: String
+    /// Whether the URI names the schemas to use, in its `options`.
+    private let namesSearchPath: Bool
     /// The hosts that are reached by TCP without certificate verification (`sslmode` below `verify-ca`).
     public let unverifiedHosts: [String]
 
@@ -20,11 +20,11 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeout: Duration
     /// How long a query may wait for its result before the connection is closed; 10 s.
     public var queryTimeout: Duration = .seconds(10)
-    /// When the server cancels a statement (`statement_timeout`); 10 s, `nil` for the server's own setting.
+    /// When the server cancels a statement (`statement_timeout`); 10 s, `nil` for never.
     public var statementTimeout: Duration? = .seconds(10)
     /// The `application_name` in `pg_stat_activity`, unless the URI names another.
     public var applicationName = "securepush"
-    /// Server settings for each session, such as `jit`; names and values must be plain words.
+    /// More server settings for each session, such as `jit`. They are set besides ``PostgresSession/settings``.
     public var runtimeParameters: [String: String] = [:]
 
     /// Checks the URI without connecting.
@@ -32,14 +32,27 @@ public struct PostgresConfiguration: Sendable {
     /// - Throws: ``PostgresError`` with code `invalid`; its message does not repeat the URI.
     public init(uri: String) throws(PostgresError) {
         let options = try ConnectionString.parse(uri)
+        // libpq ends a password at the first @, / or ?, and would take the rest for the host or the database.
+        let isShifted = uri.contains("://") && Self.hasStrayAt(uri)
+        guard !isShifted, options["host"]?.dropFirst().utf8.contains(UInt8(ascii: "@")) != true else {
+            throw PostgresError(
+                .invalid, "A password in a URI must be percent-encoded: write @ as %40, / as %2F and ? as %3F.")
+        }
         self.uri = uri
-        givenOptions = options["options"] ?? ""
+        let given = options["options"] ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
+        namesSearchPath = given.lowercased().contains("search_path")
         unverifiedHosts = Self.unverifiedHosts(options)
         let seconds = options["connect_timeout"].flatMap { Int($0) } ?? 0
         connectTimeout = seconds > 0 ? .seconds(min(seconds, 3600)) : .seconds(5)
         let host = options["host"] ?? options["hostaddr"] ?? "localhost"
         let database = options["dbname"] ?? options["user"] ?? ""
         shown = "postgres://\(host):\(options["port"] ?? "5432")/\(database)"
+    }
+
+    /// Whether there is an `@` after the first slash behind the scheme, but before the parameters.
+    private static func hasStrayAt(_ uri: String) -> Bool {
+        let place = uri.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { $0 != UInt8(ascii: "?") }
+        return place.drop { $0 != UInt8(ascii: "/") }.contains(UInt8(ascii: "@"))
     }
 
     /// libpq reads keywords that the URI does not set from the environment (PostgreSQL's manual, 34.15).
@@ -54,21 +67,21 @@ public struct PostgresConfiguration: Sendable {
     }
 
     /// The keywords for libpq in order of precedence: defaults, then the URI, then those the URI must not override.
+    ///
+    /// Of several hosts, one that can be written to is used: after a fail-over this finds the new primary.
     var keywords: [(keyword: String, value: String)] {
         [
-            ("fallback_application_name", applicationName), ("gssencmode", "disable"), ("dbname", uri),
-            ("client_encoding", "UTF8"), ("options", sessionOptions),
+            ("fallback_application_name", applicationName), ("gssencmode", "disable"),
+            ("target_session_attrs", "read-write"), ("dbname", uri), ("client_encoding", "UTF8"),
         ]
     }
 
-    private var sessionOptions: String {
-        var options = givenOptions
-        if let statementTimeout {
-            let (seconds, attoseconds) = statementTimeout.components
-            options += " -c statement_timeout=\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)"
-        }
-        for (name, value) in runtimeParameters.sorted(by: { $0.key < $1.key }) { options += " -c \(name)=\(value)" }
-        return options
+    /// What a new session sets.
+    var session: PostgresSession {
+        var settings = PostgresSession.settings
+        if namesSearchPath { settings["search_path"] = nil }
+        settings.merge(runtimeParameters) { $1 }
+        return PostgresSession(statementTimeout: statementTimeout, settings: settings)
     }
 }
 

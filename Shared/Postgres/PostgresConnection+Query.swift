@@ -66,11 +66,15 @@ extension PostgresConnection {
         var queries: [WaitingQuery] = []
         mailbox.withLock { swap(&$0, &queries) }
         guard !queries.isEmpty else { return }
+        guard isConnected else {
+            for query in queries { complete(query.completion, with: .failure(.notConnected)) }
+            return
+        }
         let deadline = ContinuousClock.now + configuration.queryTimeout
         for query in queries { send(query, deadline: deadline) }
     }
 
-    private func send(_ query: WaitingQuery, deadline: ContinuousClock.Instant) {
+    func send(_ query: WaitingQuery, deadline: ContinuousClock.Instant) {
         guard case .connected(let handle) = phase else {
             return complete(query.completion, with: .failure(.notConnected))
         }
@@ -93,7 +97,9 @@ extension PostgresConnection {
             if case .failure(let error) = event, error.code == .connectionLost { return disconnect(error) }
             switch pipeline.receive(event) {
             case .none: break
-            case .complete(let completion, let outcome): complete(completion, with: outcome)
+            case .complete(let completion, let outcome):
+                complete(completion, with: outcome)
+                if case .failure(let error) = outcome, error.isReadOnly { return disconnect(.lostAsReadOnly) }
             case .fail:
                 return disconnect(PostgresError(.connectionLost, "The server's replies do not match the queries."))
             }

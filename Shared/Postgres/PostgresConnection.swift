@@ -96,7 +96,8 @@ public actor PostgresConnection {
         let wasConnected = status.isConnected.exchange(false, ordering: .relaxed)
         // Frees the handle, and with it the socket.
         phase = .idle
-        attempt?.fulfil(.failure(PostgresError(.unavailable, error.message)))
+        let code = error.code == .invalid ? error.code : .unavailable
+        attempt?.fulfil(.failure(PostgresError(code, sqlState: error.sqlState, error.message)))
         fail(pipeline.removeAll(), with: error)
         guard wasConnected else { return }
         for promise in lossPromises { promise.fulfil(.success(error)) }
@@ -107,7 +108,8 @@ public actor PostgresConnection {
 extension PostgresConnection {
     /// Connects, within the configuration's ``PostgresConfiguration/connectTimeout``.
     ///
-    /// - Throws: ``PostgresError`` with code `unavailable`, also if the server refuses the credentials.
+    /// - Throws: ``PostgresError`` with code `unavailable`, also if the server refuses the credentials or is read-only
+    ///   (``PostgresError/isReadOnly``); `invalid` for a database with another encoding than UTF-8.
     public func connect() async throws {
         try Task.checkCancellation()
         guard case .idle = phase else {
@@ -145,9 +147,7 @@ extension PostgresConnection {
         case .failed: return disconnect(handle.error(.unavailable))
         case .done:
             guard handle.enterPipeline() else { return disconnect(handle.error(.unavailable)) }
-            phase = .connected(handle)
-            status.isConnected.store(true, ordering: .relaxed)
-            return connecting.promise.fulfil(.success(()))
+            return beginSession(handle, connecting)
         }
         phase = .connecting(handle, connecting)
     }

@@ -138,6 +138,8 @@ public struct AuthenticationError: CodedError {
         case missing
         /// The credentials do not have the form of their scheme.
         case malformed
+        /// The token is longer than any that is accepted, so another one of the same kind would not do either.
+        case tooLong
         /// The credentials are well formed and not accepted.
         case invalid
         /// The token was valid and has expired.
@@ -155,17 +157,31 @@ public struct AuthenticationError: CodedError {
     public var code: Code
     /// A description of the error for the caller.
     public var message: String
-    /// The values of `WWW-Authenticate` (RFC 9110, section 11.6.1); empty for `unavailable` and `throttled`.
+    /// The values of `WWW-Authenticate` (RFC 9110, section 11.6.1); empty for `unavailable`, `throttled` and `tooLong`.
     public var challenges: [String]
     /// When the next attempt will be checked, for ``Code/throttled``.
     public var retryAfter: Duration?
+    /// How long the answer is held back, because this client has sent many wrong passwords. Whoever answers waits, so
+    /// that a held answer takes no place of a request that is worked on.
+    public var delay: Duration
 
     /// Makes an error; `message` is for the caller.
-    public init(_ code: Code, _ message: String, challenges: [String] = [], retryAfter: Duration? = nil) {
+    public init(
+        _ code: Code, _ message: String, challenges: [String] = [], retryAfter: Duration? = nil,
+        delay: Duration = .zero
+    ) {
         self.code = code
         self.message = message
         self.challenges = challenges
         self.retryAfter = retryAfter
+        self.delay = delay
+    }
+
+    /// The same error with other challenges.
+    public func with(challenges: [String]) -> AuthenticationError {
+        var error = self
+        error.challenges = challenges
+        return error
     }
 }
 

@@ -1,3 +1,5 @@
+import SecurePushCore
+
 /// The description of a key for `--help` and the documentation, independent of the type of its value.
 public protocol ConfigurationKeyDescription: Sendable {
     /// The environment variable, for example `HTTP_PORT`.
@@ -103,7 +105,7 @@ extension ConfigurationKey {
         do {
             return try make()
         } catch {
-            throw ConfigurationError(name, "cannot be used: \(error)")
+            throw ConfigurationError(name, "cannot be used: \(ErrorText.describe(error))")
         }
     }
 }

@@ -91,17 +91,16 @@ extension ConfigurationParser where Value == [CollectorHeader] {
     /// `name=value`, separated by commas, with percent-encoded values (W3C Baggage without properties). At most 32.
     static var headerFields: Self {
         ConfigurationParser(hint: "FIELDS") { text throws(ConfigurationRefusal) in
-            let items = text.split(separator: ",", omittingEmptySubsequences: true)
+            let items = OutsideText.parts(text, at: ",").filter { !$0.isEmpty }
             guard items.count <= 32 else { throw ConfigurationRefusal("has more than 32 header fields") }
             var fields: [CollectorHeader] = []
             for item in items {
-                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                let name = parts[0].filter { $0 != " " }
+                let parts = OutsideText.parts(item, at: "=", maxSplits: 1)
+                let name = OutsideText.trimmed(parts[0])
                 guard parts.count == 2, !name.isEmpty, token.containsAll(name),
-                    let value = PercentCoding.decode(parts[1]), fieldValue.containsAll(value)
+                    let value = PercentCoding.decode(OutsideText.trimmed(parts[1])), fieldValue.containsAll(value)
                 else { throw ConfigurationRefusal("is not name=value with percent-encoded values") }
-                let trimmed = value.drop { $0 == " " }
-                fields.append(CollectorHeader(name: name, value: String(trimmed)))
+                fields.append(CollectorHeader(name: name, value: OutsideText.trimmed(value)))
             }
             return fields
         }

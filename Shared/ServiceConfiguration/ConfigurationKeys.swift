@@ -59,7 +59,16 @@ public enum ConfigurationKeys {
     /// The key `HTTP_BODY_TIMEOUT`.
     public static let httpBodyTimeout = ConfigurationKey(
         "HTTP_BODY_TIMEOUT", .duration(.milliseconds(100) ... .seconds(3600)), default: "30s",
-        meaning: "Time without a byte of a request's body after which the connection is closed")
+        meaning:
+            "Time without a byte of a request's body after which the connection is closed. In all, a body of up to "
+            + "64 KiB has 10 s, and a larger one must bring 1 KiB/s")
+
+    /// The key `TRUSTED_PROXIES`.
+    public static let trustedProxies = ConfigurationKey(
+        "TRUSTED_PROXIES", .list(of: .addressBlock, hint: "ADDRESSES"),
+        meaning:
+            "Addresses and CIDR blocks of your reverse proxies, such as 10.0.0.0/8,::1. Only from them the client's "
+            + "address is read from X-Forwarded-For or Forwarded, and their connections are not limited per address")
 
     /// The key `LOG_LEVEL`.
     public static let logLevel = ConfigurationKey(
@@ -239,7 +248,8 @@ extension ConfigurationKeys {
     /// The key `AUTH_JWKS_URL`.
     public static let authJWKSURL = ConfigurationKey(
         "AUTH_JWKS_URL", .string(hint: "URL"),
-        meaning: "URL of the key set: cached, and read again for an unknown kid; not together with AUTH_JWKS_FILE")
+        meaning: "URL of the key set: cached, and fetched again after some minutes and for a token that no known key "
+            + "verifies; not together with AUTH_JWKS_FILE")
 
     /// The key `AUTH_ISSUER`.
     public static let authIssuer = ConfigurationKey(
@@ -279,6 +289,12 @@ extension ConfigurationKeys {
         "RETRIEVAL_CORS_ORIGINS", .list(of: .webOrigin, hint: "ORIGINS"),
         meaning: "Exact origins of web apps that may call retrieval from a browser, such as https://app.example.org; "
             + "none if not set")
+
+    /// The key `RETRIEVAL_CORS_HEADERS`.
+    public static let retrievalCORSHeaders = ConfigurationKey(
+        "RETRIEVAL_CORS_HEADERS", .list(of: .headerName, hint: "NAMES"),
+        meaning: "Request headers that web apps may send besides those that the API reads, such as Sentry-Trace; "
+            + "none if not set")
 }
 
 /// The format of log lines.
@@ -309,8 +325,8 @@ extension ConfigurationKeys {
     /// Every key, in the order of the documentation.
     public static let all: [any ConfigurationKeyDescription] = [
         httpHost, httpPort, tlsCertificateFile, tlsPrivateKeyFile, allowInsecure, httpMaxConnections,
-        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, logLevel, logFormat,
-        accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
+        httpMaxConnectionsPerAddress, httpMaxInFlight, httpHeaderTimeout, httpBodyTimeout, trustedProxies, logLevel,
+        logFormat, accessLog, auditLog, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpTimeout,
         otelServiceName, tracesSampler, tracesSamplerArgument, databaseURL, databaseURLFile, databaseMigrate, amqpURL,
         amqpURLFile, amqpDeclare, payloadKeysFile, retention, hubConnectionString, hubConnectionStringFile, hubName,
         hubPoolFile, hubInsecureHost, hubPlatforms, hubTelemetry, deviceStaleAfter, dispatchPrefetch,
@@ -319,6 +335,7 @@ extension ConfigurationKeys {
         pushVerificationKeysFile, retryDelays, ingestAPIKeysFile, recipientE2ERequired, rateLimitUser, authJWKSFile,
         authJWKSURL, authIssuer, authAudience,
         authUsersFile, authTokenSigningKeyFile, authTokenTTL, authRefreshTTL, retrievalCORSOrigins,
+        retrievalCORSHeaders,
         httpsProxy, httpsProxyFile, httpProxy, httpProxyFile, noProxy, sslCertFile, sslCertDir,
         adminPort, adminHost, adminPasswordFile, adminAllowedHosts, dispatcherURL, retrievalURL,
     ]

@@ -232,26 +232,16 @@ extension ConfigurationParser {
     where Value == [Element] {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             var values: [Element] = []
-            for item in text.split(separator: ",", omittingEmptySubsequences: false) {
-                let item = item.trimmingSpaces
+            for item in OutsideText.parts(text, at: ",") {
+                let item = OutsideText.trimmed(item)
                 guard !item.isEmpty else { throw ConfigurationRefusal("has an empty item") }
                 do throws(ConfigurationRefusal) {
-                    values.append(try element.parse(String(item)))
+                    values.append(try element.parse(item))
                 } catch {
                     throw ConfigurationRefusal("has an item that \(error.problem)")
                 }
             }
             return values
         }
-    }
-}
-
-extension Substring {
-    /// The text without white space at its ends.
-    fileprivate var trimmingSpaces: Substring {
-        var rest = self
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return rest
     }
 }

@@ -37,7 +37,9 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
 /// Looks settings up on the command line, then in the environment, then in the defaults. It collects the issues, so
 /// that a person sees all mistakes at once.
 ///
-/// An empty text counts as absent.
+/// An empty text counts as absent. Blanks, line ends and invisible characters at both ends of a text are ignored,
+/// wherever it comes from. A control character inside is an issue: nobody sees it, and a path or a password with one is
+/// another path or password.
 ///
 /// It does not use swift-configuration. That library's accessors report one error at a time, and its providers know
 /// neither which keys exist nor what they mean. Only the lookup in two dictionaries would be left of it.
@@ -57,7 +59,7 @@ public struct ConfigurationReader: Sendable {
 
     /// The same with an environment whose names are known.
     public init(flags: [String: String] = [:], environment: SettingsEnvironment) {
-        self.flags = flags
+        self.flags = flags.mapValues { OutsideText.trimmed($0) }
         self.environment = environment
     }
 
@@ -68,11 +70,22 @@ public struct ConfigurationReader: Sendable {
             return nil
         }
         guard let text = text(key) else { return nil }
+        if let problem = Self.controlProblem(of: text) {
+            note(key.name, problem + source(of: key, text))
+            return nil
+        }
         do {
             return try key.parser.parse(text)
         } catch {
             note(key.name, describe(key, text, error.problem))
             return nil
+        }
+    }
+
+    /// The problem of a value with a control character inside, without the value; `nil` for any other.
+    public static func controlProblem(of text: String) -> String? {
+        OutsideText.controlCharacter(in: text).map {
+            "has a control character inside (\(OutsideText.name(of: $0))): remove it"
         }
     }
 
@@ -95,6 +108,10 @@ public struct ConfigurationReader: Sendable {
         guard let path = read(fileKey) else { return nil }
         guard let contents = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText, !contents.isEmpty else {
             note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
+            return nil
+        }
+        if let problem = Self.controlProblem(of: contents) {
+            note(fileKey.name, "names a file whose text \(problem)")
             return nil
         }
         do {
@@ -203,9 +220,19 @@ public struct ConfigurationReader: Sendable {
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }
+        return "\(Self.shown(text)) \(problem)\(source(of: key, text))"
+    }
+
+    private func source(of key: some ConfigurationKeyDescription, _ text: String) -> String {
         let variable = environment.variable(of: key.name) ?? key.name
-        let source = flags[key.name] == text ? " (from \(key.flag))" : variable == key.name ? "" : " (from \(variable))"
-        let shown = text.count > 60 ? text.prefix(57) + "..." : text[...]
-        return "\(shown.debugDescription) \(problem)\(source)"
+        return flags[key.name] == text ? " (from \(key.flag))" : variable == key.name ? "" : " (from \(variable))"
+    }
+
+    /// The value of a setting that is not secret, for messages. Of a URL only the public part: people put passwords and
+    /// signatures into URLs of every kind. Anything else with an `@` may be a URL without its scheme.
+    private static func shown(_ text: String) -> String {
+        if text.contains("://") { return PublicURL.describe(text).debugDescription }
+        if text.utf8.contains(UInt8(ascii: "@")) { return "the value" }
+        return (text.count > 60 ? text.prefix(57) + "..." : text[...]).debugDescription
     }
 }

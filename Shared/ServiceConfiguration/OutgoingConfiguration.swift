@@ -61,7 +61,9 @@ extension OutgoingConfiguration {
         configuration.authorities = TrustedAuthorities(
             file: reader.read(ConfigurationKeys.sslCertFile),
             folders: TrustedAuthorities.folders(reader.read(ConfigurationKeys.sslCertDir) ?? ""))
-        if let file = configuration.authorities.file, (try? NIOSSLCertificate.fromPEMFile(file))?.isEmpty != false {
+        if let file = configuration.authorities.file,
+            (try? NIOSSLCertificate.certificates(inFile: file))?.isEmpty != false
+        {
             reader.note(ConfigurationKeys.sslCertFile.name, "names a file without a certificate in PEM")
         }
         let folders = configuration.authorities.folders

@@ -1,11 +1,5 @@
 import SecurePushCore
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// An HTTP proxy (RFC 9110, section 3.7) that connections to other servers go through.
 public struct OutgoingProxy: Sendable, Hashable {
     /// A name or an address, without brackets.
@@ -106,7 +100,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     private enum Entry: Hashable {
         case all
         case name(String, isSuffixOnly: Bool, port: Int?)
-        case network([UInt8], bits: Int, port: Int?)
+        case network(AddressBlock, port: Int?)
     }
 
     private var entries: [Entry] = []
@@ -125,18 +119,16 @@ public struct ProxyExceptions: Sendable, Hashable {
 
     private static func entry(_ item: Substring) throws(ConfigurationRefusal) -> Entry {
         if item == "*" { return .all }
-        if let slash = item.firstIndex(of: "/") {
-            guard let bytes = addressBytes(item[..<slash]), let bits = Int(item[item.index(after: slash)...]),
-                (0...bytes.count * 8).contains(bits)
-            else { throw ConfigurationRefusal("has a network that cannot be read, unlike 10.0.0.0/8") }
-            return .network(bytes, bits: bits, port: nil)
+        if item.contains("/") {
+            guard let network = AddressBlock(item) else {
+                throw ConfigurationRefusal("has a network that cannot be read, unlike 10.0.0.0/8")
+            }
+            return .network(network, port: nil)
         }
         guard let place = HostAndPort(item), !place.host.isEmpty else {
             throw ConfigurationRefusal("has an entry with a port that cannot be read")
         }
-        if let bytes = addressBytes(place.host[...]) {
-            return .network(bytes, bits: bytes.count * 8, port: place.port)
-        }
+        if let network = AddressBlock(place.host) { return .network(network, port: place.port) }
         var name = place.host.lowercased()
         if name.hasPrefix("*.") { name.removeFirst() }
         let isSuffixOnly = name.hasPrefix(".")
@@ -146,36 +138,16 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// Whether a host is reached without a proxy.
     public func contains(_ host: String, port: Int) -> Bool {
         let name = (host.last == "." ? String(host.dropLast()) : host).lowercased()
-        let bytes = Self.addressBytes(name[...])
+        let address = NetworkAddress(name)
         return entries.contains { entry in
             switch entry {
             case .all: true
             case .name(let suffix, let isSuffixOnly, let only):
                 (only == nil || only == port) && (name == suffix && !isSuffixOnly || name.hasSuffix("." + suffix))
-            case .network(let network, let bits, let only):
-                (only == nil || only == port) && bytes.map { Self.matches($0, network, bits) } == true
+            case .network(let network, let only):
+                (only == nil || only == port) && address.map(network.contains) == true
             }
         }
-    }
-
-    private static func matches(_ address: [UInt8], _ network: [UInt8], _ bits: Int) -> Bool {
-        guard address.count == network.count else { return false }
-        return zip(address, network).enumerated().allSatisfy { index, pair in
-            let count = min(8, max(0, bits - index * 8))
-            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> count)
-            return pair.0 & mask == pair.1 & mask
-        }
-    }
-
-    /// The 4 or 16 bytes of an address; `nil` for a name.
-    private static func addressBytes(_ text: Substring) -> [UInt8]? {
-        var name = String(text)
-        if name.first == "[", name.last == "]" { name = String(name.dropFirst().dropLast()) }
-        var four = in_addr()
-        if inet_pton(AF_INET, name, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
-        var six = in6_addr()
-        if inet_pton(AF_INET6, name, &six) == 1 { return withUnsafeBytes(of: &six) { Array($0) } }
-        return nil
     }
 }
 

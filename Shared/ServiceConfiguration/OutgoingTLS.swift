@@ -1,4 +1,5 @@
 public import NIOSSL
+import SecurePushCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -35,13 +36,19 @@ public struct TrustedAuthorities: Sendable, Hashable {
     static func certificates(in folder: String) -> [NIOSSLCertificate] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.sorted().prefix(maxFiles).flatMap { name in
-            (try? NIOSSLCertificate.fromPEMFile("\(folder)/\(name)")) ?? []
+            (try? NIOSSLCertificate.certificates(inFile: "\(folder)/\(name)")) ?? []
         }
+    }
+
+    /// The certificates of a file. Without any, the path itself: a context cannot be made of it, so nothing is trusted.
+    fileprivate static func roots(of file: String) -> NIOSSLTrustRoots {
+        let certificates = (try? NIOSSLCertificate.certificates(inFile: file)) ?? []
+        return certificates.isEmpty ? .file(file) : .certificates(certificates)
     }
 
     /// `nil` for the system's.
     fileprivate var roots: NIOSSLTrustRoots? {
-        if let file, folders.isEmpty { return .file(file) }
+        if let file, folders.isEmpty { return Self.roots(of: file) }
         return folders.isEmpty ? nil : .certificates(folders.flatMap(Self.certificates(in:)))
     }
 }
@@ -63,8 +70,19 @@ public enum OutgoingTLS {
         configuration.certificateVerification = .fullVerification
         if let roots = authorities.roots { configuration.trustRoots = roots }
         if let file = authorities.file, !authorities.folders.isEmpty {
-            configuration.additionalTrustRoots = [.file(file)]
+            let certificates = (try? NIOSSLCertificate.certificates(inFile: file)) ?? []
+            configuration.additionalTrustRoots = [certificates.isEmpty ? .file(file) : .certificates(certificates)]
         }
         return configuration
+    }
+}
+
+extension NIOSSLCertificate {
+    /// The certificates of a file in PEM, which may begin with a byte order mark; BoringSSL would not find the first
+    /// certificate behind it.
+    ///
+    /// - Throws: `FileError`, or an error of NIOSSL if there is no certificate.
+    public static func certificates(inFile path: String) throws -> [NIOSSLCertificate] {
+        try fromPEMBytes(Array(FileContent(path: path).text.utf8))
     }
 }

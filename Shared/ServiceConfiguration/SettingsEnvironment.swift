@@ -8,7 +8,8 @@ public struct SettingsEnvironment: Sendable {
     /// What a longer name begins with.
     public static let prefix = "SECUREPUSH_"
 
-    /// The values that are not empty, by the short name. These are all variables of the process, not only settings.
+    /// The values that are not empty, by the short name, without blanks and line ends around them. These are all
+    /// variables of the process, not only settings.
     public let values: [String: String]
 
     /// The variables whose values are in ``values``, by the short name, where they have another name than that.
@@ -20,6 +21,7 @@ public struct SettingsEnvironment: Sendable {
 
     /// - Parameter environment: the process's environment.
     public init(_ environment: [String: String]) {
+        let environment = environment.mapValues { OutsideText.trimmed($0) }
         var values = environment.filter { !$0.value.isEmpty && !$0.key.hasPrefix(Self.prefix) }
         var sources: [String: String] = [:]
         var conflicts: Set<String> = []
@@ -29,7 +31,7 @@ public struct SettingsEnvironment: Sendable {
             let name = String(variable.dropFirst(Self.prefix.count))
             prefixed.append(variable)
             if let other = environment[name], !other.isEmpty {
-                if other != value { conflicts.insert(name) }
+                if !OutsideText.areSame(other, value) { conflicts.insert(name) }
             } else {
                 values[name] = value
                 sources[name] = variable
@@ -57,6 +59,16 @@ public struct SettingsEnvironment: Sendable {
         guard conflicts.contains(name) else { return nil }
         return ConfigurationIssue(
             key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
+    }
+
+    /// The issues of all settings with a control character inside, without their values.
+    ///
+    /// - Parameter names: the settings to check.
+    public func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
+        names.compactMap { name in
+            guard let problem = values[name].flatMap(ConfigurationReader.controlProblem(of:)) else { return nil }
+            return ConfigurationIssue(key: variable(of: name) ?? name, problem: problem)
+        }
     }
 
     /// The issues of all settings whose two variables differ.

@@ -77,3 +77,16 @@ extension ConfigurationParser where Value == WebOrigin {
         ConfigurationParser(hint: "ORIGIN") { text throws(ConfigurationRefusal) in try WebOrigin(text) }
     }
 }
+
+extension ConfigurationParser where Value == String {
+    /// The name of a header field: a token (RFC 9110, section 5.6.2) of at most 64 characters, and no wildcard.
+    public static var headerName: Self {
+        ConfigurationParser(hint: "NAME") { text throws(ConfigurationRefusal) in
+            guard (1...64).contains(text.utf8.count), ByteSet.alphanumerics.union(ByteSet("-_.")).containsAll(text)
+            else {
+                throw ConfigurationRefusal("is no name of a header field (letters, digits, '-', '_' and '.')")
+            }
+            return text
+        }
+    }
+}

@@ -10,6 +10,9 @@ import Synchronization
 /// There is no task either. Who submits while no commit is in flight begins one, and the end of a commit begins the
 /// next, on whatever thread that is. So requests of callbacks and of tasks share one queue, and a callback waits for no
 /// thread but the database's.
+///
+/// If the database refuses a commit for good (``StorageError/isRefusal(_:)``), its callers are split in halves, which are
+/// committed before anything else, and so on. So one value that the database refuses fails its own caller only.
 final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     /// Receives one output per element in their order, or why nothing is known to be durable.
     typealias Completion = @Sendable (Result<[Output], any Error>) -> Void
@@ -27,7 +30,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     ///   - weight: how much an element counts against the limit.
     ///   - bytes: the approximate memory of an element.
     ///   - cancel: ends the commit in flight, and all later ones, with an error as soon as it can.
-    ///   - commit: makes all elements durable, or none; returns at once, and calls its completion exactly once, on any
+    ///   - commit: makes all elements durable, or none if it fails; returns at once, and calls its completion exactly once, on any
     ///     thread, also before it returns.
     init(
         limit: Int, capacity: Queue.Capacity = .standard, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
@@ -235,8 +238,10 @@ extension GroupCommit {
 
     private struct State: Sendable {
         var queue: Queue
-        /// The requests of the commit in flight.
-        var inFlight: [Queue.Request] = []
+        /// The commit in flight.
+        var inFlight: Queue.Group?
+        /// The parts of a group that was refused, the next one last.
+        var parts: [Queue.Group] = []
         /// Whether the thread that began it has not returned from the call yet; that thread goes on then.
         var isBeginning = false
         /// The result of a commit that ended before that.
@@ -246,9 +251,9 @@ extension GroupCommit {
 
         /// The elements of the next commit; otherwise who waits for the end, if this is it.
         mutating func next() -> (elements: [Element]?, runner: CheckedContinuation<Void, Never>?) {
-            switch queue.next() {
+            switch parts.popLast().map(Queue.NextAction.commit) ?? queue.next() {
             case .commit(let group):
-                inFlight = group.requests
+                inFlight = group
                 isBeginning = true
                 return (group.elements, nil)
             case .wait:
@@ -274,14 +279,22 @@ extension GroupCommit {
             return nil
         }
 
+        /// The commit in flight with its result. Nobody is told of a group that is split: the parts have results.
         private mutating func takeInFlight(_ result: Result<[Output], any Error>) -> Ended {
-            defer { inFlight = [] }
-            return Ended(requests: inFlight, result: result)
+            guard let group = inFlight.take() else { return Ended(requests: [], result: result) }
+            if case .failure(let error) = result, StorageError.isRefusal(error), let halves = group.halves {
+                parts += [halves.second, halves.first]
+                return Ended(requests: [], result: result)
+            }
+            return Ended(requests: group.requests, result: result)
         }
     }
 }
 
 extension StorageError {
+    /// Whether a database refused a statement, so that another try with the same values fails too. Nothing was done.
+    static func isRefusal(_ error: any Error) -> Bool { (error as? StorageError)?.code == .failed }
+
     fileprivate static let refused = StorageError(.unavailable, "The store is stopping.")
     fileprivate static let overloaded = StorageError(.overloaded, "Too many requests are waiting for the database.")
 }

@@ -22,6 +22,17 @@ struct GroupCommitQueue<Element, Waiter> {
         /// The elements of all requests, in the order of the requests.
         var elements: [Element]
         var requests: [Request]
+
+        /// Two groups of about as many requests; `nil` for one request, whose elements stay together.
+        var halves: (first: Group, second: Group)? {
+            guard requests.count > 1 else { return nil }
+            let middle = requests.count / 2
+            let size = requests[..<middle].reduce(0) { $0 + $1.count }
+            return (
+                Group(elements: Array(elements[..<size]), requests: Array(requests[..<middle])),
+                Group(elements: Array(elements[size...]), requests: Array(requests[middle...]))
+            )
+        }
     }
 
     /// How much may wait. If nothing waits, a request of any size is accepted: the callers bound its size.

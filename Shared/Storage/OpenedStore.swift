@@ -18,20 +18,23 @@ public struct OpenedStore: Sendable {
     public let service: any Service
     /// The kind of the store.
     public let kind: StoreKind
+    private let failedWork: FailedWork?
 
-    init(_ store: some Store, service: some Service, kind: StoreKind) {
+    init(_ store: some Store, service: some Service, kind: StoreKind, failedWork: FailedWork? = nil) {
         self.store = store
         self.service = service
         self.kind = kind
+        self.failedWork = failedWork
     }
 }
 
 extension OpenedStore {
-    /// `nil` if the store can be written to, otherwise the reason, for an operator.
+    /// `nil` if the store can be written to, and all work succeeded that it did last; otherwise the reason, for an
+    /// operator.
     public func readiness() async -> String? {
         do {
             try await store.ping(timeout: .seconds(1))
-            return nil
+            return failedWork?.check().map { "\($0)" }
         } catch {
             return "\(error)"
         }
@@ -54,11 +57,11 @@ public func openStore(_ configuration: StorageConfiguration, logger: Logger) asy
         let database = try await SQLiteDatabase.open(path: path, migrations: configuration.migrations)
         logger.debug("Opened the database", metadata: ["kind": "sqlite", "path": "\(path)"])
         let store = SQLiteStore(database, withdrawals: configuration.withdrawals, logger: logger)
-        return OpenedStore(store, service: store, kind: .sqlite)
+        return OpenedStore(store, service: store, kind: .sqlite, failedWork: database.failedWork)
     case .postgres(let uri):
         let store = try PostgresStore(
             uri: uri, migrations: configuration.migrations, withdrawals: configuration.withdrawals, logger: logger)
-        return OpenedStore(store, service: store, kind: .postgres)
+        return OpenedStore(store, service: store, kind: .postgres, failedWork: store.failedWork)
     }
 }
 

@@ -72,28 +72,13 @@ extension StorageConfiguration {
 }
 
 extension StorageConfiguration: CustomStringConvertible {
-    /// The URL without secrets. Of a libpq URI it shows only hosts and database, and only if it is certain which part
-    /// these are: a password that was not percent-encoded may contain any character.
+    /// The URL without secrets: of a libpq URI scheme, hosts and ports.
     public var description: String {
         switch location {
         case .memory: "memory:"
         case .sqlite(let path): "sqlite:\(path)"
-        case .postgres(let uri): "postgres://\(StorageConfiguration.publicPart(of: uri) ?? "…")"
+        case .postgres(let uri): PublicURL.describe(uri)
         }
-    }
-
-    private static func publicPart(of uri: String) -> String? {
-        let afterScheme = uri.drop { $0 != "/" }.dropFirst(2)
-        let parts = afterScheme.split(separator: "@", omittingEmptySubsequences: false)
-        guard let last = parts.last, parts.count <= 2 else { return nil }
-        if parts.count == 2, parts[0].contains(where: { $0 == "/" || $0 == "?" || $0 == "#" }) { return nil }
-        let place = last.prefix { $0 != "?" }
-        let hosts = place.prefix { $0 != "/" }.split(separator: ",")
-        let arePlain = hosts.allSatisfy { host in
-            let port = host.split(separator: ":").dropFirst().last
-            return host.hasPrefix("[") || port.map { $0.allSatisfy(\.isNumber) } ?? true
-        }
-        return arePlain ? String(place) : nil
     }
 }
 

@@ -8,8 +8,11 @@ public struct Backoff: Sendable {
     /// A backoff before the first failure.
     public init() {}
 
-    /// Begins again with the shortest waits: an attempt succeeded.
-    public mutating func reset() { failures = 0 }
+    /// Notes that a connection ended. One that lasted begins again with the shortest waits. One that ended at once
+    /// counts as a failed attempt: a server or a pooler may accept connections only to drop them.
+    public mutating func connectionEnded(after lifetime: Duration) {
+        if lifetime > .seconds(1) { failures = 0 }
+    }
 
     /// The time to wait before the next attempt: at least 50 ms, so that no failure makes a tight loop; at most 5 s.
     public mutating func next() -> Duration {

@@ -47,11 +47,11 @@ private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRaw
 
 private func nameThread(_ name: String) {
     #if canImport(Glibc)
-    // pthread_setname_np is a GNU extension, which Swift's Glibc module does not export.
-    let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-    guard file >= 0 else { return }
-    defer { close(file) }
-    _ = name.utf8.prefix(15).withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) }
+    // pthread_setname_np is a GNU extension, which Swift's Glibc module does not export. The file
+    // /proc/thread-self/comm would do, but it belongs to root once the process hides its memory.
+    typealias SetName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> Int32
+    guard let symbol = dlsym(nil, "pthread_setname_np") else { return }
+    _ = unsafeBitCast(symbol, to: SetName.self)(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
     #else
     pthread_setname_np(name)
     #endif

@@ -50,7 +50,7 @@ func withQueue<Value: Sendable>(
 
 /// A connected publisher.
 func withPublisher<Value: Sendable>(
-    _ configuration: AMQPConfiguration, _ topology: AMQPTopology, timeout: Duration = .seconds(5),
+    _ configuration: AMQPConfiguration, _ topology: AMQPTopology, timeout: Duration = .seconds(30),
     inFlightLimit: Int = 8192, _ body: (AMQPPublisher) async throws -> Value
 ) async throws -> Value {
     let publisher = try AMQPPublisher(

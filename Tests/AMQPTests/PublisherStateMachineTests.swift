@@ -171,6 +171,43 @@ import Testing
         #expect(machine.isIdle)
     }
 
+    @Test func anAddressIsUnroutableUntilItTakesAMessage() {
+        var machine = machine(batches: [2, 1])
+        #expect(writeAll(&machine) == 3)
+        machine.returned(messages(0..<1, to: "q0")[0], reason: "NO_ROUTE")
+        #expect(machine.unroutable.map(\.routingKey) == ["q0"])
+        // The confirm of the returned message, and one of another address, say nothing.
+        _ = machine.confirmed(tag: 1, isMultiple: false, isRefusal: false)
+        _ = machine.confirmed(tag: 3, isMultiple: false, isRefusal: false)
+        #expect(machine.unroutable.map(\.routingKey) == ["q0"])
+        _ = machine.confirmed(tag: 2, isMultiple: false, isRefusal: false)
+        #expect(machine.unroutable.isEmpty)
+    }
+
+    @Test func aDeclarationIsRepeatedAtGrowingIntervals() {
+        let start = ContinuousClock.now
+        var backoff = DeclareBackoff()
+        var times: [Int] = []
+        for second in 0..<200 where backoff.isDue(start + .seconds(second)) { times.append(second) }
+        #expect(times == [0, 1, 3, 7, 15, 31, 61, 91, 121, 151, 181])
+        // Long after the last one the intervals begin anew.
+        let later = [1000, 1001, 1002].filter { backoff.isDue(start + .seconds($0)) }
+        #expect(later == [1000, 1001])
+    }
+
+    @Test(arguments: [
+        ("", "retry", "the queue retry does not exist"),
+        ("direct", "key", "the queue one is missing or not bound to the exchange direct with the key key"),
+        ("fan", "any", "the queue two is missing or not bound to the exchange fan"),
+        ("direct", "other", "no queue is bound to the exchange direct with the key other"),
+    ])
+    func theReasonOfAReturnNamesTheBinding(_ exchange: String, _ key: String, _ reason: String) {
+        let topology = AMQPTopology(
+            exchanges: [.init("direct", .direct), .init("fan", .fanout)], queues: [.init("one"), .init("two")],
+            bindings: [.init(queue: "one", exchange: "direct", key: "key"), .init(queue: "two", exchange: "fan")])
+        #expect(topology.reasonForReturn(exchange: exchange, routingKey: key) == reason)
+    }
+
     @Test func confirmsOfUnknownTagsAreIgnored() {
         var machine = machine(batches: [1])
         #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)

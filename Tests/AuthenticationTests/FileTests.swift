@@ -151,6 +151,77 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
+    /// Whatever a name contains, a user who was added can log in.
+    @Test(arguments: [
+        " bob", "bob ", "\u{FEFF}bob", "bo\u{FEFF}b", "#", "%20", "a\u{A0}b", "\u{2028}", "\u{3000}x", "\u{200B}", "=",
+        "$x",
+        "\u{10FFFF}", "\"'\\", String(repeating: "x", count: 1024), String(repeating: "😀", count: 256),
+    ])
+    func whoIsAddedCanLogIn(name: String) async throws {
+        let user = try #require(UserName(name))
+        try await withAuthenticator(
+            jwks: nil,
+            configure: { configuration, folder in
+                let hash = try ScryptHash(password: [0x78], parameters: .init(logCost: 4, blockSize: 1)).text
+                try write("\(UsersFile.encode(user)) \(hash)\n", to: folder + "/users")
+                configuration.usersFile = folder + "/users"
+            }
+        ) { bench in
+            #expect(try UsersFile(path: bench.folder + "/users").list() == [user])
+            let found = try await bench.authenticator.authenticate(authorization: basic(name, "x"))
+            #expect(found == user)
+            let first = try #require(try PrivateFile.read(bench.folder + "/users")?.unicodeScalars.first)
+            #expect(first != "\u{FEFF}" && first != "#")
+        }
+    }
+
+    /// Case 30: Basic credentials end the name at the first colon.
+    @Test(arguments: ["tenant:carol", ":", "carol:", ":carol", "a:b:c", "urn:x:é"])
+    func whoCanNeverLogInIsNotAdded(name: String) async throws {
+        let user = try #require(UserName(name))
+        try await withTemporaryFolder { folder in
+            let file = UsersFile(path: folder + "/users")
+            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(user, password: "long enough") }
+            #expect(error?.code == .invalidName && error.map { !"\($0)".contains("carol") } == true)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            // Another program may have added one: it is no reason to refuse the others.
+            let hash = try ScryptHash(password: [0x78], parameters: .init(logCost: 4, blockSize: 1)).text
+            try write("\(name) \(hash)\nbob \(hash)\n", to: file.path)
+            #expect(try UserPasswords(try #require(try PrivateFile.read(file.path))).colonCount == 1)
+            try file.remove(user)
+            #expect(try file.list().map(\.text) == ["bob"])
+        }
+    }
+
+    /// Case 29: user names stay bytes, and look alike.
+    @Test(arguments: [
+        ("caf\u{E9}", "cafe\u{301}"), ("alice", "Alice"), ("alice", "alice "), ("alice", " alice"),
+        ("alice", "al\u{200B}ice"),
+        ("alice", "\u{430}lic\u{435}"), ("alice", "\u{FF41}lice"), ("bob smith", "bob\u{A0}\u{A0}smith"),
+        ("alice", "alice\u{202E}"), ("alice", "alice\u{FEFF}"), ("o1", "0l"), ("\u{3B1}lice", "alice"), ("ΑΒΓ", "abγ"),
+        ("Å", "\u{212B}"), ("ﬁn", "fin"), ("istanbul", "ıstanbul"), ("a\u{AD}b", "ab"), ("BOB", "воb"),
+    ])
+    func namesThatLookAlike(known: String, added: String) async throws {
+        try await withTemporaryFolder { folder in
+            let file = UsersFile(path: folder + "/users")
+            let (known, added) = (try #require(UserName(known)), try #require(UserName(added)))
+            #expect(try file.users(like: added).isEmpty)
+            let hash = try ScryptHash(password: [0x78], parameters: .init(logCost: 4, blockSize: 1)).text
+            try write("zoe \(hash)\n\(UsersFile.encode(known)) \(hash)\n", to: file.path)
+            #expect(try file.users(like: added) == [known])
+            #expect(try file.users(like: known).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("alice", "alicia"), ("jose", "jos\u{E9}"), ("ali", "all"), ("bobsmith", "bob smith"), ("a", "b"),
+        ("user1", "user2"),
+        ("\u{E4}", "a"), ("x", "xx"),
+    ])
+    func namesThatDoNotLookAlike(known: String, added: String) throws {
+        #expect(NameLook(try #require(UserName(known))) != NameLook(try #require(UserName(added))))
+    }
+
     @Test(arguments: ["%", "%2", "%zz", "a%00", "%ff", "%+1"])
     func namesThatCannotBeRead(name: String) throws {
         let hash = "$scrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"

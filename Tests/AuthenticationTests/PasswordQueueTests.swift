@@ -10,9 +10,9 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
 @Suite struct PasswordQueueTests {
     @Test func clientsAndTheirUsersTakeTurns() throws {
         var queue = PasswordQueue<String>()
-        for number in 1...4 { try queue.append("a\(number)", number: queue.makeNumber(), attempt("a", "10.0.0.1")) }
-        for number in 1...2 { try queue.append("b\(number)", number: queue.makeNumber(), attempt("b", "10.0.0.1")) }
-        for number in 1...2 { try queue.append("c\(number)", number: queue.makeNumber(), attempt("c", "10.0.0.2")) }
+        for number in 1...4 { _ = try queue.append("a\(number)", number: queue.makeNumber(), attempt("a", "10.0.0.1")) }
+        for number in 1...2 { _ = try queue.append("b\(number)", number: queue.makeNumber(), attempt("b", "10.0.0.1")) }
+        for number in 1...2 { _ = try queue.append("c\(number)", number: queue.makeNumber(), attempt("c", "10.0.0.2")) }
         var order: [String] = []
         while let next = queue.next() {
             order.append(next.ticket)
@@ -25,40 +25,100 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
     @Test func oneUserHasFewPlacesAndThoseThatAreCheckedCount() throws {
         var queue = PasswordQueue<Int>()
         let alice = attempt("alice", "10.0.0.1")
-        for number in 0..<PasswordQueue<Int>.maxOfPair { try queue.append(number, number: queue.makeNumber(), alice) }
+        for number in 0..<PasswordQueue<Int>.maxOfPair {
+            _ = try queue.append(number, number: queue.makeNumber(), alice)
+        }
         #expect(throws: PasswordRefusal.throttled(.seconds(1))) {
-            try queue.append(99, number: queue.makeNumber(), alice)
+            _ = try queue.append(99, number: queue.makeNumber(), alice)
         }
         _ = queue.next()
-        #expect(throws: PasswordRefusal.self) { try queue.append(99, number: queue.makeNumber(), alice) }
+        #expect(throws: PasswordRefusal.self) { _ = try queue.append(99, number: queue.makeNumber(), alice) }
         queue.finish(alice)
-        try queue.append(99, number: queue.makeNumber(), alice)
-        try queue.append(100, number: queue.makeNumber(), attempt("alice", "10.0.0.2"))
+        _ = try queue.append(99, number: queue.makeNumber(), alice)
+        _ = try queue.append(100, number: queue.makeNumber(), attempt("alice", "10.0.0.2"))
     }
 
     @Test func aClientAndAllTogetherAreBounded() throws {
         var queue = PasswordQueue<Int>()
         for number in 0..<PasswordQueue<Int>.maxWaitingOfClient {
-            try queue.append(number, number: queue.makeNumber(), attempt("u\(number)", "10.0.0.1"))
+            _ = try queue.append(number, number: queue.makeNumber(), attempt("u\(number)", "10.0.0.1"))
         }
         #expect(throws: PasswordRefusal.throttled(.seconds(1))) {
-            try queue.append(0, number: queue.makeNumber(), attempt("bob", "10.0.0.1"))
+            _ = try queue.append(0, number: queue.makeNumber(), attempt("bob", "10.0.0.1"))
         }
-        var client = 0
-        while queue.waitingCount < PasswordQueue<Int>.maxWaiting {
-            client += 1
-            try queue.append(0, number: queue.makeNumber(), attempt("bob", "10.1.\(client / 250).\(client % 250)"))
+        // Each has as little as it can have: nobody gives way.
+        var wide = PasswordQueue<Int>()
+        for number in 0..<PasswordQueue<Int>.maxWaiting {
+            #expect(try wide.append(number, number: wide.makeNumber(), attempt("bob", "10.1.\(number).1")) == nil)
         }
         #expect(throws: PasswordRefusal.busy) {
-            try queue.append(0, number: queue.makeNumber(), attempt("bob", "10.9.0.1"))
+            _ = try wide.append(0, number: wide.makeNumber(), attempt("bob", "10.9.0.1"))
         }
+        #expect(wide.waitingCount == PasswordQueue<Int>.maxWaiting)
+    }
+
+    /// Who fills the queue: two addresses, many of one network, the /64 networks of a customer and of a provider, with the
+    /// same user or with others.
+    private static let crowds: [(String, @Sendable (Int) -> (String, String))] = [
+        ("two addresses", { ("u\($0)", "127.0.0.\($0 % 2 + 2)") }),
+        ("a few addresses", { ("u\($0)", "203.0.113.\($0 % 5)") }),
+        ("many addresses", { ("u\($0)", "198.51.\($0 % 4).\($0)") }),
+        ("a user at many addresses", { ("alice", "198.51.100.\($0)") }),
+        ("a /48", { ("u\($0)", "2001:db8:7:\(String($0, radix: 16))::1") }),
+        ("a /32", { ("u\($0)", "2001:db8:\(String($0, radix: 16)):1::1") }),
+        ("several /48 of one /32", { ("u\($0)", "2001:db8:\($0 % 3):\(String($0, radix: 16))::1") }),
+    ]
+
+    /// Finding 4 of the second security review: two addresses denied log-ins by password to everybody.
+    @Test(arguments: crowds.indices, ["127.0.0.9", "192.0.2.1", "2001:db8:ffff::1", "2a00::1"])
+    func whoFillsTheQueueGivesWay(crowd index: Int, newcomer: String) throws {
+        let (name, member) = Self.crowds[index]
+        // The newcomer is one of them: everybody has one place already.
+        if name == "a /32", newcomer.hasPrefix("2001:db8:") { return }
+        var queue = PasswordQueue<String>()
+        var number = 0
+        while queue.waitingCount < PasswordQueue<String>.maxWaiting, number < 10_000 {
+            let (user, client) = member(number)
+            _ = try? queue.append("crowd \(number)", number: queue.makeNumber(), attempt(user, client))
+            number += 1
+        }
+        try #require(queue.waitingCount == PasswordQueue<String>.maxWaiting, "\(name)")
+        let dropped = try queue.append("new", number: queue.makeNumber(), attempt("bob", newcomer))
+        #expect(dropped?.hasPrefix("crowd") == true && dropped != "crowd 0", "\(name)")
+        #expect(queue.waitingCount == PasswordQueue<String>.maxWaiting)
+        // The crowd goes on, and the newcomer stays until it is his turn.
+        for more in number..<(number + 1000) {
+            let (user, client) = member(more % 256)
+            let ticket = try? queue.append("crowd", number: queue.makeNumber(), attempt(user, client))
+            #expect(ticket != "new", "\(name)")
+        }
+        var turn = 0
+        while let next = queue.next(), next.ticket != "new" {
+            queue.finish(next.attempt)
+            turn += 1
+        }
+        #expect(turn < 8, "\(name): \(turn) before the newcomer")
+    }
+
+    @Test func aUserWithManyTicketsGivesWayToAnotherOfTheClient() throws {
+        var queue = PasswordQueue<String>()
+        for user in 0..<16 {
+            for _ in 0..<8 {
+                _ = try queue.append("\(user)", number: queue.makeNumber(), attempt("u\(user)", "10.0.0.1"))
+            }
+        }
+        let dropped = try queue.append("bob", number: queue.makeNumber(), attempt("bob", "10.0.0.1"))
+        #expect(dropped != nil && queue.waitingCount == PasswordQueue<String>.maxWaitingOfClient)
+        // Other clients are not asked for their places.
+        _ = try queue.append("other", number: queue.makeNumber(), attempt("bob", "10.0.0.2"))
+        #expect(try queue.append("eve", number: queue.makeNumber(), attempt("eve", "10.0.0.1")) != "other")
     }
 
     @Test func whoGoesAwayGivesUpHisPlace() throws {
         var queue = PasswordQueue<String>()
         let first = queue.makeNumber()
-        try queue.append("a", number: first, attempt("a", "10.0.0.1"))
-        try queue.append("b", number: queue.makeNumber(), attempt("b", "10.0.0.1"))
+        _ = try queue.append("a", number: first, attempt("a", "10.0.0.1"))
+        _ = try queue.append("b", number: queue.makeNumber(), attempt("b", "10.0.0.1"))
         #expect(queue.remove(first) == "a")
         #expect(queue.remove(first) == nil)
         #expect(queue.next()?.ticket == "b")

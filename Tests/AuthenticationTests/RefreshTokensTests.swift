@@ -11,6 +11,19 @@ import Testing
         let store: MemoryStore
         let folder: String
         let alice: UserName
+        let configuration: UserAuthenticationConfiguration
+
+        /// Another process with the same store and the files as they are now.
+        func sibling() throws -> RefreshTokens {
+            try #require(
+                RefreshTokens(
+                    configuration: configuration, issuer: try TokenIssuer(configuration: configuration), store: store,
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        }
+
+        func family(of token: String) async throws -> RefreshFamily? {
+            try await store.refreshFamily(Array(try #require(Base64.decode(token, .url)).prefix(16)))
+        }
 
         func use(_ token: String, at time: Timestamp = .now) async -> AuthenticationError.Code? {
             do {
@@ -38,7 +51,10 @@ import Testing
                 configuration: configuration, issuer: try TokenIssuer(configuration: configuration), store: store,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let alice = try #require(UserName("alice"))
-            try await body(Bench(tokens: try #require(tokens), store: store, folder: folder, alice: alice))
+            try await body(
+                Bench(
+                    tokens: try #require(tokens), store: store, folder: folder, alice: alice,
+                    configuration: configuration))
         }
     }
 
@@ -50,30 +66,98 @@ import Testing
             let second = try await bench.tokens.refresh(first.refresh, now: now)
             let third = try await bench.tokens.refresh(second.refresh, now: now)
             #expect(Set([first.refresh, second.refresh, third.refresh]).count == 3)
+            #expect(third.refresh.utf8.count == 64)
             #expect(Set([first.access.token, second.access.token, third.access.token]).count == 3)
         }
     }
 
-    @Test func usingAnyOldTokenAgainEndsTheFamily() async throws {
-        for position in 0..<2 {
-            try await withTokens { bench in
-                let other = try await bench.tokens.begin(for: bench.alice).refresh
-                var chain = [try await bench.tokens.begin(for: bench.alice).refresh]
-                for _ in 0..<2 { chain.append(try await bench.tokens.refresh(chain[chain.count - 1]).refresh) }
-                #expect(await bench.use(chain[position]) == .invalid)
-                #expect(await bench.use(chain[2]) == .invalid)
-                #expect(await bench.use(other) == nil)
+    @Test(arguments: [(0, 0), (0, 59), (1, 60), (1, 61), (0, 90)])
+    func usingAnOldTokenAgainEndsTheFamily(position: Int, after seconds: Int) async throws {
+        try await withTokens { bench in
+            let now = Timestamp.now
+            let other = try await bench.tokens.begin(for: bench.alice, now: now).refresh
+            var chain = [try await bench.tokens.begin(for: bench.alice, now: now).refresh]
+            for _ in 0..<2 { chain.append(try await bench.tokens.refresh(chain[chain.count - 1], now: now).refresh) }
+            #expect(await bench.use(chain[position], at: now + .seconds(seconds)) == .invalid)
+            #expect(await bench.use(chain[2], at: now + .seconds(seconds)) == .invalid)
+            #expect(await bench.use(other, at: now + .seconds(seconds)) == nil)
+        }
+    }
+
+    /// The answer to a refresh was lost once or several times.
+    @Test(arguments: [[0], [59_999], [1, 2, 3, 30_000, 59_999], [-5000]])
+    func aTokenWhoseAnswerWasLostGivesTheSameSuccessor(milliseconds: [Int]) async throws {
+        try await withTokens { bench in
+            let now = Timestamp.now
+            let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
+            let second = try await bench.tokens.refresh(first, now: now)
+            for later in milliseconds {
+                let again = try await bench.tokens.refresh(first, now: now + .milliseconds(later))
+                #expect(again.refresh == second.refresh && again.access != second.access)
             }
+            // It does not prolong anything, and the successor is still good.
+            let family = try #require(try await bench.family(of: first))
+            #expect(family.expiresAt == now + .seconds(100))
+            let third = try await bench.tokens.refresh(second.refresh, now: now + .seconds(59)).refresh
+            #expect(try await bench.tokens.refresh(second.refresh, now: now + .seconds(118)).refresh == third)
+            #expect(await bench.use(second.refresh, at: now + .seconds(119)) == .invalid)
+            #expect(await bench.use(third, at: now + .seconds(119)) == .invalid)
+        }
+    }
+
+    /// What began before its end is finished: the token itself may expire meanwhile.
+    @Test func aTokenThatWasUsedInItsLastMomentIsAcceptedAgain() async throws {
+        try await withTokens { bench in
+            let now = Timestamp.now
+            let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
+            let second = try await bench.tokens.refresh(first, now: now + .seconds(99)).refresh
+            #expect(try await bench.tokens.refresh(first, now: now + .seconds(150)).refresh == second)
+        }
+    }
+
+    /// The successor of the new key takes the place of the one that nobody has used.
+    @Test func anotherSigningKeyGivesAnotherSuccessor() async throws {
+        try await withTokens { bench in
+            let now = Timestamp.now
+            let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
+            let second = try await bench.tokens.refresh(first, now: now).refresh
+            try FileManager.default.removeItem(atPath: bench.folder + "/key.pem")
+            try TokenSigningKey.make(at: bench.folder + "/key.pem")
+            let rotated = try bench.sibling()
+            let other = try await rotated.refresh(first, now: now + .seconds(1)).refresh
+            #expect(other != second)
+            #expect(try await rotated.refresh(first, now: now + .seconds(2)).refresh == other)
+            let third = try await rotated.refresh(other, now: now + .seconds(3)).refresh
+            #expect(try await rotated.refresh(third, now: now + .seconds(4)).refresh != third)
+            await #expect(throws: AuthenticationError.self) {
+                try await rotated.refresh(second, now: now + .seconds(5))
+            }
+        }
+    }
+
+    /// Nobody can compute a successor without the key, not even with the token and the store.
+    @Test func successorsDependOnKeyFamilyAndToken() async throws {
+        try await withTokens { bench in
+            let key = try TokenSigningKey(path: bench.folder + "/key.pem")
+            let other = try TokenSigningKey.make(at: bench.folder + "/other.pem")
+            let tokens = [[UInt8](repeating: 1, count: 48), [2] + [UInt8](repeating: 1, count: 47), [1]]
+            let successors = tokens.flatMap { [key.successor(of: $0), other.successor(of: $0)] }
+            #expect(Set(successors).count == 6 && successors.allSatisfy { $0.count == 32 })
+            #expect(key.successor(of: tokens[0]) == successors[0])
         }
     }
 
     @Test func theStoreHasNoToken() async throws {
         try await withTokens { bench in
-            let text = try await bench.tokens.begin(for: bench.alice).refresh
-            let bytes = try #require(Base64.decode(text, .url))
-            let family = try #require(try await bench.store.refreshFamily(Array(bytes.prefix(16))))
-            #expect(family.tokenHash.count == 32 && family.tokenHash != Array(bytes.suffix(32)))
+            let first = try await bench.tokens.begin(for: bench.alice).refresh
+            let second = try await bench.tokens.refresh(first).refresh
+            let family = try #require(try await bench.family(of: first))
             #expect(family.owner == bench.alice)
+            let replaced = try #require(family.replaced)
+            for (hash, token) in [(replaced.hash, first), (family.tokenHash, second)] {
+                let bytes = try #require(Base64.decode(token, .url))
+                #expect(hash.count == 32 && hash != Array(bytes.suffix(32)))
+            }
         }
     }
 
@@ -115,7 +199,7 @@ import Testing
             // The token was not used up.
             try write(old, to: file)
             while await bench.use(current) == .unavailable, ContinuousClock.now < end {}
-            #expect(await bench.use(current) == .invalid, "used a second time")
+            #expect(try await bench.family(of: current)?.replaced?.hash != nil, "used once")
         }
     }
 

@@ -159,7 +159,7 @@ final class KeyServer: Sendable {
             try await bench.expectUser(header, "alice")
             server.set(jwks(new.jwk(#""kid":"new""#)))
             bench.clock.advance(by: .seconds(300))
-            #expect(try await eventually { await bench.refusal(header)?.code == .invalid })
+            try await bench.expectRefusal(header, .invalid)
             #expect(server.requestCount == 2)
         }
     }
@@ -303,8 +303,8 @@ final class KeyServer: Sendable {
         let start = ContinuousClock.now
         #expect(schedule.next(.missingKey, at: start) == .fetch)
         #expect(schedule.next(.missingKey, at: start + .seconds(100)) == .join)
-        schedule.ended(successfully: true)
-        #expect(schedule.next(.age, at: start + .seconds(299)) == .keep(hasFailed: false))
+        schedule.ended(successfully: true, at: start)
+        #expect(schedule.next(.age, at: start + .seconds(239)) == .keep(hasFailed: false))
         #expect(schedule.next(.missingKey, at: start + .seconds(9)) == .keep(hasFailed: false))
         #expect(schedule.next(.missingKey, at: start + .seconds(10)) == .fetch)
     }
@@ -313,13 +313,27 @@ final class KeyServer: Sendable {
         var schedule = KeyFetchSchedule()
         let start = ContinuousClock.now
         #expect(schedule.next(.missingKey, at: start) == .fetch)
-        schedule.ended(successfully: false)
+        schedule.ended(successfully: false, at: start)
         #expect(schedule.next(.missingKey, at: start + .milliseconds(999)) == .keep(hasFailed: true))
         #expect(schedule.next(.missingKey, at: start + .seconds(1)) == .fetch)
-        schedule.ended(successfully: true)
+        schedule.ended(successfully: true, at: start + .seconds(1))
         #expect(schedule.next(.age, at: start + .seconds(301)) == .fetch)
-        schedule.ended(successfully: false)
+        schedule.ended(successfully: false, at: start + .seconds(301))
         #expect(schedule.next(.age, at: start + .seconds(310)) == .keep(hasFailed: true))
         #expect(schedule.next(.age, at: start + .seconds(311)) == .fetch)
+    }
+
+    /// Old keys wait for a fetch, and after one that failed only if there was none for a while.
+    @Test func oldKeysAreUsedOnlyShortlyAfterAFailure() {
+        var schedule = KeyFetchSchedule()
+        let start = ContinuousClock.now
+        schedule.ended(successfully: true, at: start)
+        #expect(!schedule.areOld(start, at: start + .seconds(299)))
+        #expect(schedule.areOld(start, at: start + .seconds(300)))
+        schedule.ended(successfully: false, at: start + .seconds(301))
+        #expect(!schedule.areOld(start, at: start + .seconds(330)))
+        #expect(schedule.areOld(start, at: start + .seconds(331)))
+        schedule.ended(successfully: true, at: start + .seconds(400))
+        #expect(!schedule.areOld(start + .seconds(400), at: start + .seconds(699)))
     }
 }

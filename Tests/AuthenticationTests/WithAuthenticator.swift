@@ -14,7 +14,6 @@ struct AuthenticatorBench {
     let authenticator: UserAuthenticator
     let configuration: UserAuthenticationConfiguration
     let lines: LogLines
-    let holds: Holds
 
     var keySetFile: String { folder + "/keys.json" }
 
@@ -46,14 +45,6 @@ struct AuthenticatorBench {
     func user(_ authorization: String, from client: ClientAddress? = nil) async throws -> String {
         try await authenticator.authenticate(authorization: authorization, from: client).text
     }
-}
-
-/// The answers that were held back, without the waiting.
-final class Holds: Sendable {
-    private let noted = Mutex<[Duration]>([])
-
-    var all: [Duration] { noted.withLock { $0 } }
-    func note(_ duration: Duration) { noted.withLock { $0.append(duration) } }
 }
 
 /// The lines that were logged.
@@ -91,14 +82,14 @@ func withAuthenticator(
             try write(jwks, to: folder + "/keys.json")
         }
         try configure(&configuration, folder)
-        let (clock, lines, holds) = (TestClock(), LogLines(), Holds())
+        let (clock, lines) = (TestClock(), LogLines())
         let authenticator = try UserAuthenticator(
             configuration: configuration, logger: Logger(label: "test", factory: { _ in lines }),
-            now: { clock.now }, instant: { clock.instant }, hold: { holds.note($0) })
+            now: { clock.now }, instant: { clock.instant })
         try await body(
             AuthenticatorBench(
                 folder: folder, clock: clock, authenticator: authenticator, configuration: configuration,
-                lines: lines, holds: holds))
+                lines: lines))
     }
 }
 

@@ -10,17 +10,25 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
         var unreadable: Set<UInt64> = []
         var deadLettered: [UInt64] = []
         var nextTag: UInt64 = 1
-        /// Whether publishing fails.
-        var refusesPublishes = false
+        /// How many messages were not taken.
+        var refused = 0
     }
 
     private let box = Mailbox<DispatchDelivery>()
     private let state = Mutex(Record())
+    /// The answer to a publish to a route.
+    private let answer = Mutex<@Sendable (DispatchRoute) -> MessagingError.Code?>({ _ in nil })
 
     var record: Record { state.withLock { $0 } }
     let isConnected = true
 
-    func refusePublishes() { state.withLock { $0.refusesPublishes = true } }
+    /// From now on, what is published to some routes fails.
+    func refusePublishes(
+        _ code: MessagingError.Code = .nacked,
+        where isRefused: @escaping @Sendable (DispatchRoute) -> Bool = { _ in true }
+    ) {
+        answer.withLock { $0 = { isRefused($0) ? code : nil } }
+    }
 
     /// Delivers a message, or one that cannot be read.
     ///
@@ -54,12 +62,16 @@ final class FakeBroker: DispatchConsumer, DispatchPublisher {
     func publish(
         _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
-        state.withLock { state in
-            if state.refusesPublishes {
-                return messages.map { _ in .failure(MessagingError(.nacked, "refused by the test")) }
+        let answer = answer.withLock { $0 }
+        return state.withLock { state in
+            messages.map { message in
+                if let code = answer(message.route) {
+                    state.refused += 1
+                    return .failure(MessagingError(code, "refused by the test"))
+                }
+                state.published.append(message)
+                return .success(())
             }
-            state.published += messages
-            return messages.map { _ in .success(()) }
         }
     }
 }

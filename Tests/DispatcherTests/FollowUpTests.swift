@@ -68,6 +68,32 @@ struct FollowUpTests {
         #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(86_400)).isEmpty)
     }
 
+    /// The order, and whether a platform fails at first.
+    @Test(arguments: [true, false], [true, false])
+    func aPlatformGetsOneWithdrawalForAReadAndARevocation(_ isReadFirst: Bool, _ isRetried: Bool) async throws {
+        let id = try await pushed([.apple: .sent, .windows: .sent])
+        func happen(_ isRead: Bool) async throws {
+            if isRead {
+                try await store.markRead(id, at: .now)
+            } else {
+                _ = try await store.revoke(id, sender: "clinic", now: .now)
+            }
+        }
+        try await happen(isReadFirst)
+        let failure: [Platform: [SendOutcome]] =
+            isRetried ? [.windows: [.unavailable(reason: "503", retryAfter: nil)]] : [:]
+        let first = try await dispatch(DispatchMessage(id: id, kind: .withdrawal), answers: failure)
+        #expect(first.sent.count == 2)
+        try await happen(!isReadFirst)
+        let second = try await dispatch(DispatchMessage(id: id, kind: .withdrawal))
+        #expect(second.sent.map(\.platform) == (isRetried ? [.windows] : []))
+        let third = try await dispatch(DispatchMessage(id: id, kind: .withdrawal))
+        #expect(third.sent.isEmpty)
+        #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(86_400)).isEmpty)
+        let record = try #require(try await store.record(id, sender: "clinic"))
+        #expect(record.deliveries.allSatisfy { $0.withdrawnAt != nil })
+    }
+
     @Test func nothingIsWithdrawnThatWasNotPushed() async throws {
         let id = try await pushed([.apple: .skipped])
         _ = try await store.revoke(id, sender: "clinic", now: .now)

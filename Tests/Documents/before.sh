@@ -76,7 +76,7 @@ ended() {
 
 # background NUMBER TEXT: the command on standard input runs until the page ends. Waits until it has printed TEXT.
 background() {
-    local command deadline=$((SECONDS + 20))
+    local command deadline=$((SECONDS + 60))
     command=$(cat)
     (eval "$command") >"$OUT/$1.out" 2>"$OUT/$1.err" </dev/null &
     until grep -qF -- "$2" "$OUT/$1.out" "$OUT/$1.err" 2>/dev/null; do

@@ -284,4 +284,37 @@ struct LeastRightsTests {
         let location = try #require(answer.headers.first(name: "Location"))
         return try #require(NotificationID(String(location.suffix(36))))
     }
+
+    @Test func `Doctor tells which service has enough rights at the broker, and changes nothing`() async throws {
+        try await withSeparatedStack { stack in
+            let port = stack.broker.port
+            try await stack.broker.control("add_user", "nobody", "nobody")
+            try await stack.broker.control("set_permissions", "nobody", "^$", "^$", #"^securepush\..*"#)
+            try await stack.broker.control("add_user", "half", "half")
+            try await stack.broker.control("set_permissions", "half", "^$", #"^securepush\.dead$"#, #"^securepush\..*"#)
+            let users = [
+                (try stack.url("amqp", of: "ingest"), "ok", "what ingest publishes"),
+                (try stack.url("amqp", of: "dispatcher"), "ok", "what a dispatcher publishes"),
+                (try stack.url("amqp", of: "operator"), "ok", "what ingest publishes"),
+                ("amqp://nobody:nobody@127.0.0.1:\(port)/", "failed", "securepush.notifications and securepush.dead"),
+                ("amqp://half:half@127.0.0.1:\(port)/", "failed", "securepush.notifications and the default exchange"),
+            ]
+            for (url, state, words) in users {
+                let process = try ProcessUnderTest(
+                    "securepush", ["doctor", "--json"],
+                    environment: ["AMQP_URL": url, "AMQP_DECLARE": "check", "RETRY_DELAYS": "1s,2s"],
+                    folder: stack.folder)
+                _ = try await process.exitCode(within: .seconds(60))
+                let rights = process.standardOutput.split(separator: "\n").compactMap { JSONValue(text: String($0)) }
+                    .first { $0["Part"]?.text == "rights" }
+                #expect(rights?["State"]?.text == state, "\(process.standardOutput)")
+                #expect(rights?["Detail"]?.text?.contains(words) == true, "\(process.standardOutput)")
+            }
+            let broker = try AMQPConfiguration(url: try stack.url("amqp", of: "operator"), connectionName: "test")
+            for queue in ["securepush.dead", "securepush.dispatch"] {
+                let status = try await AMQPConnection.with(broker) { try await $0.inspect(queue: queue) }
+                #expect(status.messages == 0)
+            }
+        }
+    }
 }

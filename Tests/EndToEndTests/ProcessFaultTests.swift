@@ -44,7 +44,7 @@ struct ProcessFaultTests {
             #expect(!stack.hub.has(ids))
             let second = try await stack.start("dispatcher", settings)
             #expect(try await eventually(within: .seconds(60)) { stack.hub.has(ids) })
-            #expect(try await eventually(within: .seconds(20)) { try await stack.areDispatched(ids, ingest) })
+            #expect(try await eventually { try await stack.areDispatched(ids, ingest) })
             for service in [ingest, second] { try await service.drain() }
             // Sent again is only what was under way, or not yet on record, when the first died.
             #expect(stack.hub.sends.count <= 300 + 3 * 64)

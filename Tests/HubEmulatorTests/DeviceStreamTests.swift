@@ -125,7 +125,7 @@ import Testing
                     for part in ["{\"aps\"", ":{}}"] { continuation.yield(ByteBuffer(string: part)) }
                     continuation.finish()
                 }, length: .unknown)
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
             #expect(response.status == .created)
             #expect(try await emulator.records().first?["Body"] as? String == #"{"aps":{}}"#)
         }

@@ -16,6 +16,22 @@ struct RefusedNotificationTests {
         try await refuses(body, 400)
     }
 
+    @Test(arguments: [
+        "Content-Length: 60\r\n\r\n", "Content-Length: 60\r\n\r\n{", "Content-Length: 2000000\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+        "Content-Type: application/json\r\nIdempotency-Key: a\r\nContent-Length: 1\r\n\r\n",
+    ])
+    func aUsersBodyIsRefusedBeforeItHasCome(rest: String) async throws {
+        try await withIngest(server: .live) { bench in
+            try await RawConnection.with(port: bench.client.port) { connection in
+                let credentials = "Authorization: \(bench.credentials.basic)"
+                try await connection.write("POST /api/notifications HTTP/1.1\r\nHost: a\r\n\(credentials)\r\n\(rest)")
+                #expect(try await connection.read(until: "with an empty body").hasPrefix("HTTP/1.1 403 "))
+            }
+            #expect(try await bench.store.backlog(now: .now).count == 0)
+        }
+    }
+
     @Test func invalidUTF8Is400() async throws {
         try await withIngest { bench in
             let answer = try await bench.client.execute(

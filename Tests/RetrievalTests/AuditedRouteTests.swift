@@ -91,6 +91,27 @@ import Testing
         }
     }
 
+    /// Without a line, an operator or a device could ask unseen what is there.
+    @Test func `HEAD has its line, opens nothing and marks nothing`() async throws {
+        try await withRetrieval(hasAuditLog: true) { bench in
+            let id = try await bench.accept(#""a payload of some length""#)
+            let alice = try bench.token()
+            let head = try await bench.request(.head, "/api/notifications/\(id)", by: alice)
+            #expect(head.status == .ok && head.text.isEmpty)
+            let unread = try await bench.request(.head, "/api/notifications/\(id)?include=unread", by: alice)
+            let foreign = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token("bob"))
+            #expect(unread.status == .ok && foreign.status == .notFound)
+            #expect(
+                try facts(bench) == [
+                    "alice read.head \(id) ok", "alice read.head \(id) ok", "bob read.head \(id) refused",
+                ])
+            let get = try await bench.request(.get, "/api/notifications/\(id)", by: alice)
+            #expect(JSONValue(text: get.text)?["Read"]?.json == "false")
+            // The length is that of the first GET, as RFC 9110 (9.3.2) has it.
+            #expect(head.headers[.contentLength] == "\(get.text.utf8.count)")
+        }
+    }
+
     @Test func `While the log cannot be written, no payload is read`() async throws {
         try await withRetrieval(hasAuditLog: true) { bench in
             let id = try await bench.accept(#""one""#)

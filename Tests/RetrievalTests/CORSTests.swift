@@ -30,7 +30,10 @@ struct CORSTests {
                 #expect(answer.headers[.accessControlAllowOrigin] == origin)
                 #expect(answer.headers[.accessControlAllowMethods] == methods)
                 let headers = try #require(answer.headers[.accessControlAllowHeaders])
-                #expect(headers == "Authorization, Content-Type, Idempotency-Key, Traceparent, X-Request-Id")
+                #expect(
+                    headers
+                        == "Authorization, Content-Type, Idempotency-Key, Traceparent, Tracestate, Baggage, X-Request-Id"
+                )
                 #expect(answer.headers[.accessControlMaxAge] == "7200")
                 #expect(answer.headers[.vary] == "Origin")
                 // Cookies are not for this API.
@@ -60,6 +63,33 @@ struct CORSTests {
                 // Otherwise a cache could give this response to the app.
                 #expect(answer.headers[.vary] == "Origin")
             }
+        }
+    }
+
+    /// Tracing libraries in web apps add these; a preflight that misses one fails the whole call.
+    @Test("Headers of tracing are allowed, and those of RETRIEVAL_CORS_HEADERS")
+    func tracingHeaders() async throws {
+        let policy = CORSPolicy(
+            origins: [try WebOrigin(Self.app)],
+            headers: ["Sentry-Trace", "X-B3-TraceId"].compactMap { HTTPField.Name($0) })
+        try await withRetrieval(cors: policy) { bench in
+            let preflight = try await bench.preflight("/api/notifications", from: Self.app)
+            let allowed = Set(
+                (preflight.headers[.accessControlAllowHeaders] ?? "").lowercased().split(separator: ",").map {
+                    $0.drop { $0 == " " }
+                })
+            #expect(
+                allowed.isSuperset(of: [
+                    "traceparent", "tracestate", "baggage", "sentry-trace", "x-b3-traceid", "authorization",
+                ]))
+        }
+    }
+
+    @Test("Every spelling of the API's paths that the router takes", arguments: ["//", "///", "/"])
+    func slashes(_ slashes: String) async throws {
+        try await withPolicy { bench in
+            let answer = try await bench.get("\(slashes)api/notifications", from: Self.app)
+            #expect(answer.headers[.accessControlAllowOrigin] == Self.app)
         }
     }
 
@@ -160,6 +190,16 @@ struct CORSTests {
         var wrong = ConfigurationReader(environment: settings.merging(["RETRIEVAL_CORS_ORIGINS": "*"]) { $1 })
         _ = RetrievalConfiguration(&wrong)
         #expect(wrong.issues.map(\.key) == ["RETRIEVAL_CORS_ORIGINS"])
+    }
+
+    @Test(arguments: [
+        ("Sentry-Trace , X-B3-TraceId", ["Sentry-Trace", "X-B3-TraceId"]), ("*", nil), ("a b", nil), ("a:b", nil),
+        ("a,,b", nil), (String(repeating: "a", count: 65), nil),
+    ])
+    func theNamesOfHeadersAreChecked(_ text: String, _ names: [String]?) throws {
+        var reader = ConfigurationReader(environment: ["RETRIEVAL_CORS_HEADERS": text])
+        #expect(reader.read(ConfigurationKeys.retrievalCORSHeaders) == names)
+        #expect(reader.issues.map(\.key) == (names == nil ? ["RETRIEVAL_CORS_HEADERS"] : []))
     }
 }
 

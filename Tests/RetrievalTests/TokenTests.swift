@@ -1,6 +1,8 @@
 import APITestSupport
+import Authentication
 import HTTPTypes
 import HummingbirdTesting
+import SecurePushCore
 import Testing
 
 @testable import Retrieval
@@ -28,6 +30,39 @@ struct TokenTests {
                 let answer = try await bench.request(.post, "/api/token", by: authorization)
                 try answer.expectProblem(401)
                 #expect(answer.headers[values: .wwwAuthenticate].contains { $0.hasPrefix("Basic ") })
+            }
+        }
+    }
+
+    /// Case 32: 401 let an app log in again and again. Over HTTP/1.1, whose parser has limits of its own.
+    @Test(arguments: [
+        (8_200, 200), (16_000, 200), (16_384, 200), (16_385, 431), (17_000, 431), (24_000, 431), (70_000, 431),
+    ])
+    func aLongTokenIsTakenOrTooLarge(length: Int, status: Int) async throws {
+        try await RouteWay.$current.withValue(.direct) {
+            try await withRetrieval { bench in
+                let key = try TokenSigningKey(path: bench.folder + "/signing-key.pem")
+                let alice = try #require(UserName("alice"))
+                func token(_ padding: Int) throws -> String {
+                    let id = String(repeating: "x", count: padding)
+                    return try key.sign(TokenClaims(subject: alice, expiresAt: .now + .seconds(600), tokenID: id))
+                }
+                var padding = (length - (try token(0).utf8.count)) * 3 / 4
+                while try token(padding).utf8.count < length { padding += 1 }
+                while try token(padding).utf8.count > length { padding -= 1 }
+                // Not every length is one of base64: at most two bytes are missing.
+                var text = try token(padding)
+                if status == 431 { text += String(repeating: "A", count: length - text.utf8.count) }
+                let id = try await bench.accept("1")
+                for _ in 0..<2 {
+                    let headers: HTTPFields = [.authorization: "Bearer " + text]
+                    let answer = try await bench.client.execute(
+                        uri: "/api/notifications/\(id)", method: .get, headers: headers)
+                    #expect(answer.status.code == status)
+                    if status != 200 { try answer.expectProblem(status) }
+                    #expect(answer.headers[.wwwAuthenticate] == nil)
+                    if length > 20_000 { break }
+                }
             }
         }
     }

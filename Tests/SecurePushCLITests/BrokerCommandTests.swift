@@ -60,6 +60,36 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `The doctor names a binding that is missing`(_ isExchangeGone: Bool) async throws {
+        try await withRabbitMQServer { server in
+            var configuration = try MessagingConfiguration(
+                amqpURL: server.url, retryDelays: [.seconds(1)], connectionName: "test")
+            let topology = configuration.topology
+            try await AMQPConnection.with(configuration.amqp) { try await $0.declare(topology.declarations) }
+            // Neither the consumer nor the doctor declares it again.
+            configuration.topology.isDeclared = false
+            let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: .silent)
+            try await withRunning(consumer) {
+                let isConnected = try await eventually { consumer.isConnected }
+                #expect(isConnected)
+                let settings = ["RETRY_DELAYS": "1s", "AMQP_DECLARE": "check"]
+                #expect(await findings(server, settings)["binding"] == nil)
+                try await AMQPConnection.with(configuration.amqp) { connection in
+                    if isExchangeGone {
+                        try await connection.delete(exchange: topology.exchange)
+                    } else {
+                        for binding in topology.declarations.bindings { try await connection.unbind(binding) }
+                    }
+                }
+                let found = await findings(server, settings)
+                #expect(found["binding"]?.state == .failed)
+                let names = [topology.dispatchQueue, topology.exchange, DispatchTopology.dispatchKey]
+                for name in names { #expect(found["binding"]?.detail.contains(name) == true) }
+            }
+        }
+    }
+
     @Test func `List, show, replay and purge`() async throws {
         try await withRabbitMQServer { server in
             try await withTemporaryFolder { folder in

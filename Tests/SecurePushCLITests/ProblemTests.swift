@@ -28,7 +28,7 @@ import Testing
 
     @Test func `A server cannot drive the terminal`() {
         let answer = APIResponse(status: 400, body: #"{"title":"a\u001b[31mb"}"#)
-        #expect(ProblemDocument.failure(answer, from: "x").message == "x answered 400: a\u{FFFD}[31mb.")
+        #expect(ProblemDocument.failure(answer, from: "x").message == #"x answered 400: a\u{1B}[31mb."#)
     }
 
     @Test func `Advice names where credentials come from`() {

@@ -37,7 +37,7 @@ struct ConfigurationReaderTests {
             ])
     }
 
-    @Test(arguments: ["apple,apple", "apple , fcmv1,\tapple", "windows,apple,windows,apple"])
+    @Test(arguments: ["apple,apple", "apple , fcmv1,  apple", "windows,apple,windows,apple"])
     func aPlatformIsNamedOnce(_ text: String) {
         var reader = ConfigurationReader(environment: ["HUB_PLATFORMS": text])
         #expect(reader.readPlatforms() == nil)

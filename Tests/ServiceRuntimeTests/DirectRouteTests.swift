@@ -68,6 +68,7 @@ struct DirectRouteTests {
                 switch name {
                 case "no": return false
                 case "throw": reply(.failure(Failed()))
+                case "large": reply(.success(text(String(repeating: "x", count: 32_768))))
                 case "problem": reply { throw Problem.gone("It has gone.") }
                 case "twice":
                     reply(.success(text("direct twice")))
@@ -129,6 +130,7 @@ struct DirectRouteTests {
 
     @Test(arguments: [
         "Origin: https://a.example\r\n", "Expect: 100-continue\r\n", "Connection: close\r\n",
+        "Content-Encoding: identity\r\n",
         "Connection: Upgrade\r\nUpgrade: websocket\r\n",
     ])
     func anUnusualRequestIsTheRouters(_ fields: String) async throws {
@@ -232,6 +234,28 @@ struct DirectRouteTests {
             #expect(try await first.receives("direct later"))
             second.send(get("b"))
             #expect(try await second.receives("direct b"))
+        }
+    }
+
+    @Test func aClientThatDoesNotReadIsNotAnswered() async throws {
+        try await withServer { server in
+            let connection = try server.connect()
+            for _ in 0..<500 { connection.send(get("large")) }
+            let name = #"securepush_http_requests_total{method="GET",route="/api/echo/{id}",status="200"} "#
+            func answered() -> Int {
+                let line = server.context.metrics.exposition().split(separator: "\n").first { $0.hasPrefix(name) }
+                return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
+            }
+            // Until nothing changes any more: what the kernel takes, and no more.
+            var former = -1
+            try await expectEventually {
+                defer { former = answered() }
+                return former > 0 && former == answered()
+            }
+            #expect(answered() < 400)
+            try await expectEventually { connection.text.utf8.count > 500 * 32_768 }
+            connection.send(get("a"))
+            #expect(try await connection.receives("direct a"))
         }
     }
 

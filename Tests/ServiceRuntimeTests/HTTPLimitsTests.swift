@@ -1,8 +1,6 @@
 import Foundation
 import Hummingbird
 import NIOCore
-import ServiceLifecycle
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,61 +8,10 @@ import Testing
 
 @Suite("Limits and deadlines of connections", .serialized, .timeLimit(.minutes(2)))
 struct HTTPLimitsTests {
-    private struct Server {
-        let port: Int
-        let context: ServiceContext
-
-        /// How many connections a limit has ended.
-        func closed(_ reason: HTTPConnections.Reason) -> Int {
-            let name = #"securepush_http_connections_closed_total{reason="\#(reason.rawValue)"} "#
-            let line = context.metrics.exposition().split(separator: "\n").first { $0.hasPrefix(name) }
-            return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) } ?? -1
-        }
-
-        func connect() throws -> RawConnection { try RawConnection(port: port) }
-
-        /// Waits until this many connections are open: connections made at once may be admitted in any order.
-        func expectConnections(_ count: Int) async throws {
-            try await expectEventually {
-                context.metrics.exposition().contains("securepush_http_connections \(count)\n")
-            }
-        }
-    }
-
-    private func withServer(
-        tls: HTTPConfiguration.TLS? = nil, _ change: (inout HTTPLimits) -> Void,
-        routes: (Router<BasicRequestContext>) -> Void = { _ in }, _ body: (Server) async throws -> Void
-    ) async throws {
-        let context = ServiceContext.test()
-        let router = makeRouter(of: BasicRequestContext.self, context: context)
-        router.addOperations(readiness: [], context: context)
-        router.post("/refused") { _, _ -> String in throw Problem.unauthorized("Who are you?", challenges: ["Basic"]) }
-        router.post("/collected") { request, _ in "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes"
-        }
-        routes(router)
-        var configuration = HTTPConfiguration(port: 0, tls: tls)
-        change(&configuration.limits)
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, configuration: configuration, context: context, onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await ports.first { _ in true })
-            do {
-                try await body(Server(port: bound, context: context))
-            } catch {
-                Issue.record(error)
-            }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
-    }
-
     // MARK: Numbers
 
     @Test func anIdleConnectionMakesRoomForANewOne() async throws {
-        try await withServer({
+        try await withLimitedServer({
             $0.maxConnections = 3
             $0.maxConnectionsPerAddress = 0
         }) { server in
@@ -86,7 +33,7 @@ struct HTTPLimitsTests {
 
     @Test func whereAllAreBusyOperatorsAreStillAnswered() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
-        try await withServer(
+        try await withLimitedServer(
             {
                 $0.maxConnections = 2
                 $0.maxConnectionsPerAddress = 0
@@ -118,7 +65,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func oneAddressHasItsShare() async throws {
-        try await withServer({
+        try await withLimitedServer({
             $0.maxConnections = 10
             $0.maxConnectionsPerAddress = 2
         }) { server in
@@ -136,7 +83,7 @@ struct HTTPLimitsTests {
     // MARK: Deadlines
 
     @Test func aConnectionWithoutARequestIsClosed() async throws {
-        try await withServer({ $0.idleTimeout = .milliseconds(200) }) { server in
+        try await withLimitedServer({ $0.idleTimeout = .milliseconds(200) }) { server in
             let silent = try server.connect()
             let used = try server.connect()
             used.send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -147,7 +94,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func aDrippedHeadIsClosed() async throws {
-        try await withServer({ $0.headerTimeout = .milliseconds(300) }) { server in
+        try await withLimitedServer({ $0.headerTimeout = .milliseconds(300) }) { server in
             let connection = try server.connect()
             connection.send("GET /livez HTTP/1.1\r\nHost: a\r\nX: ")
             try await expectEventually {
@@ -159,7 +106,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func aRequestAfterAnotherHasItsOwnDeadline() async throws {
-        try await withServer({ $0.headerTimeout = .milliseconds(500) }) { server in
+        try await withLimitedServer({ $0.headerTimeout = .milliseconds(500) }) { server in
             let connection = try server.connect()
             for _ in 0..<5 {
                 connection.send("GET /livez HTTP/1.1\r\n")
@@ -173,7 +120,7 @@ struct HTTPLimitsTests {
 
     @Test func aSilentTLSClientAndADrippingOneAreClosed() async throws {
         try await withCertificate { tls in
-            try await withServer(tls: tls, { $0.handshakeTimeout = .milliseconds(300) }) { server in
+            try await withLimitedServer(tls: tls, { $0.handshakeTimeout = .milliseconds(300) }) { server in
                 let silent = try server.connect()
                 let dripping = try server.connect()
                 dripping.send("\u{16}\u{03}\u{01}\u{02}")
@@ -188,7 +135,7 @@ struct HTTPLimitsTests {
 
     @Test func anHTTP2ClientWithoutAStreamIsClosed() async throws {
         try await withCertificate { tls in
-            try await withServer(
+            try await withLimitedServer(
                 tls: tls,
                 {
                     $0.idleTimeout = .milliseconds(200)
@@ -204,7 +151,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func aBodyThatStopsIsClosed() async throws {
-        try await withServer({ $0.bodyTimeout = .milliseconds(300) }) { server in
+        try await withLimitedServer({ $0.bodyTimeout = .milliseconds(300) }) { server in
             let stopped = try server.connect()
             stopped.send("POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
             // A chunk's size, drop by drop, brings nothing of the body.
@@ -220,7 +167,7 @@ struct HTTPLimitsTests {
 
     @Test func aServiceThatReadsLateIsNotTheClientsFault() async throws {
         let size = 4 << 20
-        try await withServer(
+        try await withLimitedServer(
             { $0.bodyTimeout = .milliseconds(200) },
             routes: { router in
                 router.post("/late") { request, _ in
@@ -241,7 +188,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func theBodyOfARefusedRequestHasADeadlineAndALimit() async throws {
-        try await withServer({
+        try await withLimitedServer({
             $0.drainTimeout = .milliseconds(300)
             $0.maxDrainedBytes = 100_000
         }) { server in
@@ -268,7 +215,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func aShortRefusedBodyKeepsItsConnection() async throws {
-        try await withServer({ _ in }) { server in
+        try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
             #expect(try await connection.receives("401"))
@@ -279,7 +226,7 @@ struct HTTPLimitsTests {
     }
 
     @Test func aClientThatTakesNothingOfItsAnswerIsClosed() async throws {
-        try await withServer(
+        try await withLimitedServer(
             { $0.idleTimeout = .milliseconds(200) },
             routes: { router in
                 router.get("/large") { _, _ in
@@ -307,7 +254,7 @@ struct HTTPLimitsTests {
         ("GET /livez HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 70_000))\r\n\r\n", "431 ", "too large"),
     ])
     func refusalsAreProblems(request: String, status: String, detail: String) async throws {
-        try await withServer({ _ in }) { server in
+        try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send(request)
             #expect(try await connection.receives(detail), "\(connection.text)")
@@ -324,7 +271,7 @@ struct HTTPLimitsTests {
         "GET /livez HTTP/1.1\r\nhost: [::1]:80\r\n\r\n",
     ])
     func theseHostsAreValid(request: String) async throws {
-        try await withServer({ _ in }) { server in
+        try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send(request)
             #expect(try await connection.receives("alive"))
@@ -334,7 +281,7 @@ struct HTTPLimitsTests {
     @Test(arguments: ["--http1.1", "--http2"])
     func anErrorToHeadKeepsTheConnection(version: String) async throws {
         try await withCertificate { tls in
-            try await withServer(tls: tls, { _ in }) { server in
+            try await withLimitedServer(tls: tls, { _ in }) { server in
                 let url = "https://127.0.0.1:\(server.port)"
                 let first = try #require(URL(string: "\(url)/livez"))
                 let answers = try await Curl.get(

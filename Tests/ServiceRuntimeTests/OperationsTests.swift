@@ -22,6 +22,26 @@ struct OperationsTests {
         ) { try await $0.execute(uri: path, method: .get) }
     }
 
+    /// A proxy refuses `/metrics` by an exact rule.
+    @Test(
+        arguments: [
+            "//metrics", "/metrics/", "/metrics//", "///metrics", "/readyz/", "//readyz//", "/version/", "//livez",
+            "/%2fmetrics", "/%6detrics", "/metrics%2f", "/./metrics", "/x/../metrics", "/metrics%20", "/Metrics",
+            "/metrics/.", "/metrics;x", "//version/?x=1",
+        ], [HTTPRequest.Method.get, .head, .post, .delete])
+    func otherSpellingsDoNotExist(path: String, method: HTTPRequest.Method) async throws {
+        let context = ServiceContext.test()
+        try await withApplication(
+            context: context, routes: { $0.addOperations(readiness: [], context: context) }
+        ) { client in
+            #expect(try await client.execute(uri: path, method: method).status == .notFound)
+            // They are requests like any other.
+            context.requests.setLimit(0)
+            #expect(try await client.execute(uri: path, method: method).status == .serviceUnavailable)
+            #expect(try await client.execute(uri: "/metrics?x=1", method: .get).status == .ok)
+        }
+    }
+
     @Test func livezTouchesNothing() async throws {
         let response = try await get(
             "/livez",

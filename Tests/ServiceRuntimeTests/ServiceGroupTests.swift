@@ -90,6 +90,37 @@ struct ServiceGroupTests {
         #expect(hasEndedInTime)
     }
 
+    /// Hears neither of a graceful shutdown nor of its cancellation: a call of a library, say.
+    private struct Stuck: Service {
+        let release: AsyncStream<Void>
+        func run() async throws {
+            await Task { [release] in for await _ in release { return } }.value
+        }
+    }
+
+    /// Before, `ServiceGroup` ended the process by a trap here.
+    @Test(arguments: [true, false])
+    func aServiceThatNothingStopsIsLeftBehind(fails: Bool) async throws {
+        let (stream, events) = AsyncStream.makeStream(of: String.self)
+        let (release, released) = AsyncStream.makeStream(of: Void.self)
+        let ends = Mutex<[String]>([])
+        let limit = ShutdownLimit(.milliseconds(200)) { error in
+            ends.withLock { $0.append(error.map { "\(type(of: $0))" } ?? "signal") }
+            // In a test the process goes on.
+            released.finish()
+        }
+        let services: [any Service] = [
+            Stuck(release: release), Part(name: "http", events: events, failsAfterStart: fails),
+        ]
+        let group = ServiceBootstrap.group(of: services, context: .test(), limit: limit)
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try? await group.run() }
+            #expect(await stream.first { _ in true } == "start http")
+            if !fails { await group.triggerGracefulShutdown() }
+        }
+        #expect(ends.withLock { $0 } == [fails ? "Broken" : "signal"])
+    }
+
     @Test func secondSignalQuits() async throws {
         let (quits, quit) = AsyncStream.makeStream(of: UnixSignal.self)
         let service = SecondSignalService(signals: [.sigusr2]) { quit.yield($0) }

@@ -3,10 +3,10 @@ import StackKit
 
 /// Runs a test with an empty database of its own on the shared server (``TestEnvironment/databaseURL``), which is
 /// dropped afterwards.
-public func withPostgresDatabase(_ body: (_ url: String) async throws -> Void) async throws {
+public func withPostgresDatabase(options: String = "", _ body: (_ url: String) async throws -> Void) async throws {
     let server = try TestEnvironment.databaseURL
     let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
-    try await Scripts.ofThisCheckout.run("postgres.sh", ["sql", server, "CREATE DATABASE \(name)"])
+    try await Scripts.ofThisCheckout.run("postgres.sh", ["sql", server, "CREATE DATABASE \(name) \(options)"])
     var components = URLComponents(string: server)
     components?.path = "/\(name)"
     let result: Result<Void, any Error>

@@ -1,5 +1,5 @@
 public import Foundation
-import StackKit
+public import StackKit
 
 /// An executable of this package that a test runs as a process; its output goes to files.
 public struct ProcessUnderTest: Sendable {
@@ -51,13 +51,13 @@ public struct ProcessUnderTest: Sendable {
     public func proceed() { program.send(SIGCONT) }
 
     /// The exit code, or `nil` if the process outlives the deadline or a signal ended it.
-    public func exitCode(within deadline: Duration = .seconds(20)) async throws -> Int32? {
+    public func exitCode(within deadline: Duration = patience) async throws -> Int32? {
         guard try await eventually(within: deadline, { !program.isRunning }) else { return nil }
         return program.exitCode
     }
 
     /// The port that it logs to listen on (`LOG_FORMAT=json`).
-    public func port(within deadline: Duration = .seconds(30)) async throws -> Int {
+    public func port(within deadline: Duration = patience) async throws -> Int {
         struct NotListening: Error { let log: String }
         var port: Int?
         _ = try await eventually(within: deadline) {

@@ -12,8 +12,19 @@ import ThreadExecutor
             longest = max(longest, wait)
         }
         #expect(longest > .seconds(2))
-        backoff.reset()
+        backoff.connectionEnded(after: .seconds(2))
         #expect(backoff.next() <= .milliseconds(100))
+    }
+
+    @Test(arguments: [Duration.zero, .milliseconds(1), .milliseconds(999), .seconds(1)])
+    func aConnectionThatEndsAtOnceIsAFailedAttempt(_ lifetime: Duration) {
+        var backoff = Backoff()
+        var longest = Duration.zero
+        for _ in 0..<200 {
+            longest = max(longest, backoff.next())
+            backoff.connectionEnded(after: lifetime)
+        }
+        #expect(longest > .seconds(2))
     }
 
     @Test func waitsAreRandom() {

@@ -86,6 +86,17 @@ import Testing
         #expect(modules == Set(Self.own.keys))
     }
 
+    /// Errors of other modules are named by their type, because their texts can hold secrets.
+    @Test func theTextsOfOurErrorsAreShown() throws {
+        let file = try #require(SourceFile.production.first { $0.path == "Shared/SecurePushCore/Text/ErrorText.swift" })
+        let foreign: Set = [
+            "CBuildInformation", "CRabbitMQ", "CLibPQ", "CGlibc", "TestSupport", "StackKit", "ChaosChecker",
+        ]
+        for module in Self.ownModules.subtracting(foreign) {
+            #expect(file.lines.contains { $0.contains("\"\(module)\"") }, "\(module)")
+        }
+    }
+
     @Test(arguments: SourceFile.production)
     func importsGoOneWay(_ file: SourceFile) throws {
         let allowed = try #require(Self.own[file.module])

@@ -33,6 +33,10 @@ struct ChaosOptions: ParsableArguments {
     @Option(help: "How often a dispatcher is stopped (SIGSTOP) and goes on later.") var stops = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM).") var terms = 1
     @Option(help: "How often a dispatcher is asked to end (SIGTERM) while the hub answers nothing.") var silences = 1
+    @Option(help: "How often the database is read-only for 20 seconds.") var readOnlies = 1
+    @Option(help: "How often the binding of the dispatch queue is removed.") var unbinds = 1
+    @Option(help: "How often the retry queues are deleted.") var removals = 1
+    @Option(help: "How often nobody reads the logs of the services for a while.") var unreads = 1
     @Option(help: "Notifications a second; left out, the run lasts as long as its faults need.") var rate: Int?
     @Option(help: "Requests to ingest at once.") var inFlight = 32
     @Option(help: "Hub requests at once of one dispatcher (DISPATCH_CONCURRENCY): what a kill can make come twice.")
@@ -73,14 +77,15 @@ struct ChaosOptions: ParsableArguments {
     /// About how long the faults need, in seconds: those of one target come one after another.
     var seconds: Int {
         let request = planRequest
-        let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker)
-        let store = 12 * request.kills[.postgres, default: 0]
+        let broker = 25 * (request.kills[.rabbitmq, default: 0] + wipeBroker) + 10 * (unbinds + removals)
+        let store = 12 * request.kills[.postgres, default: 0] + 30 * request.readOnlies
         let ingest = 6 * request.kills[.ingest, default: 0]
         let dispatcher =
             7 * (request.kills[.dispatcher, default: 0] + terms) + 2 * request.stopSeconds * stops
             + 25 * silences
         let hub = 2 * request.stormSeconds * storms
-        return max(15, broker, store, ingest, dispatcher, hub)
+        let logs = (request.unreadSeconds + 5) * unreads
+        return max(15, broker, store, ingest, dispatcher, hub, logs)
     }
 
     /// Notifications a second.
@@ -94,7 +99,8 @@ struct ChaosOptions: ParsableArguments {
         if isLong { return 0 }
         let request = planRequest
         let interruptions = request.kills[.dispatcher, default: 0] + stops + terms
-        return (interruptions + request.kills[.postgres, default: 0] * dispatchers) * concurrency
+        let databases = request.kills[.postgres, default: 0] + request.readOnlies
+        return (interruptions + databases * dispatchers) * concurrency
     }
 
     private var isLong: Bool { count >= 20_000 }
@@ -104,8 +110,10 @@ struct ChaosOptions: ParsableArguments {
         if database == .sqlite { kills[.postgres] = nil }
         return FaultPlan.Request(
             seed: seed, kills: kills, wipes: wipeBroker, storms: storms, stops: stops, terms: terms,
-            silences: silences, members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
-            stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8)
+            silences: silences, unbinds: unbinds, removals: removals,
+            readOnlies: database == .postgres ? readOnlies : 0, unreads: unreads,
+            members: [.rabbitmq: nodes, .ingest: ingests, .dispatcher: dispatchers],
+            stormSeconds: isLong ? 60 : 5, stopSeconds: isLong ? 60 : 8, unreadSeconds: isLong ? 20 : 5)
     }
 
     /// One line that holds all that is needed to do the same again.
@@ -115,7 +123,8 @@ struct ChaosOptions: ParsableArguments {
         return "chaos --seed \(seed) --count \(count) --platforms \(platforms) --recipients \(recipients) "
             + "--dispatchers \(dispatchers) --ingests \(ingests) --database \(database.rawValue) --nodes \(nodes) "
             + "--kills \(killed.isEmpty ? "none" : killed) --wipe-broker \(wipeBroker) --storms \(storms) "
-            + "--stops \(stops) --terms \(terms) --silences \(silences) --rate \(pace) --in-flight \(inFlight) "
+            + "--stops \(stops) --terms \(terms) --silences \(silences) --unbinds \(unbinds) --removals \(removals) "
+            + "--read-onlies \(planRequest.readOnlies) --unreads \(unreads) --rate \(pace) --in-flight \(inFlight) "
             + "--concurrency \(concurrency) --retry-delays \(retryDelays) --remind-every \(remindEvery) "
             + "--revoke-every \(revokeEvery) --withdraw \(withdraw.rawValue) --swallow \(swallow)"
             + (sign ? "" : " --no-sign")
@@ -147,8 +156,8 @@ struct Kills: ExpressibleByArgument, Sendable, CustomStringConvertible {
         var counts: [FaultPlan.Target: Int] = [:]
         for part in text.split(separator: ",") {
             let words = part.split(separator: "=")
-            guard words.count == 2, let target = FaultPlan.Target(rawValue: String(words[0])), target != .hub,
-                let count = Int(words[1]), count >= 0
+            guard words.count == 2, let target = FaultPlan.Target(rawValue: String(words[0])),
+                target != .hub, target != .logs, let count = Int(words[1]), count >= 0
             else { return nil }
             counts[target] = count
         }

@@ -64,12 +64,21 @@ struct Nemesis: Sendable {
     /// - Returns: how many queues of the broker had to be healed.
     private func undo(_ fault: FaultPlan.Fault) async throws -> Int? {
         switch (fault.target, fault.action) {
+        case (.rabbitmq, .unbind), (.rabbitmq, .remove): try await breakTopology(fault)
         case (.rabbitmq, _): return try await breakBroker(fault)
+        case (.postgres, .readOnly):
+            try await stack.database.setReadOnly(true)
+            await rest(fault.pause)
+            try await stack.database.setReadOnly(false)
         case (.postgres, _):
             try await stack.database.kill()
             await rest(fault.pause)
             try await stack.database.start()
         case (.hub, _): try await storm(fault)
+        case (.logs, _):
+            stack.logs.setReading(false)
+            await rest(fault.pause)
+            stack.logs.setReading(true)
         case (.ingest, _): try await breakService(stack.ingests[fault.member - 1], fault)
         case (.dispatcher, .silence): try await silence(stack.dispatchers[fault.member - 1], fault)
         case (.dispatcher, _): try await breakService(stack.dispatchers[fault.member - 1], fault)
@@ -98,7 +107,7 @@ struct Nemesis: Sendable {
             service.send(SIGCONT)
             return
         case .term: await service.terminate()
-        case .kill, .wipe, .storm, .silence: await service.kill()
+        case .kill, .wipe, .storm, .silence, .unbind, .remove, .readOnly, .unread: await service.kill()
         }
         await rest(fault.pause)
         try await bringBack(service)

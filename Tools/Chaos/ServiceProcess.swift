@@ -11,6 +11,7 @@ final class ServiceProcess: Sendable {
     private let executable: URL
     private let environment: [String: String]
     private let folder: RunFolder
+    private let logs: LogCollector
     private let history: HistoryWriter
     private let state = Mutex(State())
 
@@ -22,20 +23,22 @@ final class ServiceProcess: Sendable {
 
     init(
         _ name: String, executable: URL, port: Int, environment: [String: String], folder: RunFolder,
-        history: HistoryWriter
+        logs: LogCollector, history: HistoryWriter
     ) {
         self.name = name
         self.executable = executable
         self.port = port
-        self.environment = environment.merging(["HTTP_PORT": "\(port)", "LOG_FORMAT": "json"]) { $1 }
+        self.environment = environment.merging(["HTTP_PORT": "\(port)", "LOG_FORMAT": "json", "ACCESS_LOG": "true"]) {
+            $1
+        }
         self.folder = folder
+        self.logs = logs
         self.history = history
     }
 
     func start() throws {
         let program = try Program(
-            executable, environment: environment, output: folder.logs.appending(path: "\(name).log"),
-            folder: folder.secrets)
+            executable, environment: environment, output: logs.pipe(for: name), folder: folder.secrets)
         try Data("\(program.id)\n".utf8).write(to: folder.run.appending(path: "\(name).pid"))
         state.withLock {
             $0.program = program

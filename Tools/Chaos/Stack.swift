@@ -15,6 +15,7 @@ struct Stack: Sendable {
     let dispatchers: [ServiceProcess]
     let retrievals: [ServiceProcess]
     let http: LoopbackHTTP
+    let logs: LogCollector
 
     struct NotStarted: Error, CustomStringConvertible {
         let description: String
@@ -57,11 +58,13 @@ struct Stack: Sendable {
         let settings = ServiceSettings(
             options: options, secrets: secrets, brokerURL: broker.url,
             databaseURL: Self.databaseURL(options, folder, database), emulatorPort: first)
+        let logs = LogCollector(folder)
+        self.logs = logs
         func service(_ product: String, _ name: String, _ port: Int, _ environment: [String: String]) -> ServiceProcess
         {
             ServiceProcess(
                 name, executable: products.appending(path: product), port: port, environment: environment,
-                folder: folder, history: history)
+                folder: folder, logs: logs, history: history)
         }
         emulator = service("hub-emulator", "hub-emulator", first, settings.emulator)
         retrievals = [service("retrieval", "retrieval-1", first + 1, settings.retrieval)]
@@ -104,6 +107,7 @@ struct Stack: Sendable {
                 for service in group { tasks.addTask { await service.terminate() } }
             }
         }
+        logs.end()
         await http.close()
         await Self.endServers(broker, database, options)
     }

@@ -73,7 +73,8 @@ extension Checker {
             }
             owed += missing.count
             for platform in missing.sorted() { verdict.remark("\(id) was not withdrawn from \(platform)") }
-            guard trace.wasRevoked else { continue }
+            // With `read`, the one withdrawal may have been for the read: then the device that has read it keeps it.
+            guard trace.wasRevoked, mode != "read" || trace.firstRead == nil else { continue }
             remaining += trace.shown.keys.count { trace.withdrawnFrom.contains($0) && !trace.hidden.contains($0) }
         }
         verdict.note("revoked by the sender", revoked)

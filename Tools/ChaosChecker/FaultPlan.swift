@@ -17,15 +17,25 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         public var terms: Int
         /// How often a dispatcher is asked to end (SIGTERM) while the hub takes connections and answers nothing.
         public var silences: Int
+        /// How often the database is read-only for a while.
+        public var readOnlies: Int
+        /// How often the dispatch queue's binding is removed.
+        public var unbinds: Int
+        /// How often the retry queues are deleted.
+        public var removals: Int
+        /// How often nobody reads the logs of the services for a while.
+        public var unreads: Int
         /// How many processes, or nodes, there are of each.
         public var members: [Target: Int]
         public var stormSeconds: Int
         public var stopSeconds: Int
+        public var unreadSeconds: Int
 
         public init(
             seed: UInt64, kills: [Target: Int] = [:], wipes: Int = 0, storms: Int = 0, stops: Int = 0,
-            terms: Int = 0, silences: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10,
-            stopSeconds: Int = 10
+            terms: Int = 0, silences: Int = 0, unbinds: Int = 0, removals: Int = 0, readOnlies: Int = 0,
+            unreads: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10, stopSeconds: Int = 10,
+            unreadSeconds: Int = 20
         ) {
             self.seed = seed
             self.kills = kills
@@ -34,14 +44,19 @@ public struct FaultPlan: Codable, Sendable, Equatable {
             self.stops = stops
             self.terms = terms
             self.silences = silences
+            self.readOnlies = readOnlies
+            self.unbinds = unbinds
+            self.removals = removals
+            self.unreads = unreads
             self.members = members
             self.stormSeconds = stormSeconds
             self.stopSeconds = stopSeconds
+            self.unreadSeconds = unreadSeconds
         }
     }
 
     public enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
-        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub
+        case rabbitmq, postgres, ingest, dispatcher, retrieval, hub, logs
     }
 
     public enum Action: String, Codable, Sendable {
@@ -58,6 +73,14 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         case silence
         /// 429 with `Retry-After` for the length of the pause.
         case storm
+        /// The database accepts no changes for the length of the pause, and its sessions end at the beginning.
+        case readOnly = "read-only"
+        /// The dispatch queue's binding is removed. Nobody undoes that but the services.
+        case unbind
+        /// The retry queues are deleted with their messages. Nobody undoes that but the services.
+        case remove
+        /// Nobody reads the pipes that the services log to, for the length of the pause.
+        case unread
     }
 
     public struct Fault: Codable, Sendable, Equatable, CustomStringConvertible {
@@ -135,14 +158,20 @@ extension FaultPlan {
             // Data is deleted in the middle of the run, when there is much to lose.
             var actions = kills
             actions.insert(contentsOf: [Action](repeating: .wipe, count: request.wipes), at: kills.count / 2)
-            return actions
+            return actions + [Action](repeating: .unbind, count: request.unbinds)
+                + [Action](repeating: .remove, count: request.removals)
         case .dispatcher:
             let others =
                 [Action](repeating: .stop, count: request.stops) + [Action](repeating: .term, count: request.terms)
                 + [Action](repeating: .silence, count: request.silences)
             return (kills + others).shuffled(using: &generator)
         case .hub: return [Action](repeating: .storm, count: request.storms)
-        case .postgres, .ingest, .retrieval: return kills
+        case .logs: return [Action](repeating: .unread, count: request.unreads)
+        case .postgres:
+            var actions = kills
+            actions.insert(contentsOf: [Action](repeating: .readOnly, count: request.readOnlies), at: kills.count / 2)
+            return actions
+        case .ingest, .retrieval: return kills
         }
     }
 
@@ -156,11 +185,13 @@ extension FaultPlan {
 
     private static func pause(_ request: Request, _ action: Action, _ generator: inout SeededGenerator) -> Int {
         switch action {
-        case .kill, .wipe, .term: Int.random(in: 100...2000, using: &generator)
+        case .kill, .wipe, .term, .unbind, .remove: Int.random(in: 100...2000, using: &generator)
         case .stop: request.stopSeconds * Int.random(in: 700...1000, using: &generator)
         // Longer than a drain may last: the dispatcher waits for an answer in vain.
         case .silence: Int.random(in: 12_000...15_000, using: &generator)
         case .storm: request.stormSeconds * 1000
+        case .readOnly: 20_000
+        case .unread: request.unreadSeconds * 1000
         }
     }
 }

@@ -1,10 +1,13 @@
 import Dispatch
 
+/// How long a test waits for a process or a server: long enough for a machine that is busy with all the other tests.
+public let patience = Duration.seconds(60)
+
 /// Polls a condition until it holds or the deadline passes.
 ///
 /// - Returns: whether the condition held before the deadline.
 public func eventually(
-    within deadline: Duration = .seconds(20), every interval: Duration = .milliseconds(10),
+    within deadline: Duration = patience, every interval: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool
 ) async throws -> Bool {
     let end = ContinuousClock.now + deadline

@@ -19,6 +19,17 @@ public struct PostgresServer: Sendable {
     public func stop() async throws { try await scripts.run("postgres.sh", ["stop", folder.path]) }
     /// SIGKILL of all its processes.
     public func kill() async throws { try await scripts.run("postgres.sh", ["kill", folder.path]) }
+
+    /// Lets new sessions of its database write, or not, and ends those that it has.
+    public func setReadOnly(_ isReadOnly: Bool) async throws {
+        // In another database: a session of this one could not change it back.
+        let url = "postgres://postgres@127.0.0.1:\(port)/postgres"
+        let change = isReadOnly ? "SET default_transaction_read_only TO on" : "RESET default_transaction_read_only"
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'securepush'"
+        for statement in ["ALTER DATABASE securepush \(change)", end] {
+            try await scripts.run("postgres.sh", ["sql", url, statement])
+        }
+    }
 }
 
 /// Starts a cluster in a temporary folder, runs the body, and deletes the cluster.

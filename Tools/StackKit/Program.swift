@@ -76,7 +76,8 @@ public final class Program: Sendable {
     private static func openForAppending(_ url: URL) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: url.path) { try Data().write(to: url) }
         let file = try FileHandle(forWritingTo: url)
-        try file.seekToEnd()
+        // A pipe has no end to go to.
+        _ = try? file.seekToEnd()
         return file
     }
 

@@ -17,6 +17,8 @@ extension DeviceModel {
     enum Reply {
         /// `retryAfter` is in milliseconds.
         case response(retryAfter: Int?, Int, String)
+        /// Somebody else has answered: a proxy or a captive portal.
+        case foreign(mayHideWork: Bool)
         case error(String)
     }
 
@@ -48,6 +50,8 @@ extension DeviceModel {
                     lost += 1
                     ending = .failed(code)
                     canHeal = code == "SP-TIMEOUT" || code == "SP-OFFLINE"
+                case .foreign(let mayHideWork):
+                    return (.failed("SP-JSON"), lost + (mayHideWork ? 1 : 0))
                 case .response(_, 200..<300, let body): return (.success(body), lost)
                 case .response(_, 401, _):
                     if refused != nil { return (.loggedOut("SP-401"), lost) }
@@ -79,6 +83,9 @@ extension DeviceModel {
         switch answer {
         case .response(let after, let status, let headers, let body) where after < timeout:
             now += after
+            if !isOfServer(status, headers, body, to: request) {
+                return .foreign(mayHideWork: (200..<300).contains(status))
+            }
             let wanted = headers.first { $0.0 == "Retry-After" }
             return .response(retryAfter: wanted.flatMap { RetryAfterModel.wait($0.1, at: today) }, status, body)
         case .bytes(let after, let status, let count) where after < timeout:
@@ -91,6 +98,26 @@ extension DeviceModel {
         default:
             now += timeout
             return .error("SP-TIMEOUT")
+        }
+    }
+
+    /// Whether the server can have given an answer. It says 401 with a challenge only, sends nothing but JSON, and has
+    /// one status for the success of each route: with a body for `GET` and for tokens, otherwise without. Answers after
+    /// which the request is repeated may come from anybody.
+    private func isOfServer(
+        _ status: Int, _ headers: [(String, String)], _ body: String, to request: ServerModel.Request
+    ) -> Bool {
+        let isJSON = headers.first { $0.0 == "Content-Type" }.map { $0.1 == "application/json" } ?? true
+        switch status {
+        case 200..<300:
+            let hasBody = request.method == "GET" || request.path == "/api/token"
+            let success = request.method == "POST" && !hasBody ? 204 : 200
+            return isJSON && status == success && (hasBody || body.isEmpty)
+        case 401 where request.path != "/api/push-keys":
+            return isJSON && headers.contains { $0.0 == "WWW-Authenticate" }
+        case 408, 429: return true
+        case 400..<500: return isJSON
+        default: return true
         }
     }
 
@@ -111,7 +138,10 @@ extension DeviceModel {
             guard let renewed = readTokens(body) else { return .unavailable }
             self.tokens = renewed
             return .token(renewed.access)
-        case .response(_, 400, _), .response(_, 401, _):
+        case .response(_, 401, _):
+            self.tokens = nil
+            return .none
+        case .response(_, 400, let body) where JSONValue(text: body)?["error"]?.text == "invalid_grant":
             self.tokens = nil
             return .none
         default: return .unavailable

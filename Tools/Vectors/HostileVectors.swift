@@ -199,6 +199,27 @@ enum HostileVectors {
                 "token: redirect", "token",
                 .response(after: 50, status: 307, headers: [("Location", "https://evil.example/api/token")])
             ) { $0.tokenLifetime = -1_000 })
+        // Only the server's own 401 and `invalid_grant` end the session.
+        let (json, challenge) = (("Content-Type", "application/json"), "WWW-Authenticate")
+        let refusals: [(String, Int, [(String, String)], String)] = [
+            ("400 with invalid_grant", 400, [json], "{\"error\":\"invalid_grant\"}"),
+            ("400 with invalid_request", 400, [json], "{\"error\":\"invalid_request\"}"),
+            ("400 without a body", 400, [], ""), ("401 without a challenge", 401, [], ""),
+            ("401 of a proxy with a challenge", 401, [("Content-Type", "text/html"), (challenge, "Bearer")], ""),
+            ("403 of a proxy", 403, [("Content-Type", "text/html")], "<html></html>"),
+            ("407", 407, [("Proxy-Authenticate", "Basic realm=\"proxy\"")], ""),
+            ("511", 511, [("Content-Type", "text/html")], "<html></html>"),
+            ("201", 201, [json], "{\"access_token\":\"access-9\"}"), ("204", 204, [], ""),
+            (
+                "200 of a proxy that says it is a token", 200, [("Content-Type", "text/html")],
+                "{\"access_token\":\"access-9\"}"
+            ),
+        ]
+        cases += try refusals.map { name, status, headers, body in
+            try scenario(
+                "token: \(name)", "token", .response(after: 50, status: status, headers: headers, body: body)
+            ) { $0.tokenLifetime = -1_000 }
+        }
         return cases
     }
 

@@ -3,6 +3,7 @@ enum NetworkFault: CaseIterable {
     case connectionRefused, timeout, slowBody, tlsFailure, redirect, tenMegabytes, wrongJSON, wrongID
     case unauthorized, unauthorizedAfterRefresh, forbidden, notFound, requestTimeout, gone
     case tooManyForASecond, tooManyForAnHour, serverError, unavailable
+    case proxyOK, proxyBadRequest, proxyUnauthorized, proxyNotFound
 
     var name: String {
         switch self {
@@ -24,6 +25,10 @@ enum NetworkFault: CaseIterable {
         case .tooManyForAnHour: "429 for 3600 s"
         case .serverError: "500"
         case .unavailable: "503"
+        case .proxyOK: "200 of a proxy"
+        case .proxyBadRequest: "400 of a proxy"
+        case .proxyUnauthorized: "401 of a proxy"
+        case .proxyNotFound: "404 of a proxy"
         }
     }
 
@@ -42,8 +47,8 @@ enum NetworkFault: CaseIterable {
             .response(
                 after: 50, status: 200,
                 body: "{\"Id\":\"019aa4a2-ffff-7000-8000-000000000000\",\"Payload\":\"another's\",\"Read\":false}")
-        case .unauthorized: .response(after: 50, status: 401)
-        case .unauthorizedAfterRefresh: request.path == "/api/token" ? good : .response(after: 50, status: 401)
+        case .unauthorized: .unauthorized(after: 50)
+        case .unauthorizedAfterRefresh: request.path == "/api/token" ? good : .unauthorized(after: 50)
         case .forbidden: .response(after: 50, status: 403)
         case .notFound: .response(after: 50, status: 404)
         case .requestTimeout: .response(after: 50, status: 408)
@@ -52,6 +57,15 @@ enum NetworkFault: CaseIterable {
         case .tooManyForAnHour: .response(after: 50, status: 429, headers: [("Retry-After", "3600")])
         case .serverError: .response(after: 50, status: 500)
         case .unavailable: .response(after: 50, status: 503)
+        case .proxyOK: Self.proxy(200)
+        case .proxyBadRequest: Self.proxy(400)
+        case .proxyUnauthorized: Self.proxy(401)
+        case .proxyNotFound: Self.proxy(404)
         }
+    }
+
+    /// The page of a proxy or a captive portal, in place of the server's answer.
+    private static func proxy(_ status: Int) -> ServerModel.Answer {
+        .response(after: 50, status: status, headers: [("Content-Type", "text/html")], body: "<html></html>")
     }
 }

@@ -25,6 +25,9 @@ enum PlanVectors {
         func failing(_ count: Int, _ answer: ServerModel.Answer) -> (ServerModel.Request, Int) -> ServerModel.Answer? {
             { _, number in number <= count ? answer : nil }
         }
+        func answer(_ status: Int) -> ServerModel.Answer {
+            status == 401 ? .unauthorized(after: 50) : .response(after: 50, status: status)
+        }
         let busy = ServerModel.Answer.response(after: 50, status: 503)
         let slow = ServerModel.Answer.response(after: 7_999, status: 503)
         var cases: [VectorCase] = []
@@ -41,10 +44,10 @@ enum PlanVectors {
                 number == 1 ? .error(after: 50, "unreachable") : .response(after: 50, status: 403)
             },
             try scenario("503, 401, 503") { _, number in
-                number <= 3 ? .response(after: 50, status: [503, 401, 503][number - 1]) : nil
+                number <= 3 ? answer([503, 401, 503][number - 1]) : nil
             },
             try scenario("401, 503, 401") { _, number in
-                number <= 3 ? .response(after: 50, status: [401, 503, 401][number - 1]) : nil
+                number <= 3 ? answer([401, 503, 401][number - 1]) : nil
             },
         ]
         for status in [

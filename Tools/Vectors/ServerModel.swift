@@ -55,6 +55,18 @@ final class ServerModel {
             }
         }
 
+        /// The server's own 401.
+        static func unauthorized(after: Int) -> Self {
+            .response(
+                after: after, status: 401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+        }
+
+        /// Whether a proxy has refused the request, so that the server does not know of it.
+        var isRefusalOfProxy: Bool {
+            guard case .response(_, 400..<500, let headers, _) = self else { return false }
+            return headers.contains { $0 == ("Content-Type", "text/html") }
+        }
+
         /// Whether the server may have done its work before it went wrong.
         var mayHideWork: Bool {
             switch self {
@@ -89,9 +101,11 @@ final class ServerModel {
 
     func answer(_ request: Request) -> Answer {
         let before = items
+        let tokens = (accessTokens, refreshTokens, issued)
         let good = work(request)
         let answer = fault(request, good) ?? good
         if !answer.mayHideWork { items = before }
+        if answer.isRefusalOfProxy { (accessTokens, refreshTokens, issued) = tokens }
         let index = rules.firstIndex {
             $0.request.method == request.method && $0.request.path == request.path
                 && $0.request.query.elementsEqual(request.query, by: ==)
@@ -128,7 +142,7 @@ final class ServerModel {
         if request.path == "/api/push-keys" { return respond(200, pushKeys) }
         let token = request.authorization.map { String($0.dropFirst("Bearer ".count)) } ?? ""
         guard accessTokens.contains(token) else {
-            return respond(401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+            return .unauthorized(after: latency)
         }
         if request.path == "/api/notifications" { return list(request) }
         let parts = request.path.split(separator: "/").map(String.init)
@@ -145,7 +159,7 @@ final class ServerModel {
 
     private func token(_ request: Request) -> Answer {
         if let old = request.body["refresh_token"] {
-            guard refreshTokens.remove(old) != nil else { return respond(401) }
+            guard refreshTokens.remove(old) != nil else { return .unauthorized(after: latency) }
         }
         issued += 1
         accessTokens.insert("access-\(issued)")
@@ -178,9 +192,9 @@ final class ServerModel {
 
     private var unread: Int { items.filter { !$0.isRead && !$0.isRevoked }.count }
 
-    private func respond(_ status: Int, _ body: String = "", headers: [(String, String)] = []) -> Answer {
+    private func respond(_ status: Int, _ body: String = "") -> Answer {
         .response(
-            after: latency, status: status,
-            headers: body.isEmpty ? headers : headers + [("Content-Type", "application/json")], body: body)
+            after: latency, status: status, headers: body.isEmpty ? [] : [("Content-Type", "application/json")],
+            body: body)
     }
 }

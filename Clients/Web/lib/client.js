@@ -1,24 +1,37 @@
-import { allowsCatchUp, asksForLogIn, DiagnosticCode } from './codes.js';
+import { allowsCatchUp, asksForLogIn, DiagnosticCode, SecurePushFailure } from './codes.js';
+import { BoundedPresenter, BoundedStore } from './bounded.js';
 import { CatchUp } from './catch-up.js';
-import { SystemClientClock } from './clock.js';
+import { limited, SystemClientClock } from './clock.js';
 import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
 import { SecretLedger } from './ledger.js';
-import { WebNotificationPresenter } from './presenter.js';
+import { ownRegistration, WebNotificationPresenter } from './presenter.js';
 import { refreshOldPushKeys } from './push-key-refresh.js';
 import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
 import { register, unregister } from './registration.js';
+import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
-import { StateKeeper } from './store.js';
+import { isLocked, StateKeeper } from './store.js';
+import { TransportError } from './transport.js';
 
 /**
  * One wake. Wakes are counted: a catch-up serves those that came before it began.
  *
- * @typedef {{number: number, deadline: number, userChanges: number}} Wake `deadline` is the clock's uptime at which it
- *   ends; `userChanges` is the state's when it began. The wake shows nothing after the user has changed
+ * @typedef {object} Wake
+ * @property {number} number
+ * @property {number} deadline the clock's uptime at which it ends
+ * @property {number} userChanges the state's when it began. The wake shows nothing after the user has changed
+ * @property {boolean} isOver the time is up, and the user has seen the generic text. What ends later shows nothing
+ * @property {Promise<unknown> | null} showing the secret of the push is about to appear. It rejects if it does not
+ * @property {import('./report.js').WakeReport | null} report what has been decided so far
  */
+
+/** What ends at the deadline itself is still the result of a wake, in seconds. */
+const grace = 0.05;
+/** How long a wake whose time is up waits for a secret that is about to appear, in seconds. */
+const secondsToShow = 1;
 
 /**
  * Receives secrets: verifies pushes, fetches, shows each secret once, and keeps the device registered.
@@ -45,12 +58,12 @@ export class SecurePushClient {
     this.configuration = configuration;
     this.limits = configuration.limits;
     this.credentials = credentials;
-    this.store = store;
+    this.store = new BoundedStore(store, clock);
     this.clock = clock;
-    this.presenter = presenter;
+    this.presenter = new BoundedPresenter(presenter, clock);
     this.crypto = crypto;
     this.events = events;
-    this.keeper = new StateKeeper(store, configuration.limits);
+    this.keeper = new StateKeeper(this.store, configuration.limits);
     this.connection = new RetrievalConnection({
       baseURL: configuration.retrievalURL, limits: configuration.limits, credentials, transport, clock,
     });
@@ -59,6 +72,8 @@ export class SecurePushClient {
     /** The notifications that are being fetched or shown now. */
     this.inFlight = new Set();
     this.claimWatch = new ClaimWatch(clock, this.limits.claimSeconds);
+    /** @type {() => Promise<PushManager>} */
+    this.pushManager = async () => (await ownRegistration()).pushManager;
     /** What one wake does for all, by its name. */
     this.running = new Set();
     /** @type {Promise<unknown>} the last registration or unregistration */
@@ -79,22 +94,45 @@ export class SecurePushClient {
   async handle(push) {
     if (!push.isSecurePush) return wakeReport({ code: DiagnosticCode.malformedPush });
     const wake = this.begin();
+    try {
+      return await this.#untilEnd(wake, () => this.#handle(push, wake));
+    } catch (error) {
+      return this.#endEarly(push.id, wake, error);
+    }
+  }
+
+  /**
+   * @param {import('./push.js').IncomingPush} push
+   * @param {Wake} wake
+   */
+  async #handle(push, wake) {
     const reception = await receive(this, push, wake);
     let report;
     switch (reception.kind) {
       case 'locked': return this.showLockedNotice();
       case 'ignored': return wakeReport({ code: reception.code });
+      case 'unverified':
+        // The signature is made for the user, whose name cannot be read now.
+        await showNotice(this, push.id, DiagnosticCode.credentials);
+        return wakeReport({
+          result: 'failed', waiting: push.id === null ? [] : [push.id], code: DiagnosticCode.credentials,
+        });
       case 'unusable':
         await showNotice(this, null, DiagnosticCode.malformedPush);
         return wakeReport({ result: 'failed', code: DiagnosticCode.malformedPush });
       case 'withdrawn':
-        report = addReport(wakeReport({ result: 'newData' }), await this.catchUps.run(wake));
+        report = wakeReport({ result: 'newData' });
+        wake.report = report;
+        addReport(report, await this.catchUps.run(wake));
         break;
       case 'settled':
-        report = await this.catchUps.run(wake);
+        report = wakeReport();
+        wake.report = report;
+        addReport(report, await this.catchUps.run(wake));
         break;
       default:
         report = await fetchAndShow(this, reception.id, wake);
+        wake.report = report;
         if (allowsCatchUp(report.code)) addReport(report, await this.catchUps.run(wake));
     }
     await this.#end(wake);
@@ -109,8 +147,24 @@ export class SecurePushClient {
    */
   async catchUp() {
     const wake = this.begin();
-    try { wake.userChanges = (await adoptUser(this)).changes; } catch { return this.showLockedNotice(); }
+    try {
+      return await this.#untilEnd(wake, () => this.#catchUp(wake));
+    } catch (error) {
+      wake.isOver = true;
+      return wake.report ?? wakeReport({ result: 'failed', code: codeOf(error) });
+    }
+  }
+
+  /** @param {Wake} wake */
+  async #catchUp(wake) {
+    try {
+      wake.userChanges = (await adoptUser(this)).changes;
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      return this.showLockedNotice();
+    }
     const report = await this.catchUps.run(wake);
+    wake.report = report;
     if (!asksForLogIn(report.code) && report.code !== DiagnosticCode.locked) {
       await this.keeper.tryUpdate(null, (_, state) => { state.isPrompted = false; });
       await this.presenter.removePrompt();
@@ -143,14 +197,28 @@ export class SecurePushClient {
    * the user change, and when `limits.renewsRegistrationAfter` has passed. Call it each time the page opens.
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
-   * client makes a new one. With `encryptsEndToEnd`, each call registers the device's public key too: the server
+   * client makes a new one, and also for an endpoint of which `renewSubscription` knows nothing: the state may be that
+   * of another device, from a backup. With `encryptsEndToEnd`, each call registers the device's public key too: the server
    * forgets it when an installation is replaced. Calls at the same time run one after another.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID
    * @throws {import('./codes.js').SecurePushFailure}
    */
-  register(device) { return this.#afterLastRegistration(() => register(this, device)); }
+  register(device) { return this.#afterLastRegistration((wake) => register(this, device, wake)); }
+
+  /**
+   * Registers the device again after the browser has changed or ended the subscription, with the tags of the last
+   * registration. It does nothing if the device is not registered. A failure is repeated at the end of the next wake.
+   *
+   * @param {PushSubscription | null} [subscription] the new one; `null`: the browser has it, or makes it
+   * @param {PushSubscriptionOptions | null} [options] those of the last one, if they are known
+   * @param {number} [deadline] the clock's uptime
+   * @throws {import('./codes.js').SecurePushFailure}
+   */
+  renewSubscription(subscription = null, options = null, deadline = Infinity) {
+    return this.#afterLastRegistration((wake) => renewSubscription(this, wake, subscription, options), deadline);
+  }
 
   /**
    * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
@@ -159,7 +227,7 @@ export class SecurePushClient {
    * @throws {import('./codes.js').SecurePushFailure} if the server still has the device. Pushes for the user still come
    *   then
    */
-  unregister() { return this.#afterLastRegistration(() => unregister(this)); }
+  unregister() { return this.#afterLastRegistration((wake) => unregister(this, wake)); }
 
   /**
    * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
@@ -203,7 +271,8 @@ export class SecurePushClient {
   /** @returns {Wake} */
   begin() {
     this.wakes += 1;
-    return { number: this.wakes, deadline: this.clock.uptime + this.limits.secondsInTotal, userChanges: 0 };
+    const deadline = this.clock.uptime + this.limits.secondsInTotal;
+    return { number: this.wakes, deadline, userChanges: 0, isOver: false, showing: null, report: null };
   }
 
   /**
@@ -233,18 +302,53 @@ export class SecurePushClient {
    * Runs registrations and unregistrations one after another, so that the stored record is that of the last request.
    *
    * @template Result
-   * @param {() => Promise<Result>} work
+   * @param {(wake: Wake) => Promise<Result>} work
+   * @param {number} [deadline]
    * @returns {Promise<Result>}
    */
-  #afterLastRegistration(work) {
-    const next = this.lastRegistration.then(work);
+  #afterLastRegistration(work, deadline = Infinity) {
+    const next = this.lastRegistration.then(() => {
+      const wake = this.begin();
+      wake.deadline = Math.min(wake.deadline, deadline);
+      return this.#untilEnd(wake, () => work(wake));
+    }).catch((error) => { throw error instanceof TransportError ? new SecurePushFailure(codeOf(error)) : error; });
     this.lastRegistration = next.catch(() => {});
     return next;
   }
 
   /**
-   * Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the server's
-   * keys for pushes if those that are stored are old.
+   * Returns at the end of the wake, whatever the browser does.
+   *
+   * @template Result
+   * @param {Wake} wake
+   * @param {() => Promise<Result>} work
+   * @returns {Promise<Result>}
+   * @throws {TransportError} `timedOut`, and the errors of the work
+   */
+  #untilEnd({ deadline }, work) { return limited(deadline + grace, this.clock, async () => work()); }
+
+  /**
+   * Ends a wake whose time is up: the user sees the generic text, unless it is decided.
+   *
+   * @param {string | null} id
+   * @param {Wake} wake
+   * @param {unknown} error
+   */
+  async #endEarly(id, wake, error) {
+    wake.isOver = true;
+    if (wake.report) return wake.report;
+    const code = codeOf(error);
+    const { clock } = this;
+    const isShown = wake.showing && await limited(clock.uptime + secondsToShow, clock, async () => wake.showing).then(
+      () => true, () => false);
+    if (isShown && id !== null) return wakeReport({ result: 'newData', shown: [id], code });
+    await showNotice(this, id, code);
+    return wakeReport({ result: 'failed', waiting: id === null ? [] : [id], code });
+  }
+
+  /**
+   * Reports shown notifications to the server, confirms withdrawals that came in the meantime, reads the server's keys
+   * for pushes if those that are stored are old, and repeats a registration that failed.
    *
    * @param {Wake} wake
    */
@@ -252,6 +356,7 @@ export class SecurePushClient {
     await reportShown(this, deadline);
     await confirmWithdrawals(this, deadline);
     await refreshOldPushKeys(this, deadline);
+    await renewFailedRegistration(this, deadline);
     this.events?.send({ kind: 'wake' });
   }
 
@@ -266,3 +371,10 @@ export class SecurePushClient {
   /** @param {number} count */
   async setBadge(count) { await this.presenter.setBadge(count); }
 }
+
+/**
+ * The code of a wake that ended early.
+ *
+ * @param {unknown} error
+ */
+const codeOf = (error) => (error instanceof TransportError ? DiagnosticCode.timedOut : DiagnosticCode.malformedPush);

@@ -1,3 +1,4 @@
+import { isForeignRefusal, isSuccess } from './answer-form.js';
 import { authorization, transportCode } from './credentials.js';
 import { limited } from './clock.js';
 import { DiagnosticCode } from './codes.js';
@@ -14,13 +15,14 @@ import { TransportError } from './transport.js';
  * @property {string} path the path below the server's URL. Its characters need no percent coding
  * @property {[string, string][]} [query] the values need no percent coding
  * @property {unknown} [json]
+ * @property {number} [success] the status of a success, by default 200
  * @property {boolean} [isAuthorized] `false` for an answer that is the same for everybody
  * @property {boolean} [isRetried] `false` for a request that the next wake sends again if this one fails
  */
 
 /**
- * The end of a request: a 2xx, another status after all tries, no response, a log-in that is needed, or credentials
- * that cannot be read before the first unlock.
+ * The end of a request: a success of the form that the route has, another status after all tries, no response of the
+ * server, a log-in that is needed, or credentials that cannot be read before the first unlock.
  *
  * @typedef {{kind: 'success', body: Uint8Array} | {kind: 'refused', status: number} | {kind: 'failed', code: string}
  *   | {kind: 'loggedOut', code: string} | {kind: 'locked'}} Outcome
@@ -28,6 +30,8 @@ import { TransportError } from './transport.js';
 
 /** @type {Outcome} */
 const timedOut = Object.freeze({ kind: 'failed', code: DiagnosticCode.timedOut });
+/** @type {Outcome} the answer of a proxy or a captive portal. It says nothing of the server */
+const notOurs = Object.freeze({ kind: 'failed', code: DiagnosticCode.malformedAnswer });
 
 /** The credentials are not known now. */
 class CredentialsUnavailable extends Error {}
@@ -110,7 +114,12 @@ export class RetrievalConnection {
       const response = await this.#request(call, used, timeout);
       const { status, body } = response;
       isLost = mayHideASuccess(status);
-      if (status >= 200 && status < 300) return { event: null, ending: { kind: 'success', body }, isLost, used };
+      if (isSuccess(response, call)) return { event: null, ending: { kind: 'success', body }, isLost, used };
+      const isOther2xx = status >= 200 && status < 300;
+      if (isOther2xx || isForeignRefusal(response, call.isAuthorized !== false)) {
+        // The server may have carried out what somebody else has answered with a success.
+        return { event: null, ending: notOurs, isLost: isOther2xx, used };
+      }
       const wait = retryAfter(response.headers['retry-after'], this.clock.now);
       const event = /** @type {const} */ ({ kind: 'response', status, retryAfter: wait });
       const needsLogIn = status === 401 && call.isAuthorized !== false;

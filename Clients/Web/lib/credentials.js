@@ -1,4 +1,6 @@
+import { endsSession, hasOwnForm, isOwnUnauthorized } from './answer-form.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { BoundedStore } from './bounded.js';
 import { limited, SystemClientClock } from './clock.js';
 import { TransportError } from './transport.js';
 
@@ -14,7 +16,8 @@ import { TransportError } from './transport.js';
  *
  * @typedef {object} CredentialsProvider
  * @property {() => Promise<string | null>} userName the user to whom the device belongs; `null` when nobody is logged
- *   in. The name stays while the credentials are expired: the signature of a push is made for it
+ *   in. The name stays while the credentials are expired: the signature of a push is made for it. It rejects when that
+ *   is not known now
  * @property {() => Promise<ClientCredentials | null>} credentials the credentials to use now; `null` if the user has
  *   to log in. It rejects when that is not known now; the client then shows the generic text instead of the prompt
  * @property {(refused: ClientCredentials) => Promise<ClientCredentials | null>} refresh new credentials after the
@@ -75,7 +78,7 @@ export class TokenCredentialsProvider {
    */
   constructor({ retrievalURL, store, transport, clock = new SystemClientClock() }) {
     this.service = new TokenService(retrievalURL, transport, clock);
-    this.store = store;
+    this.store = new BoundedStore(store, clock);
     this.clock = clock;
     this.process = globalThis.crypto.randomUUID();
     /** @type {Promise<ClientCredentials | null> | null} */
@@ -113,9 +116,7 @@ export class TokenCredentialsProvider {
     if (stored?.refreshToken) await this.service.end(stored.refreshToken);
   }
 
-  async userName() {
-    try { return (await this.store.credentials())?.userName ?? null; } catch { return null; }
-  }
+  async userName() { return (await this.store.credentials())?.userName ?? null; }
 
   /** @returns {Promise<ClientCredentials | null>} */
   async credentials() {
@@ -254,10 +255,9 @@ class TokenService {
   async logIn(userName, password) {
     const response = await this.#send('POST', { Authorization: authorization({ kind: 'basic', userName, password }) });
     // The server issues no tokens. Whether the password is right shows with the first request.
-    if (response.status === 404) {
+    if (response.status === 404 && hasOwnForm(response)) {
       return { userName, accessToken: null, expiresAt: null, refreshToken: null, password };
     }
-    if (response.status !== 200) throw new SecurePushFailure(DiagnosticCode.status(response.status));
     return this.#read(response, userName);
   }
 
@@ -271,9 +271,7 @@ class TokenService {
    */
   async refresh(token, userName) {
     const response = await this.#send('POST', {}, { grant_type: 'refresh_token', refresh_token: token });
-    if (response.status === 400 || response.status === 401) return null;
-    if (response.status !== 200) throw new SecurePushFailure(DiagnosticCode.status(response.status));
-    return this.#read(response, userName);
+    return endsSession(response) ? null : this.#read(response, userName);
   }
 
   /**
@@ -289,8 +287,14 @@ class TokenService {
    * @param {import('./transport.js').TransportResponse} response
    * @param {string} userName
    * @returns {import('./store.js').StoredCredentials}
+   * @throws {SecurePushFailure} for every other answer
    */
   #read(response, userName) {
+    const { status } = response;
+    // A 401 of a proxy does not say that the password is wrong.
+    const isOwn = status === 200 ? hasOwnForm(response) : status !== 401 || isOwnUnauthorized(response);
+    if (!isOwn) throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
+    if (status !== 200) throw new SecurePushFailure(DiagnosticCode.status(status));
     let answer;
     try { answer = JSON.parse(new TextDecoder().decode(response.body)); } catch { answer = null; }
     const { access_token: accessToken, expires_in: lifetime = null, refresh_token: refreshToken = null } = answer ?? {};

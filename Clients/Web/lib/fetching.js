@@ -35,8 +35,10 @@ import { isLocked } from './store.js';
  */
 export async function fetchAndShow(client, id, wake) {
   const acquisition = await acquire(client, id, wake, wake.deadline);
+  const report = await finish(client, acquisition, id, wake);
+  // After the secret, which is worth more: a browser may leave the badge pending.
   if (acquisition.kind === 'secret' && acquisition.unread !== null) await client.setBadge(acquisition.unread);
-  return finish(client, acquisition, id, wake);
+  return report;
 }
 
 /**
@@ -261,11 +263,17 @@ async function settle(client, id, isShown, wake) {
  * @returns {Promise<WakeReport>}
  */
 export async function finish(client, acquisition, id, wake) {
+  if (wake.isOver) {
+    // The user sees the generic text, and the secret waits for the next wake.
+    if (acquisition.kind === 'secret') await settle(client, id, false, wake);
+    return wakeReport({ result: 'failed', code: DiagnosticCode.timedOut });
+  }
   switch (acquisition.kind) {
     case 'settled': return wakeReport();
     case 'secret':
       try {
-        await client.presenter.showSecret(acquisition.secret);
+        wake.showing = client.presenter.showSecret(acquisition.secret);
+        await wake.showing;
       } catch {
         await settle(client, id, false, wake);
         if (!await client.isCurrent(wake)) return wakeReport();

@@ -75,7 +75,8 @@ export async function readSecret(client, id) {
   const outcome = await client.connection.send({ path: `api/notifications/${id}`, query }, client.begin().deadline);
   if (outcome.kind !== 'success') throw outcomeFailure(outcome);
   const { secret, unread } = readSecretAnswer(outcome.body, id);
-  if (unread !== null) await client.setBadge(unread);
+  // The badge is not worth a wait: a browser may leave it pending.
+  if (unread !== null) client.setBadge(unread);
   return decrypt(client, secret).catch((error) => {
     if (error instanceof SecurePushFailure) throw error;
     throw new SecurePushFailure(isLocked(error) ? DiagnosticCode.locked : DiagnosticCode.noKey);
@@ -88,7 +89,8 @@ export async function readSecret(client, id) {
  * @param {number} deadline
  */
 async function mark(client, json, deadline) {
-  const outcome = await client.connection.send({ method: 'POST', path: 'api/notifications/read', json }, deadline);
+  const outcome = await client.connection.send(
+    { method: 'POST', path: 'api/notifications/read', json, success: 204 }, deadline);
   if (outcome.kind !== 'success') throw outcomeFailure(outcome);
 }
 
@@ -120,7 +122,8 @@ export function reportShown(client, deadline) {
       const id = ids.find((candidate) => !reported.has(candidate));
       if (id === undefined) return;
       reported.add(id);
-      const outcome = await client.connection.send({ method: 'POST', path: `api/notifications/${id}/shown` }, end);
+      const outcome = await client.connection.send(
+        { method: 'POST', path: `api/notifications/${id}/shown`, success: 204 }, end);
       if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
       await client.keeper.tryUpdate(null, (_, state) => {
         state.unreported = state.unreported.filter((unreported) => unreported !== id);

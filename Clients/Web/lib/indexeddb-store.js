@@ -106,10 +106,15 @@ export class IndexedDBStore {
   async claimLockedNotice() { return true; }
 
   /** Closes the database, for example before it is deleted. */
-  async close() {
-    const opening = this.opening;
+  async close() { (await this.#release())?.close(); }
+
+  /** Gives up a database that does not answer. The next call opens it anew. */
+  abandon() { this.#release()?.then((database) => database?.close()); }
+
+  #release() {
+    const { opening } = this;
     this.opening = null;
-    (await opening?.catch(() => null))?.close();
+    return opening?.catch(() => null);
   }
 
   /** @returns {Promise<IDBDatabase>} */
@@ -152,18 +157,22 @@ export class IndexedDBStore {
    * @param {IDBTransactionMode} mode
    * @param {(values: IDBObjectStore, finish: (result: any) => void) => void} body
    * @returns {Promise<any>}
+   * @throws {ClientStoreError}
    */
   async #transact(mode, body) {
-    const failed = new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable');
     try {
-      return await this.#attempt(await this.#open(), mode, body);
+      try {
+        return await this.#attempt(await this.#open(), mode, body);
+      } catch (error) {
+        if (!(error instanceof DOMException)) throw error;
+        // A connection that the browser has closed is opened once more.
+        this.opening = null;
+        return await this.#attempt(await this.#open(), mode, body);
+      }
     } catch (error) {
-      if (!(error instanceof DOMException)) throw error;
-      // A connection that the browser has closed is opened once more.
-      this.opening = null;
-      return this.#attempt(await this.#open(), mode, body).catch((second) => {
-        throw second instanceof DOMException ? failed : second;
-      });
+      if (error instanceof ClientStoreError) throw error;
+      // A browser without storage for this site throws, or has no IndexedDB at all.
+      throw new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable');
     }
   }
 

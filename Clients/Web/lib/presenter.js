@@ -37,7 +37,7 @@ export const englishTexts = Object.freeze({
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
-const ownRegistration = () => ('ServiceWorkerGlobalScope' in globalThis
+export const ownRegistration = () => ('ServiceWorkerGlobalScope' in globalThis
   ? /** @type {any} */ (globalThis).registration : globalThis.navigator.serviceWorker.ready);
 
 /** Browsers cut longer texts; the app shows the whole one. In characters. */

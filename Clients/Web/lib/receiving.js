@@ -1,14 +1,17 @@
+import { currentUserName } from './bounded.js';
 import { DiagnosticCode, isGoneStatus } from './codes.js';
 import { PushKeySet, PushVerifier } from './push-keys.js';
+import { isLocked } from './store.js';
 
 /** @typedef {import('./client.js').SecurePushClient} SecurePushClient */
 
 /**
  * What a push asks for: a notification that is to be fetched, one that was shown or withdrawn before, a withdrawal
- * that has been carried out, a push without a usable ID, a push that is not genuine, or a store that cannot be read.
+ * that has been carried out, a push without a usable ID, a push that is not genuine, one whose user is not known now,
+ * or a locked store.
  *
  * @typedef {{kind: 'wanted', id: string} | {kind: 'settled'} | {kind: 'withdrawn'} | {kind: 'unusable'}
- *   | {kind: 'ignored', code: string} | {kind: 'locked'}} Reception
+ *   | {kind: 'ignored', code: string} | {kind: 'unverified'} | {kind: 'locked'}} Reception
  */
 
 /**
@@ -21,8 +24,9 @@ import { PushKeySet, PushVerifier } from './push-keys.js';
  */
 export async function receive(client, push, wake) {
   try {
-    const { name, changes } = await adoptUser(client);
+    const { name, changes, isKnown } = await adoptUser(client);
     wake.userChanges = changes;
+    if (client.configuration.pushKeys && !isKnown) return { kind: 'unverified' };
     const code = await pushFault(client, push, name);
     if (code !== null) return { kind: 'ignored', code };
     const { id } = push;
@@ -36,7 +40,8 @@ export async function receive(client, push, wake) {
     const isWanted = await client.keeper.update(({ ledger }, state) => (
       state.userChanges <= changes && ledger.learn(id, now)));
     return isWanted ? { kind: 'wanted', id } : { kind: 'settled' };
-  } catch {
+  } catch (error) {
+    if (!isLocked(error)) throw error;
     return { kind: 'locked' };
   }
 }
@@ -59,21 +64,24 @@ async function withdraw(client, id) {
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
- * @returns {Promise<{name: string | null, changes: number}>} the user to whom the device belongs, also after the
- *   credentials have expired, and the state's `userChanges`
+ * @returns {Promise<{name: string | null, changes: number, isKnown: boolean}>} the user to whom the device belongs,
+ *   also after the credentials have expired, and the state's `userChanges`. Not known: neither the state nor the credentials
+ *   could be read
  * @throws {import('./store.js').ClientStoreError} `locked`
  */
 export async function adoptUser(client) {
   const { owner, userChanges } = await client.keeper.read();
-  const userName = await client.credentials.userName();
-  if (userName === null || userName === owner) return { name: owner, changes: userChanges };
+  let userName = null;
+  let isKnown = true;
+  try { userName = await currentUserName(client); } catch { isKnown = owner !== null; }
+  if (userName === null || userName === owner) return { name: owner, changes: userChanges, isKnown };
   const { ids, changes } = await client.keeper.update((changes, state) => (
     { ids: changes.adopt(userName), changes: state.userChanges }));
   if (ids.length > 0) {
     await client.presenter.remove(ids);
     await client.presenter.removePrompt();
   }
-  return { name: userName, changes };
+  return { name: userName, changes, isKnown };
 }
 
 /**

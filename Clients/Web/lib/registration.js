@@ -1,4 +1,5 @@
 import { encodeBase64URL } from './base64url.js';
+import { currentUserName } from './bounded.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { DeviceKey } from './device-key.js';
 import { outcomeFailure } from './inbox.js';
@@ -21,26 +22,45 @@ const secondsForKey = 5;
 /**
  * @param {SecurePushClient} client
  * @param {PushDevice} device
+ * @param {import('./client.js').Wake} wake
  * @returns {Promise<string>}
  */
-export async function register(client, device) {
-  const { deadline } = client.begin();
+export async function register(client, device, { deadline }) {
   return lockedAsFailure(async () => {
     await adoptUser(client);
-    const userName = await client.credentials.userName();
+    const userName = await nameOf(client);
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     await refreshPushKeys(client, deadline);
     const digest = await digestOf(client, device);
-    const { registration: record } = await client.keeper.read();
+    const endpoint = await hash(client, device.channel.endpoint);
+    const wanted = { userName, tags: device.tags ?? [], serverKey: device.serverKey ?? null };
+    const record = await client.keeper.update((_, state) => {
+      state.registration = { ...state.registration, wanted };
+      return state.registration;
+    });
     const age = client.clock.now - (record.registeredAt ?? -Infinity);
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
       && age < client.limits.renewsRegistrationAfter;
     const known = isCurrent ? record.installationID : null;
     if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
-    const id = await send(client, device, { userName, digest }, deadline);
+    const id = await send(client, device, { userName, digest, wanted, endpoint }, deadline);
     await registerKey(client, id, userName, deadline);
     return id;
   });
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @returns {Promise<string | null>}
+ * @throws {SecurePushFailure} if it is not known now
+ */
+async function nameOf(client) {
+  try {
+    return await currentUserName(client);
+  } catch (error) {
+    if (isLocked(error)) throw error;
+    throw new SecurePushFailure(DiagnosticCode.credentials);
+  }
 }
 
 /**
@@ -48,18 +68,21 @@ export async function register(client, device) {
  *
  * @param {SecurePushClient} client
  * @param {PushDevice} device
- * @param {{userName: string, digest: string}} record
+ * @param {{userName: string, digest: string, endpoint: string,
+ *   wanted: import('./state.js').RegistrationRecord['wanted']}} record
  * @param {number} deadline
  * @returns {Promise<string>}
  */
-async function send(client, device, { userName, digest }, deadline) {
+async function send(client, device, { userName, digest, wanted, endpoint }, deadline) {
   let refused = null;
   for (;;) {
     const fresh = globalThis.crypto.randomUUID();
     // Stored first: after a crash the same installation is registered again, not a second one.
     const id = await client.keeper.update((_, state) => {
-      const known = state.registration.installationID;
-      state.registration = emptyRegistration(known === null || known === refused ? fresh : known);
+      const { installationID: known, endpoint: last = null } = state.registration;
+      // Another device may have the same ID, if the state has come from a backup.
+      const isOwn = known !== null && known !== refused && (last === null || last === endpoint);
+      state.registration = emptyRegistration(isOwn ? known : fresh, wanted, endpoint);
       return /** @type {string} */ (state.registration.installationID);
     });
     const json = {
@@ -70,15 +93,27 @@ async function send(client, device, { userName, digest }, deadline) {
     if (outcome.kind === 'success') {
       const registeredAt = client.clock.now;
       await client.keeper.update((_, state) => {
-        state.registration = { installationID: id, userName, digest, registeredAt };
+        state.registration = { installationID: id, userName, digest, registeredAt, wanted, endpoint };
       });
       return id;
     }
     const isGivenUp = outcome.kind === 'refused' && [404, 410].includes(outcome.status);
-    if (id === fresh || refused !== null || !isGivenUp) throw outcomeFailure(outcome);
+    if (id === fresh || refused !== null || !isGivenUp) {
+      // The server does not want this device: only the app asks again.
+      if (isFinal(outcome)) await client.keeper.update((_, state) => { state.registration.wanted = null; });
+      throw outcomeFailure(outcome);
+    }
     refused = id;
   }
 }
+
+/**
+ * Whether the server will say the same to the same request.
+ *
+ * @param {import('./connection.js').Outcome} outcome
+ */
+const isFinal = (outcome) => outcome.kind === 'refused' && outcome.status >= 400 && outcome.status < 500
+  && outcome.status !== 408 && outcome.status !== 429;
 
 /**
  * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next visit: a
@@ -93,7 +128,7 @@ async function send(client, device, { userName, digest }, deadline) {
 async function registerKey(client, id, userName, deadline) {
   const key = await keyOf(client, userName).catch(() => null);
   if (!key) return null;
-  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk };
+  const call = { method: 'PUT', path: `api/devices/${id}/key`, json: key.jwk, success: 204 };
   const outcome = await client.connection.send(call, Math.min(deadline, client.clock.uptime + secondsForKey));
   return outcome.kind === 'refused' && outcome.status === 404 ? 'unknown' : null;
 }
@@ -127,18 +162,21 @@ async function forgetKey(client) {
   await client.keeper.update((_, state) => { state.keyOwner = null; });
 }
 
-/** @param {SecurePushClient} client */
-export async function unregister(client) {
-  const { deadline } = client.begin();
+/**
+ * @param {SecurePushClient} client
+ * @param {import('./client.js').Wake} wake
+ */
+export async function unregister(client, { deadline }) {
   await lockedAsFailure(async () => {
     // Forgotten first: after a crash the device is not taken for registered.
     const id = await client.keeper.update((_, state) => {
-      const { installationID } = state.registration;
-      state.registration = emptyRegistration(installationID);
+      const { installationID, endpoint } = state.registration;
+      state.registration = emptyRegistration(installationID, null, endpoint);
       return installationID;
     });
     if (id !== null) {
-      const outcome = await client.connection.send({ method: 'DELETE', path: `api/installations/${id}` }, deadline);
+      const outcome = await client.connection.send(
+        { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, deadline);
       const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
       if (!isOver) throw outcomeFailure(outcome);
     }
@@ -158,8 +196,16 @@ export async function unregister(client) {
  * @param {PushDevice} device
  * @returns {Promise<string>}
  */
-async function digestOf(client, { platform, channel, tags = [] }) {
-  const text = [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n');
+function digestOf(client, { platform, channel, tags = [] }) {
+  return hash(client, [platform, channel.endpoint, channel.p256dh, channel.auth, ...tags].join('\n'));
+}
+
+/**
+ * @param {SecurePushClient} client
+ * @param {string} text
+ * @returns {Promise<string>}
+ */
+async function hash(client, text) {
   const digest = await client.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return encodeBase64URL(new Uint8Array(digest));
 }

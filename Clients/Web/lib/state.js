@@ -29,6 +29,11 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  * @property {string | null} userName the user for whom the device is registered
  * @property {string | null} digest of the platform, the channel and the tags
  * @property {number | null} registeredAt in seconds since 1970
+ * @property {string | null} [endpoint] a digest of the endpoint for which the ID was chosen; `null`: the browser has
+ *   announced another one. A state that a backup has brought to another device finds another endpoint there
+ * @property {{userName: string, tags: string[], serverKey: string | null} | null} [wanted] what the app asked for,
+ *   until it unregisters: it is tried again when it failed, and when the browser changes the subscription. `serverKey` is the
+ *   public VAPID key
  */
 
 /**
@@ -49,10 +54,12 @@ export const emptyState = () => ({
 
 /**
  * @param {string | null} [installationID]
+ * @param {RegistrationRecord['wanted']} [wanted]
+ * @param {string | null} [endpoint]
  * @returns {RegistrationRecord}
  */
-export const emptyRegistration = (installationID = null) => ({
-  installationID, userName: null, digest: null, registeredAt: null,
+export const emptyRegistration = (installationID = null, wanted = null, endpoint = null) => ({
+  installationID, userName: null, digest: null, registeredAt: null, wanted, endpoint,
 });
 
 /** @type {Record<string, (value: any) => boolean>} */
@@ -62,6 +69,8 @@ const is = {
   ids: (value) => Array.isArray(value) && value.every(isPushID),
   // It becomes a part of a path.
   uuid: (value) => is.text(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
+  wanted: (value) => is.text(value.userName) && Array.isArray(value.tags) && value.tags.every(is.text)
+    && orNull(is.text)(value.serverKey),
   entry: (value) => isPushID(value?.id) && is.text(value.progress) && is.number(value.at)
     && is.number(value.openRequests),
 };
@@ -78,7 +87,8 @@ const members = {
   unconfirmed: is.ids,
   unreported: is.ids,
   registration: (/** @type {any} */ value) => orNull(is.uuid)(value?.installationID)
-    && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt),
+    && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt)
+    && orNull(is.wanted)(value.wanted ?? null) && orNull(is.text)(value.endpoint ?? null),
   keyOwner: orNull(is.text),
   pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
   pushKeysReadAt: orNull(is.number),

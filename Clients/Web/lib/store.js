@@ -28,6 +28,7 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
  * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
  *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
+ * @property {() => void} [abandon] called after a call that took too long: the next one begins anew
  * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
  *   device is locked. It works while the other calls reject with `locked`
  */
@@ -181,7 +182,6 @@ export class StateKeeper {
       return result;
     } catch (error) {
       if (isLocked(error)) throw error;
-      if (!(error instanceof ClientStoreError)) throw error;
       const state = structuredClone(this.unsaved ?? this.lastRead ?? emptyState());
       const result = change(new StateChanges(state, this.limits), state);
       this.unsaved = state;

@@ -8,6 +8,7 @@ import { decodeBase64URL, encodeBase64URL } from './base64url.js';
  * @property {'browser'} platform
  * @property {{endpoint: string, p256dh: string, auth: string}} channel
  * @property {string[]} [tags] tags of the app. The server adds the user's own
+ * @property {string | null} [serverKey] the public VAPID key, for a subscription that the browser ends
  */
 
 /**
@@ -24,7 +25,10 @@ export function pushDevice(subscription, tags = []) {
     return encodeBase64URL(new Uint8Array(bytes));
   };
   const channel = { endpoint: subscription.endpoint, p256dh: key('p256dh'), auth: key('auth') };
-  return { platform: 'browser', channel, tags };
+  const serverKey = subscription.options?.applicationServerKey;
+  return {
+    platform: 'browser', channel, tags, serverKey: serverKey ? encodeBase64URL(new Uint8Array(serverKey)) : null,
+  };
 }
 
 /**
@@ -40,30 +44,36 @@ export function pushDevice(subscription, tags = []) {
 export async function subscribeToPush(registration, applicationServerKey, { tags = [], timeout = 20 } = {}) {
   const key = decodeBase64URL(applicationServerKey.replace(/=+$/, ''));
   if (key?.length !== 65) throw new TypeError('The public VAPID key is not a P-256 point in base64url.');
-  const existing = await registration.pushManager.getSubscription();
+  return pushDevice(await inTime(() => subscriptionFor(registration.pushManager, key), timeout), tags);
+}
+
+/**
+ * @param {PushManager} pushManager
+ * @param {Uint8Array} key
+ * @returns {Promise<PushSubscription>}
+ */
+async function subscriptionFor(pushManager, key) {
+  const existing = await pushManager.getSubscription();
   const known = existing?.options.applicationServerKey;
-  if (existing && known && encodeBase64URL(new Uint8Array(known)) === encodeBase64URL(key)) {
-    return pushDevice(existing, tags);
-  }
+  if (existing && known && encodeBase64URL(new Uint8Array(known)) === encodeBase64URL(key)) return existing;
   await existing?.unsubscribe();
-  const subscribing = registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
-  return pushDevice(await inTime(subscribing, timeout), tags);
+  return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
 }
 
 /**
  * @template Value
- * @param {Promise<Value>} promise
+ * @param {() => Promise<Value>} work
  * @param {number} seconds
  * @returns {Promise<Value>}
  */
-async function inTime(promise, seconds) {
+export async function inTime(work, seconds) {
   let timer;
   const end = new Promise((_, reject) => {
     const error = new DOMException('The push service did not answer.', 'AbortError');
     timer = setTimeout(() => reject(error), seconds * 1000);
   });
   try {
-    return await Promise.race([promise, end]);
+    return await Promise.race([work(), end]);
   } finally {
     clearTimeout(timer);
   }

@@ -23,9 +23,10 @@ namespace SecurePush.Uwp
                 var provider = new DataProtectionProvider(ThisUser);
                 return Bytes(await provider.ProtectAsync(CryptographicBuffer.CreateFromByteArray(plain)));
             }
-            catch (Exception)
+            catch (Exception error)
             {
-                throw new ClientStoreException(ClientStoreError.Locked);
+                throw new ClientStoreException(
+                    DataProtectionErrors.IsLocked(error) ? ClientStoreError.Locked : ClientStoreError.Unwritable);
             }
         }
 

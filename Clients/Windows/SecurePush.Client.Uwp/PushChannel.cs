@@ -14,6 +14,9 @@ namespace SecurePush.Uwp
         /// <summary>The channels of Windows have hosts of this domain.</summary>
         private const string Domain = ".notify.windows.com";
 
+        /// <summary>Windows may not answer while it cannot reach its push service.</summary>
+        private const double SecondsToOpen = 20;
+
         private readonly SecurePushClient client;
         private PushNotificationChannel current;
 
@@ -60,10 +63,11 @@ namespace SecurePush.Uwp
         {
             try
             {
-                var channel = await PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync();
-                if (IsOfWindows(channel.Uri))
+                var opening = OpenNowAsync();
+                if (await Task.WhenAny(opening, Task.Delay(TimeSpan.FromSeconds(SecondsToOpen))) == opening
+                    && IsOfWindows((await opening).Uri))
                 {
-                    return channel;
+                    return await opening;
                 }
             }
             catch (Exception)
@@ -73,6 +77,9 @@ namespace SecurePush.Uwp
 
             throw new SecurePushException(DiagnosticCode.Unreachable);
         }
+
+        private static async Task<PushNotificationChannel> OpenNowAsync() =>
+            await PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync();
 
         private static bool IsOfWindows(string uri) =>
             Uri.TryCreate(uri, UriKind.Absolute, out var address) && address.Scheme == "https"

@@ -15,7 +15,9 @@ namespace SecurePush.Uwp
         public WindowsSecurePush(SecurePushConfiguration configuration)
         {
             var folder = Path.Combine(ApplicationData.Current.LocalFolder.Path, "SecurePush");
-            var store = new FileClientStore(folder, new DataProtectionProtector());
+            // No backup has the cache.
+            var cache = Path.Combine(ApplicationData.Current.LocalCacheFolder.Path, "SecurePush");
+            var store = new FileClientStore(folder, new DataProtectionProtector(), cache);
             Transport = new HttpClientTransport();
             Credentials = new TokenCredentialsProvider(configuration.RetrievalUrl, store, Transport);
             Client = new SecurePushClient(configuration, Credentials, store, Transport, new ToastPresenter());

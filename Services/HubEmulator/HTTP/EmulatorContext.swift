@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import NIOHTTP1
 import SecurePushCore
+import ServiceRuntime
 
 /// The request context of the emulator: Hummingbird's own, and the channel, so that a fault can cut the connection.
-struct EmulatorContext: RequestContext {
+struct EmulatorContext: RequestContext, ChannelRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
 
@@ -54,30 +54,6 @@ extension Response {
         return Response(
             status: status, headers: headers,
             body: document.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(string: document)))
-    }
-}
-
-/// Answers `Expect: 100-continue` (RFC 9110, 10.1.1): .NET Framework and curl send a larger body only after the 100, or
-/// after a second without it.
-struct ContinueMiddleware: RouterMiddleware {
-    typealias Context = EmulatorContext
-
-    @concurrent func handle(
-        _ request: Request, context: EmulatorContext,
-        next: @concurrent (Request, EmulatorContext) async throws -> Response
-    ) async throws -> Response {
-        if request.headers[.expect]?.lowercased() == "100-continue" { try? await sendContinue(on: context.channel) }
-        return try await next(request, context)
-    }
-
-    /// Writes behind the HTTP/1.1 encoder, for which the response has not begun. HTTP/2 clients do not wait.
-    private func sendContinue(on channel: any Channel) async throws {
-        try await channel.eventLoop.submit {
-            let pipeline = channel.pipeline.syncOperations
-            guard let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self) else { return }
-            let line = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
-            encoder.writeAndFlush(NIOAny(IOData.byteBuffer(line)), promise: nil)
-        }.get()
     }
 }
 

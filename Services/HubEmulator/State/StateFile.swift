@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 
@@ -38,7 +39,8 @@ final class StateFile: Sendable {
         } catch let error as Refusal {
             throw error
         } catch {
-            throw Refusal(description: "the state file cannot be opened as a SQLite database: \(error)")
+            throw Refusal(
+                description: "the state file cannot be opened as a SQLite database: \(ErrorText.describe(error))")
         }
     }
 

@@ -1,3 +1,5 @@
+import Authentication
+import Logging
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
@@ -15,8 +17,9 @@ struct AdminConfiguration: Sendable {
     /// The retrieval services whose metrics the page shows.
     var retrievals: [MetricsTarget]
 
-    /// Connections and requests of operators: a few people and their tools.
-    private static let maxConnections = 64
+    /// Connections and requests of operators: a few people and their tools. One address cannot take all connections.
+    private static let maxConnections = 256
+    private static let maxConnectionsPerAddress = 64
     private static let maxInFlight = 32
 
     /// Reads the settings; the reader holds what is wrong with them.
@@ -25,7 +28,7 @@ struct AdminConfiguration: Sendable {
     /// - Returns: `nil` if there is no `ADMIN_PORT`, or if a value cannot be used.
     static func read(_ reader: inout ConfigurationReader, api: HTTPConfiguration?) -> AdminConfiguration? {
         let port = reader.read(ConfigurationKeys.adminPort)
-        let host = reader.read(ConfigurationKeys.adminHost)
+        let host = reader.read(ConfigurationKeys.adminHost).map(HTTPConfiguration.plainHost)
         let passwordFile = reader.read(ConfigurationKeys.adminPasswordFile)
         let allowedHosts = reader.read(ConfigurationKeys.adminAllowedHosts) ?? []
         if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
@@ -53,11 +56,22 @@ struct AdminConfiguration: Sendable {
         var http = HTTPConfiguration(host: host, port: port, tls: api.tls)
         http.limits = api.limits
         http.limits.maxConnections = maxConnections
-        http.limits.maxConnectionsPerAddress = maxConnections
+        http.limits.maxConnectionsPerAddress = maxConnectionsPerAddress
         http.limits.maxInFlight = maxInFlight
         return AdminConfiguration(
             http: http, passwordFile: passwordFile, allowedHosts: allowedHosts, dispatchers: dispatchers,
             retrievals: retrievals)
+    }
+
+    /// Reads the file of the operator's password; `nil` without one.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file cannot be used.
+    func authenticator(_ logger: Logger) throws -> OperatorAuthenticator? {
+        try passwordFile.map { path in
+            try ConfigurationKeys.adminPasswordFile.making {
+                try OperatorAuthenticator(passwordFile: path, logger: logger)
+            }
+        }
     }
 
     private static func targets(

@@ -35,14 +35,9 @@ let adminAuditedRoutes: AuditedRoutes = [
 ///
 /// - Throws: ``ConfigurationError`` if the password file or the certificate cannot be used.
 func buildAdmin(
-    _ admin: AdminConfiguration, ingest: IngestConfiguration, store: any Store,
+    _ admin: AdminConfiguration, authenticator: OperatorAuthenticator?, ingest: IngestConfiguration, store: any Store,
     publisher: RabbitMQDispatchPublisher, relay: OutboxRelay, context: ServiceContext
 ) throws -> BuiltAdmin {
-    let authenticator = try admin.passwordFile.map { path in
-        try ConfigurationKeys.adminPasswordFile.making {
-            try OperatorAuthenticator(passwordFile: path, logger: context.logger)
-        }
-    }
     let book = ProcessBook()
     let poller = MetricsPoller(configuration: admin, metrics: context.metrics, book: book, logger: context.logger)
     let queues = RabbitMQQueueReadings(configuration: ingest.messaging)

@@ -18,8 +18,11 @@ struct BatchController: Sendable {
         self.acceptor = acceptor
     }
 
+    /// Its body is a stream: the time between two lines is bounded here, not that of the whole body.
+    static let path = "/api/notifications/batch"
+
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/notifications/batch", use: accept)
+        router.post(RouterPath(stringLiteral: Self.path), use: accept)
     }
 
     /// Responds 200 before it has read a line; each line has its own result in the body.

@@ -20,9 +20,7 @@ struct NotificationSendController: Sendable {
         let key = try IdempotencyKeyHeader.value(in: request.headers)
         let share = acceptor.budget.share()
         defer { share.release() }
-        let body = try await request.wholeBody(
-            upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
-            onChunk: share.add)
+        let body = try await body(of: request, from: caller, share)
         try check(body, from: caller, contentType: request.headers[.contentType])
         if case .user(let name) = caller { try acceptor.userLimit?.take(name.text) }
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
@@ -38,6 +36,27 @@ struct NotificationSendController: Sendable {
             request: wanted, from: origin)
         return response(outcome.answer, isReplay: outcome.isReplay).response
     }
+
+    /// The body of a sender. That of a user is refused before it has arrived: any user could let the service wait.
+    ///
+    /// - Throws: ``Problem`` 403, 413 or 503.
+    private func body(
+        of request: Request, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share
+    ) async throws -> ByteBuffer {
+        guard case .user = caller else {
+            return try await request.wholeBody(
+                upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
+                onChunk: share.add)
+        }
+        let length = request.headers[.contentLength].map { Int($0) }
+        guard length == nil || length == 0, request.headers[.transferEncoding] == nil else { throw Self.usersBody }
+        // In HTTP/2 only the first byte tells that there is a body without a length.
+        if length == nil { for try await part in request.body where part.readableBytes > 0 { throw Self.usersBody } }
+        return ByteBuffer()
+    }
+
+    private static let usersBody = Problem.forbidden(
+        "Users may only send a confirmation to themselves, with an empty body.")
 
     /// The same for a small valid request of an application server without an `Idempotency-Key`. Everything else is
     /// left to the router, which finds the same mistakes again.
@@ -84,9 +103,7 @@ struct NotificationSendController: Sendable {
         let isEmpty = body.readableBytes == 0
         switch caller {
         case .user:
-            guard isEmpty else {
-                throw .forbidden("Users may only send a confirmation to themselves, with an empty body.")
-            }
+            guard isEmpty else { throw Self.usersBody }
         case .sender:
             guard !isEmpty else {
                 throw .badRequest("The body is empty; send a JSON object with Recipient and Payload.")

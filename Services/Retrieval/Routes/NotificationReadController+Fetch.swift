@@ -24,10 +24,15 @@ extension NotificationReadController {
         let includesUnread = try Self.includesUnread(request.uri.query)
         let id = context.parameters.get("id").flatMap { NotificationID($0) }
         let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
+        // HEAD returns no payload, so it opens, marks and counts nothing.
+        if request.method == .head {
+            let (stored, payload, time) = try readable(found, trace: .current, logger: context.logger)
+            let unread = includesUnread ? try await store.unreadCount(of: user, now: time) : nil
+            return Opened.head(of: stored, payload, unread: unread)
+        }
         if isMissingKey(of: found) { await sealer.check() }
         let opened = try open(found, for: user, trace: .current, logger: context.logger)
-        // HEAD returns no payload, so it marks nothing.
-        if opened.isFirstRead, request.method != .head {
+        if opened.isFirstRead {
             try await store.markRead(opened.stored.id, at: opened.time)
             countFirstRead(opened)
         }
@@ -91,6 +96,14 @@ extension NotificationReadController {
     private func open(
         _ found: StoredNotification?, for user: UserName, trace: RequestTrace?, logger: Logger?
     ) throws -> Opened {
+        let (stored, payload, time) = try readable(found, trace: trace, logger: logger)
+        return Opened(stored: stored, text: try sealer.open(payload, id: stored.id, recipient: user), time: time)
+    }
+
+    /// - Throws: ``Problem`` 404 or 410.
+    private func readable(
+        _ found: StoredNotification?, trace: RequestTrace?, logger: Logger?
+    ) throws -> (StoredNotification, SealedPayload, Timestamp) {
         let now = Timestamp.now
         guard let stored = found, stored.state.access(at: now) != .absent else {
             metrics.notFound.increment()
@@ -102,7 +115,7 @@ extension NotificationReadController {
             logger?.debug("Notification is gone", metadata: stored.logMetadata)
             throw Self.gone(stored.state)
         }
-        return Opened(stored: stored, text: try sealer.open(payload, id: stored.id, recipient: user), time: now)
+        return (stored, payload, now)
     }
 
     private func countFirstRead(_ opened: Opened) {
@@ -130,7 +143,17 @@ extension NotificationReadController.Opened {
     var isFirstRead: Bool { stored.readAt == nil }
 
     /// The JSON text of the payload is copied unchanged.
-    func response(unread: Int?) -> CompleteResponse {
+    func response(unread: Int?) -> CompleteResponse { .json(.ok, body(unread: unread)) }
+
+    /// The answer to `HEAD`: the length is known without the payload's key.
+    static func head(of stored: StoredNotification, _ payload: SealedPayload, unread: Int?) -> Response {
+        let rest = Self(stored: stored, text: [], time: .now).body(unread: unread).readableBytes
+        var response = Response.json(.ok, ByteBuffer())
+        response.headers[.contentLength] = "\(rest + payload.openedCount)"
+        return response
+    }
+
+    private func body(unread: Int?) -> ByteBuffer {
         var body = ByteBuffer()
         body.reserveCapacity(text.count + 128)
         body.writeStaticString(#"{"Id":""#)
@@ -138,9 +161,9 @@ extension NotificationReadController.Opened {
         body.writeStaticString(#"","Payload":"#)
         body.writeBytes(text)
         body.writeStaticString(#","Read":"#)
-        body.writeStaticString(isFirstRead ? "false" : "true")
+        body.writeStaticString(stored.readAt == nil ? "false" : "true")
         if let unread { body.writeString(#","Unread":\#(unread)"#) }
         body.writeStaticString("}")
-        return .json(.ok, body)
+        return body
     }
 }

@@ -28,6 +28,15 @@ struct NotificationReadController: Sendable {
         router.post("/api/notifications/:id/shown", use: markShown)
     }
 
+    /// Whether a `GET` marks notifications as read: a fetch, and a page of the inbox with payloads.
+    @Sendable static func marksAsRead(_ request: Request, route: String) -> Bool {
+        switch route {
+        case "/api/notifications/{id}": true
+        case "/api/notifications": PercentCoding.decode(request.uri.query ?? "")?.contains("payload") ?? false
+        default: false
+        }
+    }
+
     static let notFound = Problem.notFound("There is no such notification.")
 
     /// The answer to the owner of a notification that was there.

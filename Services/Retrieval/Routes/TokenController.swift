@@ -78,7 +78,7 @@ private struct RefreshRequest {
 
     /// Far above a few members and a token.
     private static let maxBytes = 4096
-    /// RFC 6749 also allows `scope` and `client_id`, which have no meaning here.
+    /// RFC 6749 also allows `scope` and `client_id`, which have no meaning here. A form may have any others too.
     private static let members = ["grant_type", "refresh_token", "scope", "client_id"]
 
     /// - Returns: `nil` if there is no body.
@@ -101,9 +101,10 @@ private struct RefreshRequest {
         guard let text = String(validating: body.readableBytesView, as: UTF8.self) else {
             throw Problem.badRequest("The body is not UTF-8.")
         }
-        var parameters = QueryParameters(text, known: Self.members)
-        grantType = parameters.take("grant_type", "") { $0 }
-        refreshToken = parameters.take("refresh_token", "") { $0 }
+        // RFC 6749, section 3.2: a parameter that is not known is ignored, and one without a value counts as omitted.
+        var parameters = QueryParameters(text, known: Self.members, ignoresUnknown: true)
+        grantType = parameters.take("grant_type", "") { $0 }.flatMap { $0.isEmpty ? nil : $0 }
+        refreshToken = parameters.take("refresh_token", "") { $0 }.flatMap { $0.isEmpty ? nil : $0 }
         do {
             try parameters.check()
         } catch var problem {

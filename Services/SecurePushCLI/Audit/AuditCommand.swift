@@ -104,10 +104,10 @@ private enum AuditLines {
     ///   behind the limit, so that they are refused.
     /// - Throws: ``CommandFailure`` if the file cannot be read.
     static func read(_ path: String, _ body: ([UInt8], Int) -> Void) throws {
-        guard let file = FileHandle(forReadingAtPath: path) else {
+        guard let descriptor = try? FileContent.open(path) else {
             throw CommandFailure(.failed, "\(path.printable) cannot be read. Name a file that this user can read.")
         }
-        defer { try? file.close() }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var line: [UInt8] = []
         var number = 0
         while true {

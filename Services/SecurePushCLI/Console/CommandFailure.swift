@@ -90,7 +90,8 @@ extension CommandFailure {
             let isContent = error.code == .alreadyExists || error.code == .notFound
             self.init(isContent ? .failed : .configuration, "\(error)")
         case let error as AMQPError: self.init(describing: error)
-        default: self.init(.failed, "\(error)")
+        case let error as ValidationError: self.init(.usage, error.message)
+        default: self.init(.failed, ErrorText.reason(error))
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 
@@ -15,12 +16,30 @@ enum CommandLineFailure {
         let (command, name) = command(of: arguments)
         if let unknown = unknownCommand(arguments, command, name) { return unknown }
         if let unknown = unknownOption(arguments, command, name) { return unknown }
-        var message = SecurePush.message(for: error)
+        var message = withoutValues(SecurePush.message(for: error), arguments, options(of: command))
         if let last = message.last, last.isLetter || last.isNumber || "'`)>".contains(last) { message += "." }
         let whole = SecurePush.fullMessage(for: error, columns: HelpText.unwrapped)
         let help = whole.split(separator: "\n").first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
         return CommandFailure(
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
+    }
+
+    /// The argument parser repeats the values that it refuses. One of them can be a password in the wrong place.
+    ///
+    /// - Parameter options: the names that are shown.
+    static func withoutValues(_ message: String, _ arguments: [String], _ options: Set<String>) -> String {
+        var message = message
+        let values = arguments.flatMap {
+            [$0] + OutsideText.parts($0, at: "=", maxSplits: 1).dropFirst().map(String.init)
+        }
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where !options.contains(value) {
+            message = message.replacing(" '\(value)'", with: "")
+        }
+        // "2 unexpected arguments: 'a', 'b'"
+        if let list = message.firstRange(of: " unexpected arguments:") {
+            message = String(message[..<message.index(before: list.upperBound)])
+        }
+        return message
     }
 
     /// The failure of `securepush help NAME` if there is no such command. The argument parser would show the help of
@@ -101,8 +120,12 @@ enum CommandLineFailure {
 extension SecurePush {
     /// Instead of the argument parser's own, which prints the help and the errors in its way.
     static func main() async {
+        let closed = StandardDescriptors.openMissing()
+        // A write then returns an error, which is better than a death without a word.
+        signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
+            if let failure = StandardOutput.unusable(isClosed: closed.contains(STDOUT_FILENO)) { throw failure }
             if let failure = CommandLineFailure.describe(helpRequest: arguments) { throw failure }
             var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -117,18 +140,23 @@ extension SecurePush {
 
     /// Shows what the argument parser has to say in the form of the other messages, and exits.
     private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
+        let console = Console(arguments: arguments)
         let code = exitCode(for: error)
         let text = fullMessage(for: error, columns: HelpText.unwrapped)
         if code == .success {
             // Other texts are the version, completion scripts and the like, for programs.
             let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
-            print(isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text)
+            let shown = isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text
+            do { try console.line(shown) } catch { fail(CommandFailure(describing: error), console) }
         } else if !(error is ExitCode) {
             let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
-            let failure = isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error)
-            Console(arguments: arguments).report(failure)
-            Foundation.exit(failure.code.rawValue)
+            fail(isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error), console)
         }
         Foundation.exit(code.rawValue)
+    }
+
+    private static func fail(_ failure: CommandFailure, _ console: Console) -> Never {
+        console.report(failure)
+        Foundation.exit(failure.code.rawValue)
     }
 }

@@ -31,8 +31,10 @@ extension ConsoleCommand {
                 } else {
                     try await command.run(on: console)
                 }
+                try StandardOutput.requireWritten()
             }
         } catch let error as ExitCode {
+            do { try StandardOutput.requireWritten() } catch let failure as CommandFailure { console.report(failure) }
             throw error
         } catch {
             let failure = CommandFailure(describing: error)
@@ -65,28 +67,36 @@ struct Console: Sendable {
     }
 
     /// Writes one line of data.
-    func line(_ text: String) { Console.write(text + "\n", to: .standardOutput) }
+    ///
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    func line(_ text: String) throws { try StandardOutput.write(Array((text + "\n").utf8)) }
 
     /// Writes a value as one line of JSON in JSON mode, otherwise the text.
     func show(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
-        line(isJSON ? try JSONCoding.encode(value) : text())
+        try line(isJSON ? try JSONCoding.encode(value) : text())
+    }
+
+    /// Writes a value that cannot be shown again, such as a key; see ``StandardOutput/writeOnce(_:)``. Call it before
+    /// the value is stored.
+    func showOnce(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
+        try StandardOutput.writeOnce(Array(((isJSON ? try JSONCoding.encode(value) : text()) + "\n").utf8))
     }
 
     /// Writes bytes of data as they are.
-    func write(_ data: Data) { try? FileHandle.standardOutput.write(contentsOf: data) }
+    func write(_ data: Data) throws { try StandardOutput.write(Array(data)) }
 
     /// Says that a list is empty, because silence could be a mistake. `--json` prints the empty list itself.
     func nothing(_ text: String) { if !isJSON { message(text) } }
 
     /// Writes a message for people. Programs do not need it.
-    func message(_ text: String) { Console.write(text + "\n", to: .standardError) }
+    func message(_ text: String) { StandardOutput.message(text + "\n") }
 
     /// Writes a failure: one object in JSON mode, otherwise the message, its details and the hint, one per line.
     func report(_ failure: CommandFailure) {
         if isJSON, let text = try? JSONCoding.encode(failure) { return message(text) }
-        message(Style.red.apply(to: "error: ", if: colorsMessages) + failure.message)
-        for detail in failure.details { message("  " + detail) }
-        if let hint = failure.hint { message(hint) }
+        message(Style.red.apply(to: "error: ", if: colorsMessages) + failure.message.printable)
+        for detail in failure.details { message("  " + detail.printable) }
+        if let hint = failure.hint { message(hint.printable) }
     }
 
     /// The text in a style if standard output is a terminal that shows styles.
@@ -101,11 +111,6 @@ struct Console: Sendable {
     fileprivate static var allowsEscapes: Bool {
         let environment = ProcessInfo.processInfo.environment
         return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
-    }
-
-    /// Ignores errors: a reader that has closed the pipe is not a failure of the command.
-    fileprivate static func write(_ text: String, to handle: FileHandle) {
-        try? handle.write(contentsOf: Data(text.utf8))
     }
 }
 
@@ -136,7 +141,7 @@ struct ProgressLine: Sendable {
     /// Replaces the line. Cuts off text that does not fit into the terminal, because a second line would stay visible.
     func show(_ text: String) {
         guard isShown else { return }
-        Console.write("\r" + text.prefix(ProgressLine.columns - 1) + "\u{1B}[K", to: .standardError)
+        StandardOutput.message("\r" + text.prefix(ProgressLine.columns - 1) + "\u{1B}[K")
     }
 
     /// Shows `1,200 of 5,000` and a word for each hundredth call.
@@ -148,7 +153,7 @@ struct ProgressLine: Sendable {
 
     /// Removes the line, before something else is written.
     func clear() {
-        if isShown { Console.write("\r\u{1B}[K", to: .standardError) }
+        if isShown { StandardOutput.message("\r\u{1B}[K") }
     }
 
     /// The width of the terminal on standard error; 80 if it is unknown.
@@ -158,14 +163,17 @@ struct ProgressLine: Sendable {
 /// The whole terminal on standard output, redrawn repeatedly. Restores the previous content when closed (ECMA-48, and
 /// xterm's alternate screen).
 struct Screen: Sendable {
-    func open() { Console.write("\u{1B}[?1049h\u{1B}[?25l", to: .standardOutput) }
-    func close() { Console.write("\u{1B}[?25h\u{1B}[?1049l", to: .standardOutput) }
+    func open() { put("\u{1B}[?1049h\u{1B}[?25l") }
+    func close() { put("\u{1B}[?25h\u{1B}[?1049l") }
 
     /// Shows these lines and nothing else, without flicker.
     func draw(_ lines: [String]) {
         let text = lines.map { $0 + "\u{1B}[K\r\n" }.joined()
-        Console.write("\u{1B}[H" + text + "\u{1B}[J", to: .standardOutput)
+        put("\u{1B}[H" + text + "\u{1B}[J")
     }
+
+    /// A failure is reported when the command ends.
+    private func put(_ text: String) { try? StandardOutput.write(Array(text.utf8)) }
 }
 
 /// How ``withInterruption(after:_:)`` ended.

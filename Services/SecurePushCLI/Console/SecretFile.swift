@@ -6,19 +6,33 @@ import SecurePushCore
 ///
 /// Secrets come from files, standard input or the environment, never from the value of a flag, which `ps` shows.
 enum SecretFile {
-    /// The text of a file without the line end that editors and `echo` add.
+    /// The text of a file without a byte order mark, and without the blanks and line ends at its end.
     ///
     /// - Parameter option: the option or variable that names the file, for the message.
     /// - Throws: ``CommandFailure`` with code `configuration` if the file cannot be read, is not UTF-8, or is empty.
     static func read(_ path: String, of option: String? = nil) throws -> String {
         let place = option.map { "\($0): " } ?? ""
-        let line: String
+        let text: String
         do {
-            line = try FileContent(path: path).textWithoutLineEnd
+            text = try FileContent(path: path).textWithoutEnd
         } catch {
             throw CommandFailure(.configuration, "\(place)\(error)")
         }
-        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(place)\(path) is empty.") }
+        guard !text.isEmpty else { throw CommandFailure(.configuration, "\(place)\(path) is empty.") }
+        return text
+    }
+
+    /// The text of a file that a command of setup has made, and of which it hands out a copy. Root follows no link that
+    /// another user can have made.
+    static func readOwn(_ path: String) throws -> String {
+        let content = try naming { () throws(FileError) in
+            let (folder, name) = try SafeFolder.find(path)
+            return try folder.read(name)?.content
+        }
+        guard let line = content?.textWithoutEnd else {
+            throw CommandFailure(.configuration, "There is no file \(path).")
+        }
+        guard !line.isEmpty else { throw CommandFailure(.configuration, "\(path) is empty.") }
         return line
     }
 
@@ -27,46 +41,51 @@ enum SecretFile {
     /// - Returns: whether the file was created.
     @discardableResult
     static func create(_ path: String, _ text: String) throws -> Bool {
-        try makeFolder(URL(filePath: path).deletingLastPathComponent().path)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            if errno == EEXIST { return false }
-            throw CommandFailure(.configuration, "Cannot create \(path): \(String(cString: strerror(errno))).")
+        let (place, name) = SafeFolder.split(path)
+        return try naming { () throws(FileError) in
+            try SafeFolder(path: place, creatingWith: 0o700).make(name, with: text + "\n", mode: 0o600)
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try file.write(contentsOf: Data((text + "\n").utf8))
-        try file.synchronize()
-        try file.close()
-        return true
     }
 
-    /// Replaces the text of a file atomically, unless the file has that text already.
+    /// Replaces the text of a file as a whole, unless the file has that text already. The owner stays.
     ///
     /// - Returns: whether the file was written.
-    static func replace(_ path: String, _ text: String, mode: mode_t) throws -> Bool {
-        if (try? FileContent(path: path))?.text == text + "\n" { return false }
-        let new = path + ".new"
-        if exists(new) { try FileManager.default.removeItem(atPath: new) }
-        guard try create(new, text), chmod(new, mode) == 0, rename(new, path) == 0 else {
-            throw CommandFailure(.configuration, "Cannot write \(path): \(String(cString: strerror(errno))).")
+    static func replace(_ path: String, _ text: String, mode: UInt32) throws -> Bool {
+        let (place, name) = SafeFolder.split(path)
+        return try naming { () throws(FileError) in
+            let folder = try SafeFolder(path: place, creatingWith: 0o700)
+            let current = try? folder.read(name)
+            if let former = current?.content.text, OutsideText.areSame(former, text + "\n") { return false }
+            try folder.replace(name, with: text + "\n", mode: mode, owner: current?.owner)
+            return true
         }
-        return true
+    }
+
+    /// Removes a file, if there is one.
+    static func remove(_ path: String) throws {
+        let (place, name) = SafeFolder.split(path)
+        try naming { () throws(FileError) in try SafeFolder(path: place).remove(name) }
     }
 
     /// Creates a folder with mode 0700, and its missing parents.
     static func makeFolder(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try naming { () throws(FileError) in _ = try SafeFolder(path: path, creatingWith: 0o700) }
+    }
+
+    private static func naming<Value>(_ body: () throws(FileError) -> Value) throws -> Value {
+        do throws(FileError) {
+            return try body()
         } catch {
-            throw CommandFailure(.configuration, "Cannot create the folder \(path): \(error.localizedDescription)")
+            throw CommandFailure(.configuration, "\(error)")
         }
     }
 
     static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// The permission bits of a file; `nil` if the file does not exist.
+    /// The permission bits of a regular file; `nil` if there is none.
     static func mode(_ path: String) -> Int? {
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+        return attributes?[.posixPermissions] as? Int
     }
 }

@@ -15,8 +15,14 @@ enum StandardInput {
     /// - Throws: ``CommandFailure`` with code `usage`.
     static func readAll(upTo limit: Int = 16 << 20) throws -> String {
         var data = Data()
-        while let chunk = try FileHandle.standardInput.read(upToCount: 1 << 16), !chunk.isEmpty {
-            data.append(chunk)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = receive(&buffer)
+            guard count >= 0 else {
+                throw CommandFailure(.failed, "Standard input cannot be read: \(String(cString: strerror(errno))).")
+            }
+            if count == 0 { break }
+            data.append(contentsOf: buffer[..<count])
             guard data.count <= limit else {
                 throw CommandFailure(.usage, "Standard input has more than \((limit >> 20).grouped) MiB.")
             }
@@ -41,7 +47,7 @@ enum StandardInput {
     private static func readLine(_ prompt: String) throws -> String {
         // The prompt comes after the echo is off: nothing that is typed after it can be seen or lost.
         let bytes = withoutEcho {
-            if isTerminal { FileHandle.standardError.write(Data(prompt.utf8)) }
+            if isTerminal { StandardOutput.message(prompt) }
             return readBytes()
         }
         guard bytes.count <= maxPasswordBytes else {
@@ -50,7 +56,8 @@ enum StandardInput {
         guard let line = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.usage, "The password is not UTF-8.")
         }
-        let password = line.droppingLineEnd
+        let password = try SecretText.line(
+            OutsideText.trimmedEnd(OutsideText.withoutMark(line)), of: "Standard input", .usage)
         guard !password.isEmpty else {
             throw CommandFailure(
                 .usage, "Standard input holds no password.",
@@ -62,15 +69,28 @@ enum StandardInput {
     /// One line with its end, byte by byte, so that the next line stays for the next call.
     private static func readBytes() -> [UInt8] {
         var bytes: [UInt8] = []
-        var byte: UInt8 = 0
+        var byte: [UInt8] = [0]
         while bytes.count <= maxPasswordBytes {
-            let count = read(STDIN_FILENO, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { break }
-            bytes.append(byte)
-            if byte == UInt8(ascii: "\n") { break }
+            guard receive(&byte) == 1 else { break }
+            bytes += byte
+            if byte[0] == UInt8(ascii: "\n") { break }
         }
         return bytes
+    }
+
+    /// `read(2)`, which waits for bytes also if another program has made the pipe non-blocking.
+    private static func receive(_ buffer: inout [UInt8]) -> Int {
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK:
+                var wait = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                poll(&wait, 1, 1000)
+            default: return count
+            }
+        }
     }
 
     private static func withoutEcho<Value>(_ body: () -> Value) -> Value {
@@ -81,7 +101,7 @@ enum StandardInput {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-            FileHandle.standardError.write(Data("\n".utf8))
+            StandardOutput.message("\n")
         }
         return body()
     }
@@ -94,7 +114,7 @@ struct PasswordOptions: ParsableArguments {
 
     /// The password of a user who has one.
     func password(of user: String) throws -> String {
-        if let passwordFile { return try SecretFile.read(passwordFile, of: "--password-file") }
+        if let passwordFile { return try Self.read(passwordFile) }
         return try StandardInput.readPassword(prompt: "Password of \(user.printable): ")
     }
 
@@ -104,7 +124,7 @@ struct PasswordOptions: ParsableArguments {
     func newPassword(of user: String, allowsShort: Bool) throws -> String {
         let password =
             if let passwordFile {
-                try SecretFile.read(passwordFile, of: "--password-file")
+                try Self.read(passwordFile)
             } else {
                 try StandardInput.readPassword(prompt: "New password of \(user.printable): ", confirms: true)
             }
@@ -114,6 +134,10 @@ struct PasswordOptions: ParsableArguments {
                 hint: "Choose a longer one, or give --allow-short for a test.")
         }
         return password
+    }
+
+    private static func read(_ file: String) throws -> String {
+        try SecretText.line(try SecretFile.read(file, of: "--password-file"), of: "--password-file", .usage)
     }
 
     /// In Unicode code points (NIST SP 800-63B, 5.1.1.2).

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushCore
 import ServiceRuntime
 
 /// Rows of cells in aligned columns, two spaces apart: words to the left, numbers to the right.
@@ -91,15 +92,9 @@ extension String {
     /// The text, or its beginning with an ellipsis if it has more characters.
     func cut(to width: Int) -> String { count <= width ? self : prefix(max(0, width - 1)) + "…" }
 
-    /// The text without control characters except newline and tab, so that a payload cannot control the terminal.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { scalar in
-                    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                    return isControl && scalar != "\n" && scalar != "\t" ? "\u{FFFD}" : scalar
-                }))
-    }
+    /// The text with escapes for invisible characters except newline and tab, so that a payload cannot control the
+    /// terminal, and so that no name looks like another one.
+    var printable: String { OutsideText.visible(self) }
 
     /// ``printable`` on one line, for a cell of a table.
     var oneLine: String {

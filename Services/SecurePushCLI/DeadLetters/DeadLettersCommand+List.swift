@@ -35,7 +35,7 @@ extension DeadLettersCommand {
             if console.isJSON {
                 for row in rows { try console.show(row, "") }
             } else {
-                for line in DeadLetterRow.table(rows, width: table.width) { console.line(line) }
+                for line in DeadLetterRow.table(rows, width: table.width) { try console.line(line) }
                 if rows.isEmpty, found.total > 0 {
                     console.nothing(
                         "No dead letters match. To see more, leave out --reason, --platform or --unreadable.")
@@ -102,7 +102,9 @@ extension DeadLettersCommand {
                     deliveries: deliveries)
                 return try console.show(report, "")
             }
-            for line in Self.lines(rows, record?.expiresAt, deliveries ?? [], width: table.width) { console.line(line) }
+            for line in Self.lines(rows, record?.expiresAt, deliveries ?? [], width: table.width) {
+                try console.line(line)
+            }
         }
 
         private static func lines(

@@ -82,10 +82,13 @@ extension DeviceCommand {
             var event = event
             event.platform = platform.rawValue
             if !isOne { event.user = user }
-            if console.isJSON {
-                try? console.show(event, "")
-            } else if event.isData, isOne || event.event != .received {
-                console.line(event.line)
+            if console.isJSON || event.isData && (isOne || event.event != .received) {
+                do {
+                    try console.show(event, event.line)
+                } catch {
+                    // Ends the run as Ctrl-C does, so that the devices are removed. The failure is reported then.
+                    kill(getpid(), SIGTERM)
+                }
             } else if isOne || [.disconnected, .waiting, .loggedIn].contains(event.event) {
                 console.message(event.line)
             } else if event.event == .listening {

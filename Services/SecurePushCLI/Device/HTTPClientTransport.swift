@@ -13,7 +13,7 @@ struct HTTPClientTransport: Transport {
     /// Gets the `Retry-After` of each response, which the SDK's errors do not have.
     var retryAfter: RetryAfterNote?
 
-    /// A client for devices. It follows no redirect, so that credentials go to no other host.
+    /// A client for devices.
     ///
     /// - Parameters:
     ///   - connections: the maximum number of connections to one host.
@@ -21,8 +21,6 @@ struct HTTPClientTransport: Transport {
     static func makeClient(connections: Int, to url: String) -> HTTPClient {
         var configuration = Network.current.configuration(for: url)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(10)
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -32,9 +30,9 @@ struct HTTPClientTransport: Transport {
         for (name, value) in request.headers { message.headers.replaceOrAdd(name: name, value: value) }
         if let body = request.body { message.body = .bytes(ByteBuffer(bytes: body)) }
         do {
-            let response = try await http.execute(message, timeout: Self.amount(timeout))
+            let limit = Duration.seconds(min(max(timeout, 0.001), 86_400))
+            let (response, body) = try await http.execute(message, within: limit, upTo: maxBytes)
             retryAfter?.note(response.headers.first(name: "Retry-After"))
-            let body = try await response.body.collect(upTo: maxBytes)
             let headers = response.headers.map { ($0.name.lowercased(), $0.value) }
             return TransportResponse(
                 status: Int(response.status.code), headers: Dictionary(headers) { first, _ in first },
@@ -42,11 +40,6 @@ struct HTTPClientTransport: Transport {
         } catch {
             throw Self.reason(error)
         }
-    }
-
-    /// At least a millisecond, at most a day.
-    private static func amount(_ seconds: TimeInterval) -> TimeAmount {
-        .milliseconds(Int64(min(max(seconds, 0.001), 86_400) * 1000))
     }
 
     private static func reason(_ error: any Error) -> any Error {
@@ -85,7 +78,7 @@ extension SecurePushConfiguration {
     /// - Throws: ``CommandFailure`` if its URL cannot be used.
     init(_ retrieval: APIClient, pushKeys: PushKeySet? = nil) throws {
         guard let url = URL(string: retrieval.baseURL) else {
-            throw CommandFailure(.usage, "\(retrieval.baseURL.printable) is not a URL.")
+            throw CommandFailure(.usage, "\(retrieval.address) is not a URL.")
         }
         self.init(retrievalURL: url, pushKeys: pushKeys)
     }
@@ -117,11 +110,11 @@ extension CommandFailure {
         switch failure.code {
         case .untrusted:
             self.init(
-                .unreachable, "\(client.service) does not answer at \(client.baseURL): its certificate is not trusted.",
+                .unreachable, "\(client.service) does not answer at \(client.address): its certificate is not trusted.",
                 hint: "Give the authority's certificate with --ca-file FILE, or set SSL_CERT_FILE.")
         case .unreachable, .timedOut:
             self.init(
-                .unreachable, "\(client.service) does not answer at \(client.baseURL) (\(failure.code)).",
+                .unreachable, "\(client.service) does not answer at \(client.address) (\(failure.code)).",
                 hint: "Is it running there? `securepush doctor` checks every part.")
         case let code:
             guard let status = code.status else {

@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messaging
+import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 
@@ -18,6 +19,7 @@ extension Doctor {
             findings.append(.ok(part, "\(configuration.endpoints) accepts the login"))
             findings += await Doctor.alarm(configuration)
             findings += await queues(connection, configuration)
+            findings += await rights(connection)
             await connection.close()
         } catch let error as AMQPError where error.code == .accessRefused {
             findings.append(.failed(part, error.message, "Correct the user, password or virtual host in AMQP_URL."))
@@ -38,18 +40,15 @@ extension Doctor {
             publisher = try AMQPPublisher(
                 configuration: configuration, publishTimeout: .seconds(3), logger: .silent)
         } catch {
-            return [.failed("AMQP_URL", "\(error)", "Raise the limits of descriptors and threads (ulimit -n, -u).")]
+            return [
+                .failed(
+                    "AMQP_URL", ErrorText.describe(error),
+                    "Raise the limits of descriptors and threads (ulimit -n, -u).")
+            ]
         }
         let probe = AMQPMessage(exchange: "", routingKey: "securepush.doctor.no-such-queue", body: [])
-        let result = try? await withRunning(publisher) {
-            let end = ContinuousClock.now + .seconds(5)
-            while !publisher.isConnected && ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            // The broker still accepts the first message after an alarm.
-            _ = await publisher.publish([probe])
-            return await publisher.publish([probe]).first
-        }
+        // The broker still accepts the first message after an alarm.
+        let result = await last(of: [probe, probe], publisher)
         guard case .failure(let error)? = result, error.code == .blocked || error.code == .timeout else { return [] }
         return [
             .failed(
@@ -57,6 +56,45 @@ extension Doctor {
                 "On the node, run rabbitmqctl status (alarms, memory, disk), then free memory or disk space. "
                     + "Ingest still accepts notifications.")
         ]
+    }
+
+    /// Checks whether IDs reach the dispatch queue, by an ID that no notification has. A dispatcher drops it.
+    private static func binding(_ configuration: AMQPConfiguration, _ topology: DispatchTopology) async -> [Finding] {
+        guard
+            let publisher = try? AMQPPublisher(
+                configuration: configuration, publishTimeout: .seconds(3), logger: .silent)
+        else { return [] }
+        let unknown = AMQPMessage(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
+            body: Array(NotificationID().description.utf8))
+        guard case .failure(let error)? = await last(of: [unknown], publisher),
+            error.code == .returned || error.replyCode == 404
+        else { return [] }
+        let reason = topology.declarations.reasonForReturn(
+            exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey)
+        return [
+            .failed(
+                "binding", "IDs do not reach the dispatchers: \(reason)",
+                "Running services declare it again within seconds, unless AMQP_DECLARE=check: run doctor again. "
+                    + "Otherwise start ingest once with AMQP_DECLARE=auto.")
+        ]
+    }
+
+    /// Publishes messages one after another.
+    ///
+    /// - Returns: the result of the last one.
+    private static func last(
+        of messages: [AMQPMessage], _ publisher: AMQPPublisher
+    ) async -> Result<Void, AMQPError>? {
+        try? await withRunning(publisher) {
+            let end = ContinuousClock.now + .seconds(5)
+            while !publisher.isConnected && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            var result: Result<Void, AMQPError>?
+            for message in messages { result = await publisher.publish([message]).first }
+            return result
+        }
     }
 
     private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
@@ -75,11 +113,15 @@ extension Doctor {
                 let status = try await connection.inspect(queue: queue.name)
                 try await Doctor.expectLeader(of: queue.name, configuration)
                 findings.append(Doctor.queue(queue.name, status, topology))
+                if queue.name == topology.dispatchQueue, status.consumers > 0 {
+                    findings += await Doctor.binding(configuration, topology)
+                }
             } catch let error as AMQPError {
                 areDeclared = areDeclared && error.code != .notFound
                 findings.append(Doctor.queue(queue.name, error, configuration))
             } catch {
-                findings.append(.unreachable("queue \(queue.name)", "\(error)", "Check the broker's log."))
+                findings.append(
+                    .unreachable("queue \(queue.name)", ErrorText.describe(error), "Check the broker's log."))
             }
         }
         if areDeclared { findings.append(await Doctor.compare(topology, connection)) }
@@ -113,6 +155,10 @@ extension Doctor {
         switch error.code {
         case .notFound:
             return .failed(part, "is not declared", "Start ingest or a dispatcher once. They declare the queues.")
+        case .accessRefused:
+            return .failed(
+                part, "the user of AMQP_URL may not read it",
+                "Give the user the rights of `securepush setup broker-users`.")
         case .queueUnavailable:
             return .failed(
                 part, "has no leader: it confirms and delivers nothing", LeaderlessQueue.remedy(name, configuration))
@@ -133,44 +179,5 @@ extension Doctor {
                 + "services, run rabbitmqctl delete_queue NAME, and start the services. The outbox refills the queues."
             return .failed(part, error.message, advice)
         }
-    }
-}
-
-extension Doctor {
-    /// Checks that librabbitmq has the fixes of CVE-2026-44235, -44236, -59986 and -61547: Debian 12 since
-    /// 0.11.0-1+deb12u3, upstream since 0.16.0.
-    func library() async -> [Finding] {
-        guard settings["AMQP_URL"] != nil, let version = Doctor.installedVersion() else { return [] }
-        return [Doctor.library(version: version)]
-    }
-
-    static func library(version: String) -> Finding {
-        let part = "librabbitmq"
-        let numbers = version.prefix { $0.isNumber || $0 == "." }.split(separator: ".").compactMap { Int($0) }
-        if !numbers.lexicographicallyPrecedes([0, 16]) { return .ok(part, "\(version) has the fixes of 2026") }
-        if let mark = version.firstRange(of: "+deb12u") {
-            let update = Int(version[mark.upperBound...].prefix { $0.isNumber }) ?? 0
-            if update >= 3 { return .ok(part, "\(version) has the fixes of 2026") }
-        } else if version.contains("+deb") || version.contains("ubuntu") {
-            return .ok(part, "\(version); see its changelog for the fixes of 2026")
-        }
-        return .warning(
-            part, "\(version) lacks the fixes of CVE-2026-44235, -44236, -59986 and -61547",
-            "Run apt-get update && apt-get install --only-upgrade librabbitmq4, or use 0.16.0 or newer.")
-    }
-
-    /// The version of the Debian package; `nil` on other systems.
-    private static func installedVersion() -> String? {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/dpkg-query")
-        process.arguments = ["--show", "--showformat=${Version}", "librabbitmq4"]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let data = try? output.fileHandleForReading.readToEnd()
-        process.waitUntilExit()
-        let version = String(decoding: data ?? Data(), as: UTF8.self)
-        return process.terminationStatus == 0 && !version.isEmpty ? version : nil
     }
 }

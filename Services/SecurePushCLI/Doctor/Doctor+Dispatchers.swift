@@ -8,7 +8,7 @@ extension Doctor {
         let urls = ServiceURL.list(settings[part] ?? "")
         var findings: [Finding] = []
         for url in urls.prefix(Self.maxDispatchers) {
-            let name = urls.count == 1 ? part : "\(part) \(url.oneLine)"
+            let name = urls.count == 1 ? part : "\(part) \(PublicURL.describe(url))"
             let service = await Doctor.service(part, "dispatcher", url)
             findings += service.map { finding in
                 var finding = finding

@@ -4,6 +4,7 @@ import Logging
 import NIOSSL
 import NotificationHubs
 import SecurePushCore
+import ServiceConfiguration
 
 extension Doctor {
     /// Checks that the files of keys, users and credentials exist, are valid, and cannot be read by others.
@@ -62,7 +63,7 @@ extension Doctor {
         guard SecretFile.exists(path) else {
             return [.failed(key, "\(path) does not exist", "Create it, or correct \(key).")]
         }
-        guard let leaf = try? NIOSSLCertificate.fromPEMFile(path).first else {
+        guard let leaf = try? NIOSSLCertificate.certificates(inFile: path).first else {
             return [.failed(key, "\(path) has no PEM certificate", "Store the chain there, the leaf first.")]
         }
         let (begin, end) = (Int64(leaf.notValidBefore), Int64(leaf.notValidAfter))
@@ -96,14 +97,14 @@ extension Doctor {
         do {
             let client = try APIClient(service: "the identity provider", url: url, timeout: .seconds(5))
             let response = try await client.send(.get, "")
-            guard response.isSuccess, JSONValue(text: response.body)?["keys"] != nil else {
+            guard response.isSuccess, JSONValue(text: OutsideText.withoutMark(response.body))?["keys"] != nil else {
                 return [
                     .failed(
-                        part, "\(url) answers \(response.status) without a JSON Web Key Set",
+                        part, "\(PublicURL.describe(url)) answers \(response.status) without a JSON Web Key Set",
                         "Correct \(part): it must be the provider's jwks_uri.")
                 ]
             }
-            return [.ok(part, "\(url) returns a key set")]
+            return [.ok(part, "\(PublicURL.describe(url)) returns a key set")]
         } catch {
             let failure = CommandFailure(describing: error)
             let advice = "Check the network to the provider. Until then, services refuse tokens with new keys."

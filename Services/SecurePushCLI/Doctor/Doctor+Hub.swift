@@ -47,7 +47,7 @@ extension Doctor {
         } catch let error as PushGatewayError {
             return Doctor.hub(part, error)
         } catch {
-            return .failed(part, "\(error)", "Correct HUB_CONNECTION_STRING and HUB_NAME.")
+            return .failed(part, ErrorText.describe(error), "Correct HUB_CONNECTION_STRING and HUB_NAME.")
         }
     }
 

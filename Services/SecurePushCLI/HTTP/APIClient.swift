@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import SecurePushCore
+import ServiceConfiguration
 
 /// A response with its whole body.
 struct APIResponse: Sendable, Equatable {
@@ -10,11 +11,35 @@ struct APIResponse: Sendable, Equatable {
     var body: String
     /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
+    /// `Location`, if the server sent one.
+    var location: String?
 
     /// `Retry-After`, at most a day.
     var wait: Duration? { retryAfter.map { .seconds(min(max($0, 0), 86_400)) } }
 
     var isSuccess: Bool { (200..<300).contains(status) }
+}
+
+extension APIResponse {
+    fileprivate init(_ response: HTTPClientResponse, _ body: String) {
+        self.init(
+            status: Int(response.status.code), body: body,
+            retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) },
+            location: response.headers.first(name: "Location"))
+    }
+}
+
+extension HTTPClient {
+    /// One request with its whole response. AsyncHTTPClient's own deadline ends with the head.
+    ///
+    /// - Throws: ``HTTPClientError`` `readTimeout` or `deadlineExceeded` if the response is not whole in time.
+    func execute(
+        _ request: HTTPClientRequest, within limit: Duration, upTo maxBytes: Int
+    ) async throws -> (HTTPClientResponse, ByteBuffer) {
+        let end = ContinuousClock.now + limit
+        let response = try await execute(request, timeout: TimeAmount(limit))
+        return (response, try await response.body.collect(upTo: maxBytes, within: max(.zero, end - .now)))
+    }
 }
 
 /// A client of one HTTP service.
@@ -28,8 +53,9 @@ struct APIClient: Sendable {
 
     /// The service's name in messages: `ingest`, `retrieval`, `hub-emulator`.
     let service: String
+    /// It may hold credentials; messages show ``address``.
     let baseURL: String
-    /// For a request with its response.
+    /// For a request with its whole response.
     let timeout: Duration
     /// Holds the connections.
     var http: HTTPClient
@@ -38,19 +64,31 @@ struct APIClient: Sendable {
     /// - Throws: ``CommandFailure`` with code `usage` if the URL is not `http(s)://host…`.
     init(service: String, url: String, from origin: String? = nil, timeout: Duration = .seconds(30)) throws {
         let place = origin.map { "\($0): " } ?? ""
-        guard let parsed = URL(string: url), ["http", "https"].contains(parsed.scheme ?? ""),
+        let url = OutsideText.trimmed(url)
+        guard OutsideText.controlCharacter(in: url) == nil, let parsed = URL(string: url),
+            ["http", "https"].contains(parsed.scheme ?? ""),
             !(parsed.host() ?? "").isEmpty
         else {
-            throw CommandFailure(.usage, "\(place)\(url.printable) is not a URL like http://HOST:PORT or https://HOST.")
+            throw CommandFailure(
+                .usage, "\(place)\(Self.shown(url)) is not a URL like http://HOST:PORT or https://HOST.")
         }
         // NIO traps on other numbers.
         guard (1...65_535).contains(parsed.port ?? 80) else {
-            throw CommandFailure(.usage, "\(place)\(url.printable) has a port that is not between 1 and 65535.")
+            throw CommandFailure(.usage, "\(place)\(Self.shown(url)) has a port that is not between 1 and 65535.")
         }
-        http = Network.current.client(for: url)
+        http = Network.current.client(for: url, idle: max(timeout, Network.longestSilence))
         self.service = service
         self.timeout = timeout
         baseURL = url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    /// Scheme, host and port of the service.
+    var address: String { PublicURL.describe(baseURL) }
+
+    /// A mistyped URL in a message. One that could hold credentials is not shown.
+    private static func shown(_ url: String) -> String {
+        if url.contains("://") { return PublicURL.describe(url) }
+        return url.utf8.contains(UInt8(ascii: "@")) ? "the value" : url.oneLine
     }
 
     /// - Parameter path: begins with `/`; its variable parts are percent-encoded.
@@ -68,15 +106,26 @@ struct APIClient: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(string: json))
         }
+        let answer: APIResponse
         do {
-            let response = try await http.execute(request, timeout: TimeAmount(timeout))
-            let body = try await response.body.collect(upTo: 16 << 20)
-            return APIResponse(
-                status: Int(response.status.code), body: String(buffer: body),
-                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
+            let (response, body) = try await http.execute(request, within: timeout, upTo: 16 << 20)
+            answer = APIResponse(response, String(buffer: body))
         } catch {
             throw await unreachable(error)
         }
+        if let redirect = redirect(answer) { throw redirect }
+        return answer
+    }
+
+    /// The failure if a response sends the client elsewhere: the credentials are for this service alone.
+    private func redirect(_ response: APIResponse) -> CommandFailure? {
+        guard (300..<400).contains(response.status) else { return nil }
+        let target = response.location.map { location in
+            location.contains("://") ? " and redirects to \(PublicURL.describe(location))" : " and redirects"
+        }
+        return CommandFailure(
+            .failed, "\(service) answered \(response.status) at \(address)\(target ?? ""). Redirects are not followed.",
+            hint: "Give the URL of \(service) itself. A proxy or a log-in page may answer at this one.")
     }
 
     /// Like ``send(_:_:authorization:json:idempotencyKey:)``, but a response with an error status is a failure.
@@ -108,26 +157,30 @@ struct APIClient: Sendable {
         request.headers.add(name: "Accept", value: "text/event-stream")
         let response: HTTPClientResponse
         do {
-            response = try await http.execute(request, deadline: .distantFuture)
+            response = try await http.execute(request, timeout: TimeAmount(timeout))
         } catch {
             throw await unreachable(error)
         }
         guard response.status == .ok else {
-            let body = try? await response.body.collect(upTo: 1 << 20)
-            let failed = APIResponse(
-                status: Int(response.status.code), body: body.map { String(buffer: $0) } ?? "",
-                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) })
-            throw ProblemDocument.failure(failed, from: service)
+            let body = try? await response.body.collect(upTo: 1 << 20, within: timeout)
+            let failed = APIResponse(response, body.map { String(buffer: $0) } ?? "")
+            throw redirect(failed) ?? ProblemDocument.failure(failed, from: service)
         }
         opened()
-        for try await buffer in response.body { try await receive(buffer) }
+        do {
+            for try await buffer in response.body { try await receive(buffer) }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw await unreachable(error)
+        }
     }
 
     private func unreachable(_ error: any Error) async -> any Error {
         if error is CancellationError { return error }
         let failure = await ConnectionFailure.describe(error, at: baseURL)
         return CommandFailure(
-            .unreachable, "\(service) does not answer at \(baseURL): \(failure.reason).",
+            .unreachable, "\(service) does not answer at \(address): \(failure.reason).",
             hint: failure.hint ?? "Is it running there? `securepush doctor` checks every part.")
     }
 

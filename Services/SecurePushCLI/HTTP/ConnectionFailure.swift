@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import SecurePushCore
 import ServiceConfiguration
 
 /// Why there was no response, in words, and what can be done.
@@ -59,7 +60,8 @@ struct ConnectionFailure: Sendable, Equatable {
             case .remoteConnectionClosed: self.init("the connection was closed")
             case .proxyAuthenticationRequired: self.init("the proxy wants other credentials (407)")
             case .invalidProxyResponse: self.init("the proxy refused the connection")
-            default: self.init(error.description)
+            // The description of these errors holds what was refused, such as a credential.
+            default: self.init(error.shortDescription.lowercased())
             }
         case let error as NIOConnectionError:
             let refusals = error.connectionErrors.compactMap { $0.error as? IOError }
@@ -72,7 +74,7 @@ struct ConnectionFailure: Sendable, Equatable {
         case is HTTPParserError:
             self.init("the answer is not HTTP")
         case is NIOTooManyBytesError: self.init("the answer is too long")
-        default: self.init("\(error)")
+        default: self.init(ErrorText.describe(error))
         }
     }
 
@@ -109,7 +111,7 @@ enum TLSFault: Sendable, Equatable {
         switch error {
         case .sslError(let stack), .unknownError(let stack): self.init(stack.map(\.description).joined(separator: "\n"))
         case .zeroReturn, .syscallError: self = .closed
-        default: self = .other("\(error)")
+        default: self = .other("BoringSSL gave no reason")
         }
     }
 

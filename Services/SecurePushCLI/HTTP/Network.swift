@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import NIOCore
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
@@ -59,13 +60,24 @@ struct Network: Sendable {
     func proxy(to url: String) -> OutgoingProxy? { outgoing.proxy(to: url) }
 
     /// The client for a URL. Its connections are shared by all requests: at most eight per host.
-    func client(for url: String) -> HTTPClient {
-        clients.client(through: proxy(to: url)) { configuration(for: url) }
+    ///
+    /// - Parameter idle: see ``configuration(for:idle:)``.
+    func client(for url: String, idle: Duration = Self.longestSilence) -> HTTPClient {
+        clients.client(Clients.Kind(proxy: proxy(to: url), idle: idle)) { configuration(for: url, idle: idle) }
     }
 
+    /// How long a stream may be silent. The hub emulator writes a comment every 15 seconds.
+    static let longestSilence = Duration.seconds(60)
+
     /// The settings of a client for a URL, without those of its connections.
-    func configuration(for url: String) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+    ///
+    /// It follows no redirect: the payload and the credentials go to no other host than the one that was named.
+    ///
+    /// - Parameter idle: how long the server may send nothing.
+    func configuration(for url: String, idle: Duration = Self.longestSilence) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+        configuration.timeout.connect = .seconds(10)
+        configuration.timeout.read = TimeAmount(idle)
         // Fails at once if nothing listens, instead of retrying until the timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy(to: url)?.setting
@@ -84,17 +96,21 @@ struct Network: Sendable {
         }
     }
 
-    /// One client per proxy, made when it is needed: AsyncHTTPClient takes the proxy for all requests of a client.
+    /// One client per proxy and time limit, made when it is needed: AsyncHTTPClient takes these for all requests of a
+    /// client.
     private final class Clients: Sendable {
-        private let made = Mutex<[OutgoingProxy?: HTTPClient]>([:])
+        struct Kind: Hashable {
+            var proxy: OutgoingProxy?
+            var idle: Duration
+        }
 
-        func client(
-            through proxy: OutgoingProxy?, _ configuration: () -> HTTPClient.Configuration
-        ) -> HTTPClient {
+        private let made = Mutex<[Kind: HTTPClient]>([:])
+
+        func client(_ kind: Kind, _ configuration: () -> HTTPClient.Configuration) -> HTTPClient {
             made.withLock { made in
-                if let client = made[proxy] { return client }
+                if let client = made[kind] { return client }
                 let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration())
-                made[proxy] = client
+                made[kind] = client
                 return client
             }
         }

@@ -22,9 +22,9 @@ struct IngestOptions: ParsableArguments {
     /// The value of `Authorization`.
     func authorization() throws -> String {
         if let apiKeyFile {
-            return Credentials.bearer(try SecretFile.read(apiKeyFile, of: "--api-key-file")).authorization
+            return try Credentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
         }
-        if let key = try Settings().secret("INGEST_API_KEY") { return Credentials.bearer(key).authorization }
+        if let key = try Credentials.bearer(setting: "INGEST_API_KEY") { return key.authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
             hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
@@ -70,7 +70,7 @@ struct ServiceURL: Sendable {
         service: "hub-emulator", key: "HUB_EMULATOR_URL", option: "--emulator-url", standard: "http://127.0.0.1:8090")
 
     /// The URL of the flag, else of the environment, else the default.
-    func url(_ flag: String?) -> String { flag ?? Settings()[key] ?? standard }
+    func url(_ flag: String?) -> String { flag.map { OutsideText.trimmed($0) } ?? Settings()[key] ?? standard }
 
     func client(_ flag: String?, timeout: Duration) throws -> APIClient {
         try APIClient(service: service, url: url(flag), from: flag == nil ? key : option, timeout: timeout)
@@ -78,7 +78,7 @@ struct ServiceURL: Sendable {
 
     /// The URLs of a setting that can name several services, separated by commas.
     static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        OutsideText.parts(text, at: ",").map { OutsideText.trimmed($0) }.filter { !$0.isEmpty }
     }
 }
 
@@ -94,6 +94,44 @@ enum Credentials: Sendable, Equatable {
         case .bearer(let token): "Bearer \(token)"
         case .basic(let user, let password): "Basic \(Base64.encode("\(user):\(password)".utf8, .standard))"
         }
+    }
+}
+
+extension Credentials {
+    /// The token or API key of a file that an option names.
+    ///
+    /// - Throws: ``CommandFailure`` that names the option, with code `usage` if the text can be no token.
+    static func bearer(file: String, of option: String) throws -> Credentials {
+        .bearer(try SecretText.token(try SecretFile.read(file, of: option), of: option, .usage))
+    }
+
+    /// The token or API key of a variable, or of the file that `KEY_FILE` names; `nil` if neither is set.
+    ///
+    /// - Throws: ``CommandFailure`` that names the variable, with code `configuration` if the text can be no token.
+    static func bearer(setting key: String, _ settings: Settings = Settings()) throws -> Credentials? {
+        try settings.secret(key) { try SecretText.token($0, of: $1, .configuration) }.map { .bearer($0) }
+    }
+}
+
+/// Checks a credential where it is read, so that no library meets one that it would refuse with its whole text.
+enum SecretText {
+    /// A password or another secret on one line.
+    ///
+    /// - Parameter origin: the option or the variable, for the message. The message never shows the value.
+    static func line(_ text: String, of origin: String, _ code: CommandFailure.Code) throws -> String {
+        guard let control = OutsideText.controlCharacter(in: text) else { return text }
+        throw CommandFailure(
+            code, "\(origin) holds a control character (\(OutsideText.name(of: control))) inside the value. Remove it.")
+    }
+
+    /// A token or an API key, which consist of visible ASCII characters (RFC 6750, 2.1).
+    static func token(_ text: String, of origin: String, _ code: CommandFailure.Code) throws -> String {
+        let text = try line(OutsideText.trimmed(text), of: origin, code)
+        guard !text.isEmpty, ByteSet.visible.containsAll(text) else {
+            throw CommandFailure(
+                code, "\(origin) holds a blank or another character that no token and no API key has. Copy it again.")
+        }
+        return text
     }
 }
 
@@ -115,7 +153,8 @@ struct UserCredentialOptions: ParsableArguments {
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
         if let passwordFile {
-            return .basic(user: user, password: try SecretFile.read(passwordFile, of: "--password-file"))
+            let password = try SecretFile.read(passwordFile, of: "--password-file")
+            return .basic(user: user, password: try SecretText.line(password, of: "--password-file", .usage))
         }
         if let token = try token(environment) { return try Self.bearer(token.text, of: user, from: token.origin) }
         throw CommandFailure(
@@ -128,8 +167,12 @@ struct UserCredentialOptions: ParsableArguments {
     func token(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> (text: String, origin: String)? {
-        if let tokenFile { return (try SecretFile.read(tokenFile, of: "--token-file"), tokenFile) }
-        return try Settings(environment).secret("RETRIEVAL_TOKEN").map { ($0, "RETRIEVAL_TOKEN") }
+        if let tokenFile {
+            let text = try SecretFile.read(tokenFile, of: "--token-file")
+            return (try SecretText.token(text, of: "--token-file", .usage), tokenFile)
+        }
+        return try Settings(environment).secret("RETRIEVAL_TOKEN") { try SecretText.token($0, of: $1, .configuration) }
+            .map { ($0, "RETRIEVAL_TOKEN") }
     }
 
     /// The service identifies the user by the token alone, so another user's token would act for that user.

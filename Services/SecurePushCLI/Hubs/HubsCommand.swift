@@ -50,7 +50,7 @@ struct HubsCommand: AsyncParsableCommand {
                 return shares
             }
             if console.isJSON { return try shares.rows.forEach { try console.show($0, "") } }
-            for line in shares.lines { console.line(line) }
+            for line in shares.lines { try console.line(line) }
         }
     }
 

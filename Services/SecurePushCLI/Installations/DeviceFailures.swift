@@ -36,6 +36,6 @@ struct DeviceFailures: Sendable, Equatable {
         }
         guard let rest else { return }
         // In JSON the report has the number of all.
-        if console.isJSON { console.message(rest) } else { console.line(rest) }
+        if console.isJSON { console.message(rest) } else { try console.line(rest) }
     }
 }

@@ -26,9 +26,9 @@ extension InstallationsCommand {
             try await selection.withDevices { devices in
                 var isFirst = true
                 try await devices.forEachPage { page in
-                    if console.isJSON { return page.forEach { console.line($0.json(withContent: false)) } }
+                    if console.isJSON { return try page.forEach { try console.line($0.json(withContent: false)) } }
                     if page.isEmpty { return }
-                    for line in Self.lines(page, withHead: isFirst, width: width) { console.line(line) }
+                    for line in Self.lines(page, withHead: isFirst, width: width) { try console.line(line) }
                     isFirst = false
                 }
                 if isFirst { console.nothing("No devices match.") }
@@ -73,7 +73,7 @@ extension InstallationsCommand {
         func run(on console: Console) async throws {
             try await selection.withDevices { devices in
                 try await devices.forEachPage { page in
-                    for device in page { console.line(device.json(withContent: true)) }
+                    for device in page { try console.line(device.json(withContent: true)) }
                 }
             }
         }

@@ -11,7 +11,7 @@ struct StoredDevices: Sendable {
     /// Registrations of one user that are listed. A user needs a few.
     static let maxRegistrationsOfUser = 10_000
 
-    func forEachPage(_ body: ([DeviceRecord]) -> Void) async throws {
+    func forEachPage(_ body: ([DeviceRecord]) throws -> Void) async throws {
         try await forEachPage(body) { try await installations(after: $0).map(DeviceRecord.init) }
         if let owner { return try await forEachPage(ofRegistrationsOf: owner, body) }
         try await forEachPage(body) {
@@ -26,18 +26,18 @@ struct StoredDevices: Sendable {
 
     /// - Parameter page: reads the page after an ID, with ``pageSize`` rows unless it is the last.
     private func forEachPage(
-        _ body: ([DeviceRecord]) -> Void, _ page: (String?) async throws -> [DeviceRecord]
+        _ body: ([DeviceRecord]) throws -> Void, _ page: (String?) async throws -> [DeviceRecord]
     ) async throws {
         var after: String?
         while true {
             let devices = try await page(after)
-            if !devices.isEmpty { body(devices) }
+            if !devices.isEmpty { try body(devices) }
             guard devices.count == Self.pageSize else { return }
             after = devices.last?.id
         }
     }
 
-    private func forEachPage(ofRegistrationsOf owner: UserName, _ body: ([DeviceRecord]) -> Void) async throws {
+    private func forEachPage(ofRegistrationsOf owner: UserName, _ body: ([DeviceRecord]) throws -> Void) async throws {
         let devices = try await store.devices(of: owner, limit: Self.maxRegistrationsOfUser)
         var page: [DeviceRecord] = []
         for device in devices where device.kind == .registration {
@@ -45,11 +45,11 @@ struct StoredDevices: Sendable {
             guard let registration = try await store.registration(device.id, owner: owner) else { continue }
             page.append(DeviceRecord(registration))
             if page.count == Self.pageSize {
-                body(page)
+                try body(page)
                 page = []
             }
         }
-        if !page.isEmpty { body(page) }
+        if !page.isEmpty { try body(page) }
     }
 }
 

@@ -48,8 +48,10 @@ struct APIKeysCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let keys = try file.open()
-            let key = try CommandFailure.naming(file.origin) { try keys.add(name) }
-            try console.show(Row(name: name, key: key), key)
+            try CommandFailure.naming(file.origin) {
+                // Shown first: a key that is stored and was not seen is lost, and its name is taken.
+                _ = try keys.add(name) { key in try console.showOnce(Row(name: name, key: key), key) }
+            }
             console.message("This key is shown only once: \(keys.path) keeps only its hash.")
         }
     }

@@ -97,7 +97,11 @@ extension KeysCommand {
                 let rotation = KeyRotation(
                     newLine: addsNoKey ? nil : Rotate.newLine(beside: ids), dropped: Set(dropped))
                 let changed = rotation.apply(to: text)
-                let sealing = try KeysCommand.parse(changed, path).keyIDs[0]
+                let ring = try KeysCommand.parse(changed, path).keyIDs
+                guard ring.filter(ids.contains) == ids.filter({ !dropped.contains($0) }) else {
+                    throw CommandFailure(.failed, "The keys of \(path) cannot be dropped. Nothing was changed.")
+                }
+                let sealing = ring[0]
                 return (
                     changed, Report(file: path, sealing: sealing, added: addsNoKey ? nil : sealing, removed: dropped)
                 )
@@ -167,19 +171,18 @@ struct KeyRotation: Sendable, Equatable {
     }
 
     func apply(to text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = OutsideText.lines(text)
         lines.removeAll { line in KeyRotation.id(of: line).map(dropped.contains) ?? false }
         if let newLine {
             let first = lines.firstIndex { KeyRotation.id(of: $0) != nil } ?? lines.count
             lines.insert(newLine, at: first)
         }
-        let changed = lines.joined(separator: "\n")
-        return changed.hasSuffix("\n") ? changed : changed + "\n"
+        return lines.map { $0 + "\n" }.joined()
     }
 
     /// The ID of a key's line; `nil` for a comment or a blank line.
     private static func id(of line: String) -> String? {
-        let field = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }.first
-        return field.flatMap { $0.hasPrefix("#") ? nil : String($0) }
+        let field = line.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
+        return field.first.flatMap { $0.first == UInt8(ascii: "#") ? nil : String(Substring($0)) }
     }
 }

@@ -102,7 +102,7 @@ struct PushKeyFiles: Sendable, Equatable {
     }
 
     private func writePublic(_ keys: PushVerificationKeys) throws {
-        let mode = SecretFile.mode(verification).map { mode_t($0) } ?? 0o644
+        let mode = SecretFile.mode(verification).map { UInt32($0) } ?? 0o644
         _ = try SecretFile.replace(verification, keys.jwks, mode: mode)
     }
 }

@@ -38,7 +38,8 @@ struct UsersCommand: AsyncParsableCommand {
             abstract: "Add a user with a password from standard input or a file. Creates the users file.",
             discussion: """
                 On a terminal it asks for the password twice and does not show it. Without a terminal the first line of
-                standard input is the password. A password has at least 8 characters.
+                standard input is the password. A password has at least 8 characters. A name cannot have a colon. The
+                command warns if the name looks like that of another user.
 
                 EXAMPLES
                   securepush users add alice --users-file users
@@ -54,8 +55,18 @@ struct UsersCommand: AsyncParsableCommand {
 
         func run(on console: Console) async throws {
             let user = try UserName.parse(name)
+            guard UsersFile.canLogIn(user) else {
+                throw CommandFailure(
+                    .usage, "<name>: the name of a user who logs in with a password cannot have a colon.",
+                    hint: "Basic credentials end the name at the first colon. Users with tokens need no entry.")
+            }
             let users = try file.open()
             let password = try password.newPassword(of: name, allowsShort: allowShort)
+            for other in try CommandFailure.naming(file.origin, { try users.users(like: user) }) {
+                console.message(
+                    "warning: \(name.printable) looks like the user \(other.text.printable). Names are compared byte for "
+                        + "byte, so they are two users.")
+            }
             try CommandFailure.naming(file.origin) { try users.add(user, password: password, replacing: replace) }
             try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")
         }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import SecurePushCore
+import ServiceConfiguration
 
 /// The ingest service over HTTP, on the load test's own connections.
 struct HTTPLoadTarget: LoadTarget {
@@ -30,9 +31,8 @@ struct HTTPLoadTarget: LoadTarget {
     private func pushOne(_ notification: Int, report: (Int, PushResult) -> Void) async throws {
         var request = request(.POST, "/api/notifications", type: "application/json")
         request.body = .bytes(message.body(notification..<notification + 1, inLines: false))
-        let response = try await api.http.execute(request, timeout: TimeAmount(api.timeout))
         // The connection can be reused only after the whole body was read.
-        let body = try await response.body.collect(upTo: 1 << 20)
+        let (response, body) = try await api.http.execute(request, within: api.timeout, upTo: 1 << 20)
         guard response.status == .created else {
             try refuse(response, body)
             return report(notification, .failed("\(response.status.code)"))
@@ -45,9 +45,10 @@ struct HTTPLoadTarget: LoadTarget {
     private func pushBatch(_ notifications: Range<Int>, report: (Int, PushResult) -> Void) async throws {
         var request = request(.POST, "/api/notifications/batch", type: "application/x-ndjson")
         request.body = .bytes(message.body(notifications, inLines: true))
+        let end = ContinuousClock.now + api.timeout
         let response = try await api.http.execute(request, timeout: TimeAmount(api.timeout))
         guard response.status == .ok else {
-            try refuse(response, try await response.body.collect(upTo: 1 << 20))
+            try refuse(response, try await response.body.collect(upTo: 1 << 20, within: max(.zero, end - .now)))
             for notification in notifications { report(notification, .failed("\(response.status.code)")) }
             return
         }
@@ -61,7 +62,11 @@ struct HTTPLoadTarget: LoadTarget {
             next += 1
         }
         do {
-            for try await chunk in response.body { for line in lines.feed(chunk.readableBytesView) { try take(line) } }
+            for try await chunk in response.body {
+                for line in lines.feed(chunk.readableBytesView) { try take(line) }
+                // The read timeout ends a silent server, this one that drips.
+                if ContinuousClock.now > end { throw HTTPClientError.deadlineExceeded }
+            }
             if let line = lines.rest { try take(line) }
         } catch let failure as CommandFailure {
             throw failure
@@ -192,7 +197,7 @@ enum BatchResponseLine: Sendable, Equatable {
     }
 
     /// Whether all requests of the test would get this status, because they are alike.
-    static func isRefusal(_ status: Int) -> Bool { (400..<500).contains(status) && status != 408 && status != 429 }
+    static func isRefusal(_ status: Int) -> Bool { (300..<500).contains(status) && status != 408 && status != 429 }
 }
 
 /// Splits a stream of bytes into lines.

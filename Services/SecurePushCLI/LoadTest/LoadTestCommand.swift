@@ -160,14 +160,15 @@ extension LoadTestCommand {
 
     /// A connection for each request in flight and each push channel, and some for polling and registering.
     private var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(tlsConfiguration: Network.current.tls)
+        // The credentials go to no other host.
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: Network.current.tls, redirectConfiguration: .disallow)
+        configuration.timeout.read = TimeAmount(max(ingest.timeout.duration, Network.longestSilence))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRegistrations
         // Counts an unreachable service as a failure instead of waiting for it.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(10)
-        // The devices' credentials go to no other host.
-        configuration.redirectConfiguration = .disallow
         return configuration
     }
 

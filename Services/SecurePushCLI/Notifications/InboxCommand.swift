@@ -72,14 +72,15 @@ struct InboxCommand: NetworkCommand {
     func run(on console: Console) async throws {
         let client = try retrieval.client()
         let authorization = try credentials.credentials(of: user).authorization
+        if payloads { try StandardOutput.requireRoom(for: limit * ReadCommand.roomForPayload / 8) }
         let response = try await client.request(.get, "/api/notifications?\(query)", authorization: authorization)
         var page = try client.decode(Page.self, from: response)
         if console.isJSON {
-            console.line(response.body.droppingLineEnd)
+            try console.line(response.body.droppingLineEnd)
         } else {
             if payloads { page.addPayloads(of: response.body) }
             let lines = InboxCommand.lines(page.notifications, withPayloads: payloads, width: table.width)
-            for line in lines { console.line(line) }
+            for line in lines { try console.line(line) }
             if lines.isEmpty { console.nothing(emptiness) }
             console.message("\(page.unread.grouped) unread in total")
             if let next = page.next { console.message("There may be more: --after \(next.oneLine)") }

@@ -73,9 +73,9 @@ struct ListCommand: NetworkCommand {
             let response = try await client.request(.get, path(before: next), authorization: authorization)
             let page = try client.decode(Page.self, from: response)
             if console.isJSON {
-                console.line(response.body.droppingLineEnd)
+                try console.line(response.body.droppingLineEnd)
             } else {
-                for line in table.lines(page.notifications) { console.line(line) }
+                for line in table.lines(page.notifications) { try console.line(line) }
             }
             // The same `next` again would loop forever.
             guard page.next != next else { break }

@@ -36,10 +36,12 @@ struct ReadCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let client = try retrieval.client()
-        let response = try await client.send(
-            .get, "/api/notifications/\(id.id)", authorization: try authorization())
+        let authorization = try authorization()
+        // The request marks as read, which cannot be taken back.
+        try StandardOutput.requireRoom(for: Self.roomForPayload)
+        let response = try await client.send(.get, "/api/notifications/\(id.id)", authorization: authorization)
         guard response.isSuccess else { throw Self.failure(response, from: client.service) }
-        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        if console.isJSON { return try console.line(response.body.droppingLineEnd) }
         guard let payload = JSONCoding.member("Payload", of: response.body) else {
             throw CommandFailure(
                 .failed, "The response of \(client.service) has no payload.",
@@ -47,12 +49,15 @@ struct ReadCommand: NetworkCommand {
         }
         if isatty(STDOUT_FILENO) == 1 {
             // A payload must not control the terminal.
-            console.line(payload.printable.droppingLineEnd)
+            try console.line(payload.printable.droppingLineEnd)
         } else {
-            console.write(Data(payload.utf8))
+            try console.write(Data(payload.utf8))
         }
         if JSONCoding.member("Read", of: response.body) == "true" { console.message("It had been read before.") }
     }
+
+    /// The largest payload in a response, with its escapes.
+    static let roomForPayload = 1 << 20
 
     private func authorization() throws -> String {
         if let user { return try credentials.credentials(of: user).authorization }

@@ -28,11 +28,9 @@ struct RecipientList: Sendable, Equatable {
     /// - Parameter source: the file, for messages.
     /// - Throws: ``CommandFailure`` with code `usage` that names the line with an invalid name.
     mutating func add(linesOf text: String, from source: String) throws {
-        // By bytes: a carriage return and a line feed are one character to Swift.
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            let name = String(Substring(line)).trimmingCharacters(in: .whitespaces.union(["\r"]))
-            if name.isEmpty || name.hasPrefix("#") { continue }
+        for (index, line) in OutsideText.lines(text).enumerated() {
+            let name = OutsideText.trimmed(line)
+            if name.isEmpty || name.utf8.first == UInt8(ascii: "#") { continue }
             guard UserName(name) != nil else {
                 throw CommandFailure(
                     .usage, "\(source), line \((index + 1).grouped): this is not the name of a recipient.",

@@ -26,9 +26,9 @@ extension SendCommand {
             done += names.count
             progress.clear()
             if console.isJSON {
-                console.line(response.body.droppingLineEnd)
+                try console.line(response.body.droppingLineEnd)
             } else {
-                for id in try SendResponse.ids(response.body) { console.line(id.printable) }
+                for id in try SendResponse.ids(response.body) { try console.line(id.printable) }
             }
             if batches.count > 1 { progress.show("sent to \(done.grouped) of \(recipients.names.count.grouped)") }
         }

@@ -29,10 +29,10 @@ extension SendCommand {
             }
             let count = target.keys.devices.count
             if console.isJSON {
-                console.line(Self.adding(devices: count, to: response.body.droppingLineEnd))
+                try console.line(Self.adding(devices: count, to: response.body.droppingLineEnd))
                 continue
             }
-            for id in try SendResponse.ids(response.body) { console.line(id.printable) }
+            for id in try SendResponse.ids(response.body) { try console.line(id.printable) }
             console.message(Self.summary(of: target))
         }
     }
@@ -75,7 +75,7 @@ extension SendCommand {
         do {
             encrypted.payloadJSON = try target.keys.seal(Data(body.payloadJSON.utf8), for: target.recipient)
         } catch {
-            throw CommandFailure(.failed, "The payload cannot be encrypted: \(error)")
+            throw CommandFailure(.failed, "The payload cannot be encrypted: \(ErrorText.describe(error))")
         }
         return encrypted
     }

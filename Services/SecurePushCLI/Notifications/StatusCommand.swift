@@ -50,9 +50,9 @@ struct StatusCommand: NetworkCommand {
         let client = try ingest.client()
         let response = try await client.request(
             .get, "/api/notifications/\(id.id)/status", authorization: try ingest.authorization())
-        if console.isJSON { return console.line(response.body.droppingLineEnd) }
+        if console.isJSON { return try console.line(response.body.droppingLineEnd) }
         let answer = try client.decode(Answer.self, from: response)
-        for line in StatusCommand.lines(answer, width: table.width, console.styled) { console.line(line) }
+        for line in StatusCommand.lines(answer, width: table.width, console.styled) { try console.line(line) }
     }
 
     /// The facts about the notification, then a table of its deliveries.

@@ -86,7 +86,7 @@ struct TailCommand: NetworkCommand {
                     notification.time = Timestamp.now.description
                     try console.show(notification, TailCommand.line(notification, console.styled))
                     shown += 1
-                    if shown == count { return }
+                    if shown == count || StandardOutput.isUnread { return }
                 }
                 if news.unfinished > 0 { console.message(Self.unfinished(news.unfinished, of: window)) }
             } catch let failure as CommandFailure {

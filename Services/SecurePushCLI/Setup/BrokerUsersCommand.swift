@@ -32,10 +32,10 @@ struct BrokerUsersCommand: ConsoleCommand {
 
     func run(on console: Console) async throws {
         guard definitions else {
-            for user in BrokerUser.allCases { for line in commands(user) { console.line(line) } }
+            for user in BrokerUser.allCases { for line in commands(user) { try console.line(line) } }
             return
         }
-        console.line(
+        try console.line(
             try BrokerDefinitions(retryDelays: Settings().retryDelays()).json { user in
                 try passwords.map { try ServiceFolders.password("broker.\(user.rawValue)", in: $0) }
             })

@@ -35,7 +35,7 @@ struct DatabaseRolesCommand: ConsoleCommand {
     }
 
     func run(on console: Console) async throws {
-        guard apply else { return console.line(DatabaseRoles.script().droppingLineEnd) }
+        guard apply else { return try console.line(DatabaseRoles.script().droppingLineEnd) }
         var verifiers: [DatabaseRole: String] = [:]
         if let passwords {
             for role in DatabaseRole.allCases {
@@ -47,8 +47,8 @@ struct DatabaseRolesCommand: ConsoleCommand {
             uri: Settings().databaseURL, verifiers: verifiers, logger: .silent)
         let names = DatabaseRole.allCases.map(\.name)
         if console.isJSON { return try console.show(Report(roles: names, migrations: report.applied), "") }
-        for migration in report.applied { console.line("migrated \(migration)") }
-        console.line("The roles \(names.joined(separator: ", ")) have their rights.")
+        for migration in report.applied { try console.line("migrated \(migration)") }
+        try console.line("The roles \(names.joined(separator: ", ")) have their rights.")
     }
 }
 

@@ -13,8 +13,8 @@ struct HubRecordCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let response = try await emulator.client().request(.get, "/emulator/messages")
-        if console.isJSON { return console.line(response.body.droppingLineEnd) }
-        for message in try HubRecord.messages(response.body) { console.line(message.text) }
+        if console.isJSON { return try console.line(response.body.droppingLineEnd) }
+        for message in try HubRecord.messages(response.body) { try console.line(message.text) }
     }
 }
 

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import NIOSSL
+import ServiceConfiguration
 
 /// A TLS certificate for the hub emulator on this machine, for clients that accept only `https`.
 ///
@@ -33,7 +34,7 @@ struct LocalCertificate: Sendable {
         let certificate = try Self.certificate(
             of: key.publicKey, name: hosts.first ?? "localhost", signedBy: root, issuer: "SecurePush local root",
             at: now, extensions: serverExtensions(key.publicKey, root.publicKey))
-        for file in files where SecretFile.exists(file) { try FileManager.default.removeItem(atPath: file) }
+        for file in files { try SecretFile.remove(file) }
         try SecretFile.create(keyFile, key.pemRepresentation)
         try SecretFile.create(certificateFile, Self.pem(certificate))
         try SecretFile.create(rootFile, Self.pem(authority))
@@ -42,7 +43,8 @@ struct LocalCertificate: Sendable {
 
     /// When the certificate expires.
     func goodUntil() throws -> Date {
-        guard let certificate = try? NIOSSLCertificate.fromPEMFile(certificateFile).first else {
+        let pem = try Array(SecretFile.readOwn(certificateFile).utf8)
+        guard let certificate = try? NIOSSLCertificate.fromPEMBytes(pem).first else {
             throw CommandFailure(
                 .configuration, "\(certificateFile) has no PEM certificate.",
                 hint: "Remove it and run the command again.")

@@ -35,7 +35,7 @@ struct ServiceFolders: Sendable {
         for (service, names) in Self.files.sorted(by: { $0.key > $1.key }) {
             let optional = Self.optionalFiles[service, default: []]
             for name in names + optional.filter({ SecretFile.exists("\(setup.secrets)/\($0)") }) {
-                let text = try SecretFile.read("\(setup.secrets)/\(name)")
+                let text = try SecretFile.readOwn("\(setup.secrets)/\(name)")
                 changed += try hand(text, to: "\(service)/\(name)")
             }
         }
@@ -72,10 +72,10 @@ struct ServiceFolders: Sendable {
         let path = "\(directory)/\(name).password"
         // The folder can be mounted read-only.
         if !SecretFile.exists(path) { try SecretFile.create(path, RandomSecret.password()) }
-        return try SecretFile.read(path)
+        return try SecretFile.readOwn(path)
     }
 
-    private func hand(_ text: String, to path: String, mode: mode_t = 0o600) throws -> [String] {
+    private func hand(_ text: String, to path: String, mode: UInt32 = 0o600) throws -> [String] {
         try SecretFile.replace("\(directory)/\(path)", text, mode: mode) ? ["\(directory)/\(path)"] : []
     }
 

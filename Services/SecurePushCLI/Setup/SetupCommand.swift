@@ -70,15 +70,15 @@ struct SetupCommand: ConsoleCommand {
         let files = try setup.run() + (folders?.run() ?? [])
         let migrations = migrate ? try await StoreSession.migrate(Settings().databaseURL).applied : []
         if console.isJSON { return try console.show(Report(files: files, migrations: migrations), "") }
-        for file in files { console.line("made \(file)") }
+        for file in files { try console.line("made \(file)") }
         if files.contains(setup.hubCertificate.certificateFile) {
             let end = try setup.hubCertificate.goodUntil().ISO8601Format().prefix(10)
-            console.line(
+            try console.line(
                 "The hub emulator's certificate is valid for \(setup.hubCertificate.hosts.joined(separator: ", ")) "
                     + "until \(end). Clients must trust \(setup.hubCertificate.rootFile).")
         }
-        for migration in migrations { console.line("migrated \(migration)") }
-        if files.isEmpty && migrations.isEmpty { console.line("nothing to do") }
+        for migration in migrations { try console.line("migrated \(migration)") }
+        if files.isEmpty && migrations.isEmpty { try console.line("nothing to do") }
     }
 
     /// The folders of `--services`; `nil` without it.
@@ -182,7 +182,7 @@ struct LocalSetup: Sendable {
         let isNew = try SecretFile.create(path, RandomSecret.password())
         let file = UsersFile(path: usersFile)
         let isKnown = SecretFile.exists(usersFile) ? try file.list().contains(user) : false
-        if isNew || !isKnown { try file.add(user, password: try SecretFile.read(path), replacing: true) }
+        if isNew || !isKnown { try file.add(user, password: try SecretFile.readOwn(path), replacing: true) }
         return isNew ? [path] : isKnown ? [] : [usersFile]
     }
 }

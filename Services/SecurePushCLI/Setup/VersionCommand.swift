@@ -21,10 +21,10 @@ struct VersionCommand: ConsoleCommand {
     func run(on console: Console) async throws {
         let report = VersionReport()
         guard !console.isJSON else { return try console.show(report, "") }
-        console.line(SecurePushVersion.line(of: report.name))
+        try console.line(SecurePushVersion.line(of: report.name))
         var table = TextTable(isOfWords: true)
         for (name, value) in report.rows { table.add([name, value]) }
-        for line in table.lines { console.line(line) }
+        for line in table.lines { try console.line(line) }
     }
 }
 

@@ -4,6 +4,7 @@ import Authentication
 import Foundation
 import Messaging
 import NotificationHubs
+import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
@@ -43,7 +44,7 @@ struct ConfigCommand: AsyncParsableCommand {
             if console.isJSON {
                 for entry in entries { try console.show(entry, "") }
             } else {
-                for line in Show.lines(entries) { console.line(line) }
+                for line in Show.lines(entries) { try console.line(line) }
             }
             guard problems.isEmpty else {
                 throw CommandFailure(
@@ -119,24 +120,26 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
         secret = description.isSecret
         let name = description.name
         let isSecret = description.isSecret
-        value = (given ?? description.defaultValue).map { isSecret ? ConfigEntry.publicPart(of: $0, name) : $0 }
+        value = (given ?? description.defaultValue).map { value in
+            if isSecret { return ConfigEntry.publicPart(of: value, name) }
+            // People put passwords and signatures into URLs of every kind.
+            return value.contains("://") ? PublicURL.describe(value) : value
+        }
         if given == nil, description.defaultValue == nil { value = description.defaultText }
         problems = issues.filter { $0.key == name }.map(\.problem)
-        let problem = given.flatMap { description.problem(with: $0) }
+        let problem = given.flatMap { ConfigurationReader.controlProblem(of: $0) ?? description.problem(with: $0) }
         if let problem, !problems.contains(where: { $0.contains(problem) }) { problems.append(problem) }
     }
 
     private static let hidden = "(hidden)"
 
-    /// The public part of a secret: the address of a database or broker.
+    /// The public part of a secret: the address of a database, broker or proxy.
     private static func publicPart(of value: String, _ name: String) -> String {
         switch name {
-        case ConfigurationKeys.databaseURL.name:
-            (try? StorageConfiguration(url: value))?.description ?? hidden
-        case ConfigurationKeys.amqpURL.name:
-            (try? AMQPConfiguration(url: value, connectionName: "securepush config"))?.endpoints ?? hidden
+        case ConfigurationKeys.databaseURL.name, ConfigurationKeys.amqpURL.name:
+            value.hasPrefix("sqlite:") || value == "memory:" ? value : PublicURL.describe(value)
         case ConfigurationKeys.httpsProxy.name, ConfigurationKeys.httpProxy.name:
-            (try? OutgoingProxy(value))?.description ?? hidden
+            value.contains("://") ? PublicURL.describe(value) : (try? OutgoingProxy(value))?.description ?? hidden
         default: hidden
         }
     }

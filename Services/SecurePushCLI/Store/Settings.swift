@@ -18,7 +18,8 @@ struct Settings: Sendable {
             all[key + "_FILE"] = nil
             // Not a URL: the command fails instead of using the default.
             let text = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText ?? ""
-            all[key] = text.isEmpty ? Self.unreadable + path : text
+            let isUsable = !text.isEmpty && OutsideText.controlCharacter(in: text) == nil
+            all[key] = isUsable ? text : Self.unreadable + path
         }
         self.all = all
     }
@@ -30,20 +31,29 @@ struct Settings: Sendable {
     ///   that file and could not be read.
     static func requireReadable(_ url: String, of key: String) throws {
         guard url.hasPrefix(unreadable) else { return }
-        _ = try SecretFile.read(String(url.dropFirst(unreadable.count)), of: key + "_FILE")
+        let text = try SecretFile.read(String(url.dropFirst(unreadable.count)), of: key + "_FILE")
+        _ = try SecretText.line(text, of: key + "_FILE", .configuration)
     }
 
     subscript(key: String) -> String? { all[key] }
 
     /// The value of a secret, or the contents of the file that `KEY_FILE` names.
     ///
-    /// - Throws: ``CommandFailure`` with code `configuration` if both are set, or the file cannot be read.
+    /// - Throws: ``CommandFailure`` with code `configuration` if both are set, the file cannot be read, or the value
+    ///   has a control character inside.
     func secret(_ key: String) throws -> String? {
-        guard let path = self[key + "_FILE"] else { return self[key] }
+        try secret(key) { try SecretText.line($0, of: $1, .configuration) }
+    }
+
+    /// The same with a check of its own.
+    ///
+    /// - Parameter check: gets the value, and the variable that it comes from.
+    func secret(_ key: String, _ check: (String, String) throws -> String) throws -> String? {
+        guard let path = self[key + "_FILE"] else { return try self[key].map { try check($0, key) } }
         guard self[key] == nil else {
             throw CommandFailure(.configuration, "\(key) and \(key)_FILE are both set.", hint: "Set one of them.")
         }
-        return try SecretFile.read(path, of: key + "_FILE")
+        return try check(try SecretFile.read(path, of: key + "_FILE"), key + "_FILE")
     }
 
     /// `DATABASE_URL`, or the default of the services.
@@ -53,7 +63,7 @@ struct Settings: Sendable {
     ///
     /// - Throws: ``CommandFailure`` with code `configuration` if neither is given.
     func path(_ value: String?, _ key: String, flag: String) throws -> String {
-        if let value, !value.isEmpty { return value }
+        if let value = value.map({ OutsideText.trimmed($0) }), !value.isEmpty { return value }
         if let path = self[key] { return path }
         throw CommandFailure(.configuration, "No file is given.", hint: "Give \(flag) FILE, or set \(key).")
     }
@@ -146,8 +156,16 @@ struct DatabaseOptions: ParsableArguments {
     var databaseURL: String?
 
     /// The database of the flag or the environment; `nil` if neither is given.
-    var urlIfGiven: String? { databaseURL ?? Settings()["DATABASE_URL"] }
+    var urlIfGiven: String? { given ?? Settings()["DATABASE_URL"] }
 
     /// The database of the flag or the environment, otherwise the services' default.
-    var url: String { databaseURL ?? Settings().databaseURL }
+    var url: String { given ?? Settings().databaseURL }
+
+    private var given: String? { databaseURL.map { OutsideText.trimmed($0) } }
+
+    func validate() throws {
+        if let given, let problem = ConfigurationReader.controlProblem(of: given) {
+            throw ValidationError("--database-url \(problem).")
+        }
+    }
 }

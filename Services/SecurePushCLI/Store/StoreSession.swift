@@ -39,9 +39,9 @@ struct MigrateCommand: ConsoleCommand {
         if console.isJSON {
             return try console.show(Report(applied: report.applied, version: report.version), "")
         }
-        if let missing { console.line("created \(missing.printable)") }
-        for migration in report.applied { console.line("applied \(migration)") }
-        console.line("The schema has version \(report.version).")
+        if let missing { try console.line("created \(missing.printable)") }
+        for migration in report.applied { try console.line("applied \(migration)") }
+        try console.line("The schema has version \(report.version).")
     }
 }
 
@@ -57,6 +57,7 @@ enum StoreSession {
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
     static func open(_ url: String) async throws -> OpenedStore {
         try Settings.requireReadable(url, of: "DATABASE_URL")
+        try requireOwnPath(url)
         if let path = missingFile(url) {
             throw CommandFailure(
                 .unreachable, "There is no database at \(path).",
@@ -87,7 +88,21 @@ enum StoreSession {
     /// Creates a SQLite database, and its folder, that is missing: callers check first.
     static func migrate(_ url: String) async throws -> MigrationReport {
         try Settings.requireReadable(url, of: "DATABASE_URL")
+        try requireOwnPath(url)
         return try await migrateStore(StorageConfiguration(url: url), logger: .silent)
+    }
+
+    /// Root opens no database through a link that another user, such as the owner of its folder, can have made.
+    private static func requireOwnPath(_ url: String) throws {
+        guard geteuid() == 0, url.hasPrefix("sqlite:") else { return }
+        do throws(FileError) {
+            let (folder, name) = try SafeFolder.find(String(url.dropFirst("sqlite:".count)))
+            try folder.checkFile(name)
+        } catch {
+            // What is missing is told, or made, by those who open it.
+            guard error.code != .missing else { return }
+            throw CommandFailure(.configuration, "DATABASE_URL: \(error)")
+        }
     }
 
     /// The path of a SQLite database that does not exist; opening it would create it.

@@ -164,7 +164,7 @@ struct TopWatcher: Sendable {
                     seconds: last.map { (poll.time - $0.time).inSeconds } ?? 0)
             }
             return TopReading(
-                service: client.service, url: client.baseURL, version: poll.version, readiness: poll.readiness,
+                service: client.service, url: client.address, version: poll.version, readiness: poll.readiness,
                 window: window)
         }
     }

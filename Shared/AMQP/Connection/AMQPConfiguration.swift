@@ -125,6 +125,11 @@ extension AMQPConfiguration {
         if scheme == "amqps" { node.tls = TLS() }
         if let slash = rest.firstIndex(of: "/") {
             let path = rest[rest.index(after: slash)...]
+            // Then a part of the password stands where host and port are expected, and would be shown as these.
+            guard !path.utf8.contains(UInt8(ascii: "@")) else {
+                throw AMQPConfigurationError(
+                    message: "the AMQP URL has an @ after a slash: write / in the password as %2F, and @ as %40")
+            }
             // By the specification an empty path is a virtual host with an empty name; nobody uses one.
             if !path.isEmpty { node.virtualHost = try decoded(path, "virtual host") }
             rest = rest[..<slash]
@@ -170,7 +175,7 @@ extension AMQPConfiguration {
     private mutating func read(parameter: Substring, into node: inout Node) throws(AMQPConfigurationError) {
         let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
-        let value = try decoded(parts.count > 1 ? parts[1] : "", name)
+        let value = try decoded(parts.count > 1 ? parts[1] : "", "parameter")
         switch name {
         case "heartbeat": heartbeat = .seconds(try number(value, name, upTo: 65535))
         case "connection_timeout": connectTimeout = .milliseconds(max(1, try number(value, name, upTo: 3_600_000)))
@@ -191,7 +196,12 @@ extension AMQPConfiguration {
         case "auth_mechanism":
             guard value == "plain" || value == "external" else { throw unusable(name) }
             if value == "external" { node.login = .external(identity: "") }
-        default: throw AMQPConfigurationError(message: "the AMQP URL has an unknown parameter: \(name)")
+        default:
+            // With a question mark in the password, the name is a part of the password.
+            let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
+            throw AMQPConfigurationError(
+                message: "the AMQP URL has an unknown parameter"
+                    + (isName && parts.count == 2 ? ": \(name)" : "; write ? in the password as %3F"))
         }
     }
 

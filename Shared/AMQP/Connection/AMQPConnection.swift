@@ -93,6 +93,27 @@ public actor AMQPConnection: ThreadExecutor.Client {
         try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
     }
 
+    /// Removes a binding. Succeeds if there is no such binding.
+    public func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        try use { handle throws(AMQPError) in try handle.unbind(binding) }
+    }
+
+    /// Whether this user may publish to an exchange. Publishes no message to it, and changes nothing.
+    ///
+    /// - Parameter exchange: the name; empty for the default exchange.
+    /// - Throws: ``AMQPError`` if the broker does not answer.
+    public func mayPublish(to exchange: String) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            try use { handle throws(AMQPError) in try handle.tryPublishing(to: exchange) }
+            return true
+        } catch {
+            if error.code == .notFound { return true }
+            guard error.code == .accessRefused, isOpen else { throw error }
+            // The broker refuses the first of two names that the user has no right for, and tells it.
+            return !error.message.contains("exchange '\(exchange.isEmpty ? "amq.default" : exchange)'")
+        }
+    }
+
     /// Deletes a queue with its messages. Succeeds if there is no such queue.
     public func delete(queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(queue: queue) }

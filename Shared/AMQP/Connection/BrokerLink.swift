@@ -71,6 +71,7 @@ final class LinkStatus: Sendable {
     private let connected = Atomic(false)
     private let blocked = Atomic(false)
     private let text = Mutex("no connection was tried yet")
+    private let returnReason = Mutex<String?>(nil)
 
     /// Whether a connection is open.
     var isConnected: Bool {
@@ -82,6 +83,12 @@ final class LinkStatus: Sendable {
     var isBlocked: Bool {
         get { blocked.load(ordering: .acquiring) }
         set { blocked.store(newValue, ordering: .releasing) }
+    }
+
+    /// Why the broker returns messages; `nil` while it returns none.
+    var unroutable: String? {
+        get { returnReason.withLock { $0 } }
+        set { returnReason.withLock { $0 = newValue } }
     }
 
     /// Why there is no connection; never holds a credential.

@@ -41,8 +41,7 @@ struct ReconnectLoop<Session: BrokerSession> {
                 let error = await session.waitUntilDisconnected()
                 guard await shouldContinue() else { return }
                 logger.warning("The connection to the broker ended", metadata: ["error": "\(error)"])
-                // A connection that ends at once counts as a failed attempt.
-                if ContinuousClock.now - start > .seconds(1) { backoff.reset() }
+                backoff.connectionEnded(after: ContinuousClock.now - start)
             } catch {
                 let isNew = error != reported
                 reported = error

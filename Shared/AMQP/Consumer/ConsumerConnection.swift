@@ -17,6 +17,10 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var acks = AckStateMachine()
     private var moves = MoveStateMachine()
     private var pendingMoves: Deque<SettlementMailbox.Move> = []
+    /// Deliveries that could not be moved, with the time at which they are requeued: what the broker gets back, it
+    /// delivers in the next moment. The prefetch limits them.
+    private var heldMoves: Deque<(tag: UInt64, due: ContinuousClock.Instant)> = []
+    private static let moveWait = Duration.seconds(2)
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
     private(set) var isShuttingDown = false
     private var drainDeadline: ContinuousClock.Instant?
@@ -112,6 +116,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         pendingFrames.removeAll()
         moves = MoveStateMachine()
         pendingMoves.removeAll()
+        heldMoves.removeAll()
         _ = intake.removeAll()
         link.closed(error)
     }
@@ -128,6 +133,10 @@ extension ConsumerConnection {
 
     private func writeSettlements() -> ThreadExecutor.Interest {
         takeMail()
+        while let first = heldMoves.first, isShuttingDown || first.due <= .now {
+            acks.requeue(first.tag)
+            heldMoves.removeFirst()
+        }
         if let handle = link.handle {
             pendingFrames.append(contentsOf: acks.frames())
             do throws(AMQPError) {
@@ -135,7 +144,8 @@ extension ConsumerConnection {
             } catch { disconnect(error) }
         }
         resumeDrainWaiter()
-        return link.interest(deadline: drainDeadline, untilWritable: hasSomethingToWrite)
+        let deadline = [drainDeadline, heldMoves.first?.due].compactMap(\.self).min()
+        return link.interest(deadline: deadline, untilWritable: hasSomethingToWrite)
     }
 
     private var hasSomethingToWrite: Bool { !pendingFrames.isEmpty || !pendingMoves.isEmpty }
@@ -201,7 +211,11 @@ extension ConsumerConnection {
             case .confirmed(let tag, let isMultiple, let isRefusal):
                 for outcome in moves.confirmed(tag: tag, isMultiple: isMultiple, isRefusal: isRefusal) {
                     let tag = outcome.deliveryTag
-                    if outcome.isMoved { acks.acknowledge(tag) } else { acks.requeue(tag) }
+                    if outcome.isMoved {
+                        acks.acknowledge(tag)
+                    } else {
+                        heldMoves.append((tag, .now + Self.moveWait))
+                    }
                 }
             case .blocked, .unblocked: break
             }

@@ -37,6 +37,13 @@ extension Handle {
         try checkQueue("binding queue \(binding.queue) to \(binding.exchange)")
     }
 
+    func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+        defer { arena.reset() }
+        let (queue, exchange) = (arena.bytes(binding.queue), arena.bytes(binding.exchange))
+        _ = amqp_queue_unbind(state, Handle.channel, queue, exchange, arena.bytes(binding.key), amqp_empty_table)
+        try checkQueue("unbinding queue \(binding.queue) from \(binding.exchange)")
+    }
+
     /// Asks for a queue without changing anything (`queue.declare` with passive).
     func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
         defer { arena.reset() }
@@ -104,6 +111,25 @@ extension Handle {
             default: break
             }
         }
+    }
+
+    /// Throws ``AMQPError/Code/accessRefused``, with the name of the exchange, if this user may not publish to it.
+    /// Changes nothing: nothing is bound to an exchange that does not exist, and no queue gets the message.
+    ///
+    /// The default exchange cannot be bound, so a message for no queue is published to it. To any other exchange a
+    /// message could be routed; binding it to another one needs the same right.
+    func tryPublishing(to exchange: String) throws(AMQPError) {
+        defer { arena.reset() }
+        let nothing = "securepush.doctor.does-not-exist"
+        if exchange.isEmpty {
+            try publish(AMQPMessage(exchange: "", routingKey: nothing, body: []))
+            // The broker answers this after it has looked at the message.
+            _ = amqp_basic_qos(state, Handle.channel, 0, 1, 0)
+            return try check("publishing to the default exchange")
+        }
+        _ = amqp_exchange_bind(
+            state, Handle.channel, arena.bytes(exchange), arena.bytes(nothing), amqp_empty_bytes, amqp_empty_table)
+        try check("trying exchange \(exchange)")
     }
 
     func cancelConsumer(tag: String) throws(AMQPError) {

@@ -67,6 +67,17 @@ public struct AMQPTopology: Sendable, Hashable {
     }
 }
 
+extension AMQPTopology {
+    /// Why the broker returns messages to an address, for an operator: it names the binding or the queue.
+    public func reasonForReturn(exchange: String, routingKey: String) -> String {
+        if exchange.isEmpty { return "the queue \(routingKey) does not exist" }
+        let isFanout = exchanges.contains { $0.name == exchange && $0.kind == .fanout }
+        let queues = bindings.filter { $0.exchange == exchange && (isFanout || $0.key == routingKey) }.map(\.queue)
+        let queue = queues.isEmpty ? "no queue is" : "the queue \(queues.joined(separator: ", ")) is missing or not"
+        return "\(queue) bound to the exchange \(exchange)" + (isFanout ? "" : " with the key \(routingKey)")
+    }
+}
+
 /// The reply to a passive declaration of a queue.
 public struct AMQPQueueStatus: Sendable, Hashable {
     /// The number of messages that are ready to be delivered.

@@ -4,7 +4,7 @@ public import ServiceLifecycle
 /// Publishes with confirms (RabbitMQ's extension `confirm.select`), each message mandatory, on one connection of its
 /// own.
 ///
-/// ``run()`` keeps the connection open and declares the topology on each connect. The publisher never retries: a
+/// ``run()`` keeps the connection open and declares the topology on each connect, and when messages are returned. The publisher never retries: a
 /// message that was not confirmed fails, and the caller decides. A message that failed may still have been queued.
 public final class AMQPPublisher: Service {
     private let connection: PublisherConnection
@@ -46,6 +46,10 @@ public final class AMQPPublisher: Service {
         if !status.isConnected { return "not connected to the broker: \(status.problem)" }
         return status.isBlocked ? "the broker accepts no messages: it has an alarm (memory or disk)" : nil
     }
+
+    /// Why the broker returns messages, for an operator: it names the binding or queue that is missing. `nil` while all
+    /// messages are accepted. Where the topology is declared, the publisher declares it again.
+    public var unroutable: String? { status.unroutable }
 
     /// The connection's thread: a task that runs there publishes without a change of threads. It must not block.
     public var executor: any TaskExecutor { connection.executor }

@@ -17,6 +17,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var link = BrokerLink()
     private var blockedReason: String?
     private var nackBackoff = NackBackoff()
+    private var declareBackoff = DeclareBackoff()
     /// Whether the socket accepts no more for now.
     private var isSocketFull = false
     private(set) var isShuttingDown = false
@@ -104,7 +105,7 @@ extension PublisherConnection {
         isSocketFull = false
         if let handle = link.handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
         resumeIdleWaiter()
-        let deadline = machine.nextDeadline()
+        let deadline = [machine.nextDeadline(), isMissingSomething ? declareBackoff.due : nil].compactMap(\.self).min()
         guard link.handle != nil else { return ThreadExecutor.Interest(deadline: deadline) }
         let canWriteMore = machine.canWrite && blockedReason == nil && !isSocketFull
         return link.interest(deadline: deadline, untilWritable: isSocketFull, isReady: canWriteMore)
@@ -152,6 +153,7 @@ extension PublisherConnection {
         }
         complete(machine.expire(now: now, overdue))
         reconnectIfStuck(now)
+        declareIfMissing(now)
         resumeIdleWaiter()
     }
 
@@ -178,6 +180,27 @@ extension PublisherConnection {
         return AMQPError(
             .queueUnavailable,
             "the broker does not confirm messages to \(target); \(AMQPError.leaderlessAdvice)")
+    }
+
+    /// Whether messages are returned that a declaration may help.
+    private var isMissingSomething: Bool {
+        link.handle != nil && blockedReason == nil && topology.isDeclared && !machine.unroutable.isEmpty
+            && !isShuttingDown
+    }
+
+    /// Declares exchanges, queues and bindings again after messages were returned: somebody has removed one of them.
+    private func declareIfMissing(_ now: ContinuousClock.Instant) {
+        if isMissingSomething, declareBackoff.isDue(now), let handle = link.handle {
+            do throws(AMQPError) {
+                try handle.declare(topology)
+                machine.unroutable = []
+                // Frames that arrived before the replies.
+                link.hasMoreToRead = true
+            } catch { disconnect(error) }
+        }
+        if machine.unroutable.isEmpty != (status.unroutable == nil) {
+            status.unroutable = machine.unroutable.first.map(topology.reasonForReturn)
+        }
     }
 
     private func read(_ handle: Handle) throws(AMQPError) {
@@ -207,6 +230,34 @@ extension PublisherConnection {
 
     /// Whether a caller waits. Batches that ran out of time may stay in flight without a waiter.
     private var hasOpenBatches: Bool { machine.nextDeadline() != nil }
+}
+
+/// When a publisher whose messages are returned declares exchanges, queues and bindings again: at once, and then at
+/// growing intervals, in case that does not help.
+struct DeclareBackoff {
+    private static let waits = Duration.seconds(1) ... .seconds(30)
+
+    private var wait = waits.lowerBound
+    /// The next time; `nil` for at once.
+    private(set) var due: ContinuousClock.Instant?
+
+    /// Whether it is time; if so, sets the next time.
+    mutating func isDue(_ now: ContinuousClock.Instant) -> Bool {
+        if let due {
+            guard now >= due else { return false }
+            let wasLongAgo = now - due > Self.waits.upperBound
+            wait = wasLongAgo ? Self.waits.lowerBound : min(wait * 2, Self.waits.upperBound)
+        }
+        due = now + wait
+        return true
+    }
+}
+
+extension AMQPTopology {
+    /// Why messages to an address are returned, for an operator.
+    fileprivate func reasonForReturn<Waiter>(_ address: PublisherStateMachine<Waiter>.Address) -> String {
+        reasonForReturn(exchange: address.exchange, routingKey: address.routingKey)
+    }
 }
 
 /// How long a publisher tolerates that all messages to a queue are refused before it tries a new connection.

@@ -36,6 +36,14 @@ struct PublisherStateMachine<Waiter> {
         var time: ContinuousClock.Instant
     }
 
+    /// Where a message goes.
+    struct Address: Hashable {
+        var exchange: String
+        var routingKey: String
+
+        init(_ message: AMQPMessage) { (exchange, routingKey) = (message.exchange, message.routingKey) }
+    }
+
     let limit: Int
     var batches: [Batch?] = []
     var freeBatches: [Int] = []
@@ -53,6 +61,8 @@ struct PublisherStateMachine<Waiter> {
     var deadlines: Deque<Deadline> = []
     /// Since when each routing key's messages have been refused without one being confirmed.
     var refusedSince: [String: ContinuousClock.Instant] = [:]
+    /// The addresses whose messages were returned, without one being accepted since.
+    var unroutable: Set<Address> = []
 
     /// - Parameter limit: messages in flight; rounded up to a power of two.
     init(limit: Int) {
@@ -133,12 +143,14 @@ extension PublisherStateMachine {
 
     private func slot(_ tag: UInt64) -> Int { Int(tag & UInt64(limit - 1)) }
 
-    /// Keeps ``refusedSince``; costs nothing while no message is refused.
+    /// Keeps ``refusedSince`` and ``unroutable``; costs nothing while no message is refused or returned.
     private mutating func note(_ tag: UInt64, isRefusal: Bool, _ now: @autoclosure () -> ContinuousClock.Instant) {
-        guard isRefusal || !refusedSince.isEmpty else { return }
+        guard isRefusal || !refusedSince.isEmpty || !unroutable.isEmpty else { return }
         let slot = slots[slot(tag)]
         guard !slot.isSettled, let batch = batches[slot.batch] else { return }
-        let key = batch.messages[Int(tag - batch.firstTag)].routingKey
+        let message = batch.messages[Int(tag - batch.firstTag)]
+        if !isRefusal, !slot.isReturned, !unroutable.isEmpty { unroutable.remove(Address(message)) }
+        let key = message.routingKey
         if !isRefusal { refusedSince[key] = nil } else if refusedSince[key] == nil { refusedSince[key] = now() }
     }
 
@@ -173,6 +185,7 @@ extension PublisherStateMachine {
 
     /// No queue accepted a message. Its confirm follows and completes it as a failure.
     mutating func returned(_ message: AMQPMessage, reason: String) {
+        unroutable.insert(Address(message))
         let start = min(max(returnCursor, oldestTag), nextTag)
         guard let tag = find(message, in: start..<nextTag) ?? find(message, in: oldestTag..<start) else { return }
         returnCursor = tag + 1

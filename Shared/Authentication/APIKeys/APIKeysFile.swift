@@ -15,9 +15,11 @@ public struct APIKeysFile: Sendable {
 
     /// Makes a key for a new sender, and the file if there is none.
     ///
+    /// - Parameter show: gets the key before it is stored. If it throws, nothing is stored.
     /// - Returns: the key. It cannot be shown again, because the file has only its hash.
-    /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `malformed`, `unreadable`, `unwritable`.
-    public func add(_ name: String) throws -> String {
+    /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `malformed`, `unreadable`, `unwritable`;
+    ///   and the errors of `show`.
+    public func add(_ name: String, showing show: (String) throws -> Void = { _ in }) throws -> String {
         guard APIKey.isName(name) else {
             throw AuthenticationSetupError(.invalidName, "the name of a sender must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
@@ -28,6 +30,7 @@ public struct APIKeysFile: Sendable {
             }
             let key = APIKey.make()
             lines.append(name: name, value: APIKey.hash(key))
+            try show(key)
             return (lines.text, key)
         }
     }

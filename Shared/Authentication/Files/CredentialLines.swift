@@ -18,11 +18,11 @@ struct CredentialLines {
     /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line, if a line does not have two
     ///   words.
     init(_ text: String) throws {
-        for bytes in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            let line = String(Substring(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes))
+        for line in OutsideText.lines(text) {
+            // Joined files have a byte order mark inside too. It would be a part of a name that nobody can type.
+            let line = OutsideText.withoutMark(line)
             lines.append((line, try Self.entry(line, number: lines.count + 1)))
         }
-        if lines.last?.text.isEmpty == true { lines.removeLast() }
     }
 
     var entries: [Entry] { lines.compactMap(\.entry) }

@@ -14,7 +14,7 @@ package enum PrivateFile {
             return try FileContent(path: path).text
         } catch {
             if error.code == .missing { return nil }
-            throw AuthenticationSetupError(error.code == .malformed ? .malformed : .unreadable, "\(error)")
+            throw unreadable(error)
         }
     }
 
@@ -29,75 +29,53 @@ package enum PrivateFile {
     }
 
     /// Replaces the text of the file, while its folder is locked, so that two programs that edit at the same time do
-    /// not lose a change. A missing folder is created with the mode 0700.
+    /// not lose a change. A missing folder is created with the mode 0700. A link to the file stays a link; root follows
+    /// none that another user can have made (``SafeFolder``).
     ///
     /// - Parameter change: gets the current text, or `nil` if there is no file yet.
     /// - Throws: ``AuthenticationSetupError``, and what `change` throws.
     package static func edit<Result>(
         _ path: String, _ change: (String?) throws -> (text: String, result: Result)
     ) throws -> Result {
-        let path = resolved(path)
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw failure(.unwritable, "cannot create the folder of \(path)")
+        let (folder, name) = try writing(path) { () throws(FileError) in
+            try SafeFolder.find(path, creatingWith: 0o700)
         }
-        let lock = open(folder, O_RDONLY | O_CLOEXEC)
-        guard lock >= 0 else { throw failure(.unwritable, "cannot open the folder of \(path)") }
+        let lock = try writing(path) { () throws(FileError) in try folder.openItself() }
         defer { close(lock) }
-        guard flock(lock, LOCK_EX) == 0 else { throw failure(.unwritable, "cannot lock the folder of \(path)") }
-        let (text, result) = try change(try read(path))
-        try replace(path, with: text)
-        _ = fsync(lock)
+        try take(lock, path)
+        let current: (content: FileContent, owner: FileOwner)?
+        do throws(FileError) { current = try folder.read(name) } catch { throw unreadable(error) }
+        let (text, result) = try change(current?.content.text)
+        // When an administrator edits the file, the service must still be able to read it.
+        try writing(path) { () throws(FileError) in
+            try folder.replace(name, with: text, mode: 0o600, owner: current?.owner)
+        }
         return result
     }
 
-    private static func replace(_ path: String, with text: String) throws {
-        // mkstemp makes the file with mode 0600.
-        var template = Array("\(path).XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw failure(.unwritable, "cannot write beside \(path)") }
-        var isRenamed = false
-        defer { if !isRenamed { unlink(template) } }
-        do {
-            defer { close(descriptor) }
-            keepOwner(of: path, descriptor)
-            try write(text, to: descriptor, path)
-        }
-        guard rename(template, path) == 0 else { throw failure(.unwritable, "cannot replace \(path)") }
-        isRenamed = true
-    }
-
-    private static func write(_ text: String, to descriptor: Int32, _ path: String) throws {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { bytes in
-                #if canImport(Glibc)
-                Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-                #else
-                Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-                #endif
+    /// Another user of the folder may hold its lock.
+    private static func take(_ lock: Int32, _ path: String) throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
+                throw AuthenticationSetupError(
+                    .unwritable, "cannot lock the folder of \(path): \(String(cString: strerror(errno)))")
             }
-            guard count > 0 else { throw failure(.unwritable, "cannot write \(path)") }
-            rest = rest.dropFirst(count)
+            usleep(10_000)
         }
-        guard fsync(descriptor) == 0 else { throw failure(.unwritable, "cannot write \(path) to the disk") }
     }
 
-    /// When an administrator edits the file, the service must still be able to read it. Other users cannot change the
-    /// owner of a file, and need not.
-    private static func keepOwner(of path: String, _ descriptor: Int32) {
-        var status = stat()
-        if stat(path, &status) == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
+    private static func writing<Value>(
+        _ path: String, _ body: () throws(FileError) -> Value
+    ) throws(AuthenticationSetupError) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw AuthenticationSetupError(.unwritable, "cannot write \(path): \(error)")
+        }
     }
 
-    /// A link to the file stays a link.
-    private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    private static func failure(_ code: AuthenticationSetupError.Code, _ message: String) -> AuthenticationSetupError {
-        AuthenticationSetupError(code, "\(message): \(String(cString: strerror(errno)))")
+    private static func unreadable(_ error: FileError) -> AuthenticationSetupError {
+        AuthenticationSetupError(error.code == .malformed ? .malformed : .unreadable, "\(error)")
     }
 }

@@ -11,11 +11,12 @@ struct JSONWebToken {
     /// Why a text is not a token that could be accepted, for the caller.
     struct Malformed: Error {
         let message: String
+        var isTooLong = false
         init(_ message: String = "The token is malformed") { self.message = message }
     }
 
-    /// The maximum length in bytes: more than any token of ours or of the usual issuers has.
-    static let maxLength = 8192
+    /// The maximum length in bytes: enough for some hundred groups of a user.
+    static let maxLength = 16_384
 
     let header: Header
     let claims: TokenClaims
@@ -23,13 +24,18 @@ struct JSONWebToken {
     /// The header and the claims as they were signed.
     let signedBytes: [UInt8]
 
-    init(_ text: Substring) throws(Malformed) {
-        guard text.utf8.count <= Self.maxLength else { throw Malformed("The token is too long") }
+    /// - Parameter keyID: gets the `kid`, also if the rest cannot be used.
+    init(_ text: Substring, noting keyID: inout String?) throws(Malformed) {
+        guard text.utf8.count <= Self.maxLength else {
+            var error = Malformed("The token is longer than 16 KiB")
+            error.isTooLong = true
+            throw error
+        }
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.decode(parts[0], .url),
             let claims = Base64.decode(parts[1], .url), let signature = Base64.decode(parts[2], .url)
         else { throw Malformed() }
-        self.header = try Self.header(header)
+        self.header = try Self.header(header, noting: &keyID)
         guard !signature.isEmpty else { throw Malformed("The token has no signature") }
         self.claims = try TokenClaims(Self.object(claims))
         self.signature = signature
@@ -43,23 +49,31 @@ struct JSONWebToken {
         return value
     }
 
-    private static func header(_ bytes: [UInt8]) throws(Malformed) -> Header {
+    private static func header(_ bytes: [UInt8], noting keyID: inout String?) throws(Malformed) -> Header {
         let header = try object(bytes)
+        keyID = header["kid"]?.text
         // We support no extension, and a critical one that is not supported must be refused (RFC 7515, 4.1.11).
-        guard header["crit"] == nil else { throw Malformed("The token has an unknown critical header") }
+        guard header.member("crit") == nil else { throw Malformed("The token has an unknown critical header") }
         guard let name = header["alg"]?.text else { throw Malformed() }
         guard let algorithm = SignatureAlgorithm(name: name) else {
             throw Malformed("The token's algorithm is not accepted")
         }
-        if let type = header["typ"] {
+        if let type = header.member("typ") {
             // A token that was made for another purpose is not an access token (RFC 8725, section 3.11).
             let names = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
             guard let type = type.text, names.contains(type.lowercased()) else {
                 throw Malformed("The token is of another type")
             }
         }
-        if let keyID = header["kid"], keyID.text == nil { throw Malformed() }
-        return Header(algorithm: algorithm, keyID: header["kid"]?.text)
+        if header.member("kid") != nil, keyID == nil { throw Malformed() }
+        return Header(algorithm: algorithm, keyID: keyID)
+    }
+}
+
+extension JSONValue {
+    /// The value of a member of a token or a key. One that is null counts as absent: some issuers write it so.
+    func member(_ name: String) -> JSONValue? {
+        if case .null? = self[name] { nil } else { self[name] }
     }
 }
 
@@ -106,14 +120,14 @@ extension TokenClaims {
         guard let subject = claims["sub"]?.text.flatMap(UserName.init) else {
             throw JSONWebToken.Malformed("The token does not name a user")
         }
-        guard let expiresAt = try Self.date(claims["exp"]) else {
+        guard let expiresAt = try Self.date(claims.member("exp")) else {
             throw JSONWebToken.Malformed("The token has no expiry")
         }
         self.init(
-            subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims["iat"]),
-            notBefore: try Self.date(claims["nbf"]), issuer: try Self.text(claims["iss"]),
-            audiences: try Self.texts(claims["aud"]), tokenID: claims["jti"]?.text,
-            userEntry: try Self.text(claims["securepush_entry"]))
+            subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims.member("iat")),
+            notBefore: try Self.date(claims.member("nbf")), issuer: try Self.text(claims.member("iss")),
+            audiences: try Self.texts(claims.member("aud")), tokenID: claims["jti"]?.text,
+            userEntry: try Self.text(claims.member("securepush_entry")))
     }
 
     /// The claims as the JSON of a token. Times are whole seconds, rounded down.

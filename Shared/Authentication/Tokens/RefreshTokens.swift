@@ -6,10 +6,17 @@ public import SecurePushCore
 /// Issues refresh tokens (RFC 6749, section 6) and exchanges them for new tokens (`AUTH_REFRESH_TTL`).
 ///
 /// A refresh token is used once: the exchange replaces it. If a token is used again, either the thief or the device has
-/// an old one, so all tokens of its family end (RFC 9700, section 4.14). The store has only hashes of tokens. A user
-/// who was removed from the users' file, or who has another password now, cannot refresh.
+/// an old one, so all tokens of its family end (RFC 9700, section 4.14). The exception is a device that did not get the
+/// answer: for ``grace`` a token is exchanged again for the same successor, unless that was used. The successor is
+/// derived from the token, so the store has only hashes of tokens. A user who was removed from the users' file, or who
+/// has another password now, cannot refresh.
 public struct RefreshTokens: Sendable {
-    private enum Result: String, CaseIterable { case ok, reused, refused }
+    private enum Result: String, CaseIterable { case ok, repeated, reused, refused }
+
+    /// How long after its use a token is accepted again.
+    static let grace = Duration.seconds(60)
+    /// How often a refresh starts again because another one has changed the family.
+    private static let maxTurns = 4
 
     private let store: any RefreshTokenStore
     private let issuer: TokenIssuer
@@ -41,7 +48,9 @@ public struct RefreshTokens: Sendable {
     /// - Throws: ``AuthenticationError`` as ``TokenIssuer/issue(to:now:expiresAt:)``, ``StorageError``.
     public func begin(for user: UserName, now: Timestamp = .now) async throws -> TokenPair {
         let access = try issuer.issue(to: user, now: now)
-        let token = RefreshToken(family: SystemRandomNumberGenerator.bytes(RefreshToken.familyBytes))
+        let token = RefreshToken(
+            family: SystemRandomNumberGenerator.bytes(RefreshToken.familyBytes),
+            secret: SystemRandomNumberGenerator.bytes(RefreshToken.secretBytes))
         try await store.add(
             RefreshFamily(
                 id: token.family, owner: user, userEntry: try issuer.userEntry(of: user), tokenHash: token.hash,
@@ -57,23 +66,38 @@ public struct RefreshTokens: Sendable {
     public func refresh(
         _ text: String, now: Timestamp = .now, owner: (UserName) -> Void = { _ in }
     ) async throws -> TokenPair {
-        guard let token = RefreshToken(text), var family = try await store.refreshFamily(token.family) else {
-            throw refusal(.refused)
+        guard let token = RefreshToken(text) else { throw refusal(.refused) }
+        for _ in 0..<Self.maxTurns {
+            guard let family = try await store.refreshFamily(token.family) else { throw refusal(.refused) }
+            owner(family.owner)
+            if let tokens = try await exchange(token, of: family, now: now) { return tokens }
         }
-        owner(family.owner)
-        guard family.tokenHash == token.hash else { throw try await endReused(family) }
+        throw AuthenticationError(.unavailable, "The refresh token is in use.")
+    }
+
+    /// - Parameter family: as it was read a moment ago.
+    /// - Returns: `nil` if another exchange has changed the family meanwhile. Its token may be the same one.
+    private func exchange(_ token: RefreshToken, of family: RefreshFamily, now: Timestamp) async throws -> TokenPair? {
+        let isRepeated = family.replaced.map { $0.hash == token.hash && now < $0.usedAt + Self.grace } ?? false
+        guard isRepeated || family.tokenHash == token.hash else { throw try await endReused(family) }
         guard family.expiresAt > now else { throw refusal(.refused) }
         guard let access = try accessToken(for: family, now: now) else {
             try await store.removeRefreshFamily(family.id)
             throw refusal(.refused)
         }
-        let next = RefreshToken(family: family.id)
-        (family.tokenHash, family.expiresAt) = (next.hash, now + ttl)
-        // Of several requests with one token, one replaces it. The others use it for the second time.
-        guard try await store.renew(family, replacing: token.hash, now: now) else {
-            throw try await endReused(family)
+        let next = RefreshToken(family: family.id, secret: try issuer.successor(of: token.bytes))
+        var renewed = family
+        renewed.tokenHash = next.hash
+        if !isRepeated {
+            renewed.replaced = RefreshFamily.ReplacedToken(hash: token.hash, usedAt: now)
+            renewed.expiresAt = now + ttl
         }
-        counters[.ok]?.increment()
+        // A repeated use changes nothing, unless the signing key was replaced since: then the token that nobody has used
+        // gives way to its successor under the new key.
+        if renewed != family {
+            guard try await store.renew(renewed, replacing: family.tokenHash, now: now) else { return nil }
+        }
+        counters[isRepeated ? .repeated : .ok]?.increment()
         return TokenPair(user: family.owner, access: access, refresh: next.text)
     }
 
@@ -132,17 +156,16 @@ public struct TokenPair: Sendable, Equatable {
 /// A refresh token: the ID of its family and a secret, in base64url.
 private struct RefreshToken {
     static let familyBytes = 16
-    private static let secretBytes = 32
+    static let secretBytes = 32
     /// 48 bytes in base64url, without padding.
     private static let textLength = 64
 
     let family: [UInt8]
     private let secret: [UInt8]
 
-    /// A new token of a family.
-    init(family: [UInt8]) {
+    init(family: [UInt8], secret: [UInt8]) {
         self.family = family
-        secret = SystemRandomNumberGenerator.bytes(Self.secretBytes)
+        self.secret = secret
     }
 
     /// - Returns: `nil` for a text that cannot be a token.
@@ -154,8 +177,10 @@ private struct RefreshToken {
         secret = Array(bytes.suffix(Self.secretBytes))
     }
 
-    var text: String { Base64.encode(family + secret, .url) }
+    var bytes: [UInt8] { family + secret }
 
-    /// The secret is random, so a plain hash cannot be reversed.
+    var text: String { Base64.encode(bytes, .url) }
+
+    /// The secret has 256 bits that nobody can guess, so a plain hash cannot be reversed.
     var hash: [UInt8] { Array(SHA256.hash(data: secret)) }
 }

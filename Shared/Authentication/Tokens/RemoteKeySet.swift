@@ -2,14 +2,16 @@ internal import AsyncHTTPClient
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOPosix
 internal import SecurePushCore
 internal import ServiceConfiguration
 internal import Synchronization
 
 /// The key set of `AUTH_JWKS_URL`. It is cached, and fetched again when it is old or does not have the key of a token.
 ///
-/// Keys stay in use while the URL cannot be reached, for one day at most, because a withdrawn key must not be trusted
-/// forever. There is one fetch at a time, and callers that need its outcome wait for it.
+/// Old keys are not used before they were fetched again, so that a withdrawn key ends also where nobody comes for a while.
+/// They stay in use while the URL cannot be reached, for one day at most. There is one fetch at a time, and callers that
+/// need its outcome wait for it.
 final class RemoteKeySet: Sendable {
     typealias Fetch = @Sendable () async throws -> [UInt8]
 
@@ -25,9 +27,13 @@ final class RemoteKeySet: Sendable {
         /// Other documents than the first one.
         var changes = 0
 
-        mutating func end(successfully isSuccess: Bool) {
-            schedule.ended(successfully: isSuccess)
+        mutating func end(successfully isSuccess: Bool, at now: ContinuousClock.Instant) {
+            schedule.ended(successfully: isSuccess, at: now)
             fetch = nil
+        }
+
+        func areKeysOld(at now: ContinuousClock.Instant) -> Bool {
+            fetched.map { schedule.areOld($0, at: now) } ?? false
         }
     }
 
@@ -42,13 +48,20 @@ final class RemoteKeySet: Sendable {
         self.fetch = fetch
     }
 
-    /// The current keys, without waiting. If they are old, a fetch is started.
+    /// The current keys, without waiting; `nil` if they are old. A fetch is started before they are.
     var current: VerificationKeySet? {
         state.withLock { state in
             guard let keySet = state.keySet, let fetched = state.fetched else { return nil }
             _ = next(.age, &state)
-            return now() - fetched < Self.maxAge ? keySet : nil
+            let now = now()
+            return now - fetched < Self.maxAge && !state.areKeysOld(at: now) ? keySet : nil
         }
+    }
+
+    /// Fetches keys that are old, and waits for the outcome. If that fails, they are current again for a while.
+    func renewIfOld() async {
+        let fetch = state.withLock { state in state.areKeysOld(at: now()) ? next(.age, &state).0 : nil }
+        _ = await fetch?.value
     }
 
     /// Fetches the keys, unless they were just fetched, and waits for them.
@@ -104,12 +117,13 @@ final class RemoteKeySet: Sendable {
                     (state.keySet, state.document) = (keySet, document)
                 }
                 state.fetched = now()
-                state.end(successfully: true)
+                state.end(successfully: true, at: now())
             }
             return true
         } catch {
-            logger.warning("The key set cannot be fetched", metadata: ["error": "\(error)"])
-            state.withLock { $0.end(successfully: false) }
+            let reason = (error as? HTTPClientError)?.shortDescription ?? ErrorText.describe(error)
+            logger.warning("The key set cannot be fetched", metadata: ["error": "\(reason)"])
+            state.withLock { $0.end(successfully: false, at: now()) }
             return false
         }
     }
@@ -134,8 +148,13 @@ struct KeyFetchSchedule {
         case keep(hasFailed: Bool)
     }
 
-    /// How old keys may be before they are fetched again.
-    static let refreshInterval = Duration.seconds(300)
+    /// How old keys may be when they are used.
+    static let maxUnchecked = Duration.seconds(300)
+    /// How old keys are when they are fetched again while tokens come in, so that no token has to wait.
+    static let refreshInterval = Duration.seconds(240)
+    /// How long old keys are used after a fetch has failed, without another fetch that has failed: longer than the next
+    /// one takes that tokens cause.
+    static let maxUncheckedAfterFailure = Duration.seconds(30)
     /// The minimum time between two fetches for tokens with unknown keys, so that such tokens cannot be used to attack
     /// the issuer's server.
     static let minInterval = Duration.seconds(10)
@@ -146,6 +165,14 @@ struct KeyFetchSchedule {
     private var hasKeys = false
     private(set) var hasFailed = false
     private var lastFetch: ContinuousClock.Instant?
+    private var lastEnd: ContinuousClock.Instant?
+
+    /// Whether keys must be fetched before they are used.
+    func areOld(_ fetched: ContinuousClock.Instant, at now: ContinuousClock.Instant) -> Bool {
+        guard now >= fetched + Self.maxUnchecked else { return false }
+        guard hasFailed, let lastEnd else { return true }
+        return now >= lastEnd + Self.maxUncheckedAfterFailure
+    }
 
     mutating func next(_ reason: Reason, at now: ContinuousClock.Instant) -> Action {
         if isFetching { return .join }
@@ -161,8 +188,9 @@ struct KeyFetchSchedule {
         return .fetch
     }
 
-    mutating func ended(successfully isSuccess: Bool) {
+    mutating func ended(successfully isSuccess: Bool, at now: ContinuousClock.Instant) {
         isFetching = false
+        lastEnd = now
         hasFailed = !isSuccess
         hasKeys = hasKeys || isSuccess
     }

@@ -76,6 +76,14 @@ public struct TokenIssuer: Sendable {
         return entry
     }
 
+    /// The secret of the refresh token that replaces this one: the same for as long as the signing key is the same.
+    ///
+    /// - Throws: ``AuthenticationError`` `unavailable` if the file of the key cannot be used.
+    func successor(of refreshToken: [UInt8]) throws(AuthenticationError) -> [UInt8] {
+        guard let key = file.usable else { throw .credentialsUnusable }
+        return key.successor(of: refreshToken)
+    }
+
     private static let unknownUser = AuthenticationError(
         .invalid, "There is no such user.", challenges: [Challenge.basic])
 
@@ -97,6 +105,8 @@ public struct IssuedToken: Sendable, Equatable {
 /// the order of the claims.
 public struct TokenSigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
+    /// For refresh tokens. It is derived from the key, so that all processes with the key have the same one.
+    private let successorKey: SymmetricKey
     /// The public key, for verifying the tokens.
     let keySet: VerificationKeySet
     /// The `kid` of its tokens: the thumbprint of the public key (RFC 7638).
@@ -121,6 +131,9 @@ public struct TokenSigningKey: Sendable {
 
     private init(_ key: P256.Signing.PrivateKey) throws {
         self.key = key
+        successorKey = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array("securepush-refresh-v1".utf8),
+            outputByteCount: 32)
         keyID = Base64.encode(SHA256.hash(data: Array(Self.requiredMembers(key).utf8)), .url)
         let verification = VerificationKey(
             keyID: keyID, material: .p256(try ES256PublicKey(backing: key.publicKey)), algorithms: [.es256])
@@ -166,6 +179,11 @@ public struct TokenSigningKey: Sendable {
         let signed = Base64.encode(header.text.utf8, .url) + "." + Base64.encode(claims.json.utf8, .url)
         let signature = try key.signature(for: SHA256.hash(data: Array(signed.utf8)))
         return signed + "." + Base64.encode(signature.rawRepresentation, .url)
+    }
+
+    /// 32 bytes that only the holder of the key can compute from a refresh token.
+    func successor(of refreshToken: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: refreshToken, using: successorKey))
     }
 
     /// The members of the thumbprint, in the order of their names and without blanks.

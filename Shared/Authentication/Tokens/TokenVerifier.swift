@@ -17,8 +17,10 @@ final class TokenVerifier: Sendable {
         let source: Int
     }
 
+    /// The files, and then the URL.
     private let sources: [VerificationKeySource]
     private let remote: RemoteKeySet?
+    private let refusals: TokenRefusalLog
     private let users: ReloadingFile<UserPasswords>?
     private let issuer: String?
     private let audience: String?
@@ -27,7 +29,7 @@ final class TokenVerifier: Sendable {
 
     init(
         sources: [VerificationKeySource], remote: RemoteKeySet?, users: ReloadingFile<UserPasswords>?,
-        issuer: String?, audience: String?, now: @escaping @Sendable () -> Timestamp
+        issuer: String?, audience: String?, refusals: TokenRefusalLog, now: @escaping @Sendable () -> Timestamp
     ) {
         let remoteSource = remote.map { remote in
             VerificationKeySource(
@@ -35,6 +37,7 @@ final class TokenVerifier: Sendable {
         }
         self.sources = sources + (remoteSource.map { [$0] } ?? [])
         self.remote = remote
+        self.refusals = refusals
         self.users = users
         self.issuer = issuer
         self.audience = audience
@@ -53,33 +56,52 @@ final class TokenVerifier: Sendable {
         return accepted.claims.subject
     }
 
-    /// Verifies a token and caches it.
+    /// Verifies a token and caches it. Why it is refused is in the log.
     func verify(_ text: Substring, _ key: CacheKey) async throws(AuthenticationError) -> UserName {
-        let token: JSONWebToken
-        do { token = try JSONWebToken(text) } catch {
-            throw Self.refusal(.malformed, error.message)
-        }
-        try check(token.claims)
-        var accepted = await verifySignature(token)
-        if accepted == nil, let remote, needsFetch(token, remote) {
-            let isFresh = await remote.refresh()
-            accepted = await verifySignature(token)
-            if accepted == nil, !isFresh {
-                throw AuthenticationError(.unavailable, "The keys for verifying tokens cannot be fetched.")
+        var keyID: String?
+        do throws(AuthenticationError) {
+            let token: JSONWebToken
+            do { token = try JSONWebToken(text, noting: &keyID) } catch {
+                if error.isTooLong { throw AuthenticationError(.tooLong, error.message + ".") }
+                throw Self.refusal(.malformed, error.message)
             }
+            try check(token.claims)
+            let accepted = try await verifySignature(token)
+            try await checkUser(token.claims)
+            cache.withLock { $0.insert(accepted, for: key) }
+            return accepted.claims.subject
+        } catch {
+            if error.code != .unavailable, error.message != Self.invalidSignature + "." {
+                refusals.note(error.message, keyID: keyID)
+            }
+            throw error
         }
-        guard let accepted else {
-            guard sources.allSatisfy({ $0.isUsable() }) else { throw .credentialsUnusable }
-            throw Self.refusal(.invalid, "The token's signature is not valid")
-        }
-        try await checkUser(token.claims)
-        cache.withLock { $0.insert(accepted, for: key) }
-        return accepted.claims.subject
     }
 
-    private func verifySignature(_ token: JSONWebToken) async -> Accepted? {
-        for (index, source) in sources.enumerated() {
-            guard let keySet = await source.refreshed() else { continue }
+    private func verifySignature(_ token: JSONWebToken) async throws(AuthenticationError) -> Accepted {
+        let files = remote == nil ? sources.indices : sources.indices.dropLast()
+        if let accepted = await signer(of: token, among: files) { return accepted }
+        if let remote {
+            let last = files.endIndex..<sources.endIndex
+            await remote.renewIfOld()
+            if let accepted = await signer(of: token, among: last) { return accepted }
+            // The key may be new, or have replaced another one of the same ID. A key of ours is not looked for there.
+            if !hasKey(of: token, among: files) {
+                let isFresh = await remote.refresh()
+                if let accepted = await signer(of: token, among: last) { return accepted }
+                guard isFresh else {
+                    throw AuthenticationError(.unavailable, "The keys for verifying tokens cannot be fetched.")
+                }
+            }
+        }
+        guard sources.allSatisfy({ $0.isUsable() }) else { throw .credentialsUnusable }
+        refusals.note(missingSigner(of: token), keyID: token.header.keyID)
+        throw Self.refusal(.invalid, Self.invalidSignature)
+    }
+
+    private func signer(of token: JSONWebToken, among indices: Range<Int>) async -> Accepted? {
+        for index in indices {
+            guard let keySet = await sources[index].refreshed() else { continue }
             for key in keySet.candidates(token.header) {
                 if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
                     return Accepted(claims: token.claims, keySet: keySet, source: index)
@@ -89,11 +111,24 @@ final class TokenVerifier: Sendable {
         return nil
     }
 
-    private func needsFetch(_ token: JSONWebToken, _ remote: RemoteKeySet) -> Bool {
-        guard remote.current != nil else { return true }
+    private func hasKey(of token: JSONWebToken, among indices: Range<Int>) -> Bool {
         guard let keyID = token.header.keyID else { return false }
-        return !sources.contains { source in source.current()?.contains(keyID: keyID) ?? false }
+        return indices.contains { sources[$0].current()?.contains(keyID: keyID) ?? false }
     }
+
+    /// Why no key has verified a token, for operators. The caller is told the same in all cases.
+    private func missingSigner(of token: JSONWebToken) -> String {
+        let isCandidate = sources.contains { !($0.current()?.candidates(token.header) ?? []).isEmpty }
+        switch (token.header.keyID != nil, isCandidate) {
+        case (_, true): return "The signature is not that of the key"
+        case (false, false): return "The token has no kid, and no key is for its algorithm"
+        case (true, false):
+            let isKnown = hasKey(of: token, among: sources.indices)
+            return isKnown ? "The key of the kid is not for the token's algorithm" : "No key has the kid"
+        }
+    }
+
+    private static let invalidSignature = "The token's signature is not valid"
 
     private func check(_ claims: TokenClaims) throws(AuthenticationError) {
         if let problem = timeProblem(claims) { throw problem }

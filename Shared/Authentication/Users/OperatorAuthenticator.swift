@@ -4,7 +4,8 @@ public import SecurePushCore
 /// Authenticates the operator of a service by a password (`Basic`, RFC 7617), with the user name `admin`.
 ///
 /// The file has the password, or its hash in the form of ``PasswordHash``. It is read again when it changes. Checks
-/// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way.
+/// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way. Other
+/// user names are refused without a check.
 public final class OperatorAuthenticator: Sendable {
     /// The name of the operator.
     public static let name = "admin"
@@ -16,16 +17,13 @@ public final class OperatorAuthenticator: Sendable {
     /// Reads the file.
     ///
     /// - Throws: ``FileError`` if it cannot be used.
-    public convenience init(passwordFile: String, logger: Logger) throws {
-        try self.init(passwordFile: passwordFile, logger: logger, hold: { try? await Task.sleep(for: $0) })
-    }
-
-    init(passwordFile: String, logger: Logger, hold: @escaping @Sendable (Duration) async -> Void) throws {
+    public init(passwordFile: String, logger: Logger) throws {
         let file = try ReloadingFile(credentials: passwordFile, logger: logger, now: { .now }) { text in
             try UserPasswords("\(Self.name) \(Self.hash(text))")
         }
         source = file.source("ADMIN_PASSWORD_FILE")
-        passwords = PasswordVerifier(file: file, log: PasswordLog(logger: logger), now: { .now }, hold: hold)
+        passwords = PasswordVerifier(
+            file: file, log: PasswordLog(logger: logger), onlyUser: UserName(Self.name), now: { .now })
     }
 
     /// Returns if these are the operator's credentials.
@@ -44,7 +42,7 @@ public final class OperatorAuthenticator: Sendable {
             _ = try await passwords.verify(header, from: client)
         } catch {
             if error.code == .unavailable || error.code == .throttled { throw error }
-            throw AuthenticationError(error.code, error.message, challenges: [Self.challenge])
+            throw error.with(challenges: [Self.challenge])
         }
     }
 
@@ -52,11 +50,12 @@ public final class OperatorAuthenticator: Sendable {
 
     /// The hash of the file's text, which is a hash already or a password.
     private static func hash(_ text: String) throws -> String {
-        let lines = text.split(whereSeparator: \.isNewline)
-        guard let line = lines.first, lines.count == 1 else {
-            throw AuthenticationSetupError(.malformed, "the file must have one line: a password or its scrypt hash")
+        let lines = OutsideText.lines(text).map { OutsideText.trimmedEnd($0) }.filter { !$0.isEmpty }
+        guard let line = lines.first, lines.count == 1, OutsideText.controlCharacter(in: line) == nil else {
+            throw AuthenticationSetupError(
+                .malformed, "the file must have one line without control characters: a password or its scrypt hash")
         }
-        if line.hasPrefix("$scrypt$") { return String(line.prefix { $0 != " " && $0 != "\t" }) }
-        return try PasswordHash.make(password: String(line))
+        guard line.utf8.starts(with: "$scrypt$".utf8) else { return try PasswordHash.make(password: line) }
+        return String(Substring(line.utf8.prefix { $0 != UInt8(ascii: " ") }))
     }
 }

@@ -8,10 +8,13 @@ enum PasswordRefusal: Error, Equatable {
     case busy
 }
 
-/// The order of the checks: clients take turns, and so do the users of a client. It is a bounded value without threads.
+/// The order of the checks: networks take turns, and so do the clients of a network and the users of a client. It is a
+/// bounded value without threads.
 ///
 /// A client with many passwords delays only itself. A user with many passwords delays other users of the same client by
-/// one check each.
+/// one check each. If all places are taken, the newest ticket of whoever has the most gives way to a newcomer who has
+/// fewer, first among networks, then among clients, then among users. So an attacker with many addresses of a few
+/// networks, such as the /64 networks of an IPv6 prefix, does not shut out others.
 struct PasswordQueue<Ticket> {
     /// The maximum number of waiting checks: some seconds of work.
     static var maxWaiting: Int { 256 }
@@ -20,24 +23,11 @@ struct PasswordQueue<Ticket> {
     /// The maximum number per user and client, with those that are running.
     static var maxOfPair: Int { 8 }
 
-    private struct User {
-        let user: Int
-        var tickets: [(number: UInt64, ticket: Ticket)]
-    }
-
-    private struct Client {
-        let client: Int
-        /// In the order of their turns.
-        var users: [User]
-        var count: Int { users.reduce(0) { $0 + $1.tickets.count } }
-    }
-
-    /// In the order of their turns.
-    private var clients: [Client] = []
+    private var all = Line(key: 0)
     private var running: [PasswordThrottle.Attempt: Int] = [:]
     private var lastNumber: UInt64 = 0
-    private(set) var waitingCount = 0
 
+    var waitingCount: Int { all.count }
     var runningCount: Int { running.values.reduce(0, +) }
 
     /// A number for a ticket, for ``remove(_:)``.
@@ -47,39 +37,33 @@ struct PasswordQueue<Ticket> {
     }
 
     /// Adds a ticket at the end of the user's line.
+    ///
+    /// - Returns: the ticket that gave way, if all places were taken.
     mutating func append(
         _ ticket: Ticket, number: UInt64, _ attempt: PasswordThrottle.Attempt
-    ) throws(PasswordRefusal) {
-        let at = clients.firstIndex { $0.client == attempt.client }
-        let user = at.flatMap { at in clients[at].users.firstIndex { $0.user == attempt.user } }
-        let waiting = at.flatMap { at in user.map { clients[at].users[$0].tickets.count } } ?? 0
-        guard waiting + running[attempt, default: 0] < Self.maxOfPair,
-            at.map({ clients[$0].count }) ?? 0 < Self.maxWaitingOfClient
-        else { throw .throttled(.seconds(1)) }
-        guard waitingCount < Self.maxWaiting else { throw .busy }
-        let entry = (number: number, ticket: ticket)
-        switch (at, user) {
-        case (let at?, let user?): clients[at].users[user].tickets.append(entry)
-        case (let at?, nil): clients[at].users.append(User(user: attempt.user, tickets: [entry]))
-        default:
-            clients.append(Client(client: attempt.client, users: [User(user: attempt.user, tickets: [entry])]))
+    ) throws(PasswordRefusal) -> Ticket? {
+        let path = attempt.path
+        guard all.count(at: path) + running[attempt, default: 0] < Self.maxOfPair else {
+            throw .throttled(.seconds(1))
         }
-        waitingCount += 1
+        var dropped: Entry?
+        if all.count(at: path.dropLast()) >= Self.maxWaitingOfClient {
+            dropped = all.makeRoom(for: path, within: path.count - 1)
+            if dropped == nil { throw .throttled(.seconds(1)) }
+        } else if all.count >= Self.maxWaiting {
+            dropped = all.makeRoom(for: path)
+            if dropped == nil { throw .busy }
+        }
+        all.append(Entry(number: number, ticket: ticket, attempt: attempt), to: path)
+        return dropped?.ticket
     }
 
-    /// Removes and returns the next ticket. Its client and its user go to the end of their lines. The ticket counts as
-    /// running until ``finish(_:)``.
+    /// Removes and returns the next ticket. Its network, its client and its user go to the end of their lines. The ticket
+    /// counts as running until ``finish(_:)``.
     mutating func next() -> (ticket: Ticket, attempt: PasswordThrottle.Attempt)? {
-        guard !clients.isEmpty else { return nil }
-        var client = clients.removeFirst()
-        var user = client.users.removeFirst()
-        let entry = user.tickets.removeFirst()
-        let attempt = PasswordThrottle.Attempt(userHash: user.user, clientHash: client.client)
-        if !user.tickets.isEmpty { client.users.append(user) }
-        if !client.users.isEmpty { clients.append(client) }
-        waitingCount -= 1
-        running[attempt, default: 0] += 1
-        return (entry.ticket, attempt)
+        guard let entry = all.takeFirst() else { return nil }
+        running[entry.attempt, default: 0] += 1
+        return (entry.ticket, entry.attempt)
     }
 
     /// Notes that a check has ended.
@@ -89,19 +73,90 @@ struct PasswordQueue<Ticket> {
     }
 
     /// Removes a ticket whose caller has left; `nil` if it is not waiting.
-    mutating func remove(_ number: UInt64) -> Ticket? {
-        for at in clients.indices {
-            for user in clients[at].users.indices {
-                guard let place = clients[at].users[user].tickets.firstIndex(where: { $0.number == number }) else {
-                    continue
-                }
-                let entry = clients[at].users[user].tickets.remove(at: place)
-                if clients[at].users[user].tickets.isEmpty { clients[at].users.remove(at: user) }
-                if clients[at].users.isEmpty { clients.remove(at: at) }
-                waitingCount -= 1
-                return entry.ticket
+    mutating func remove(_ number: UInt64) -> Ticket? { all.remove(number)?.ticket }
+}
+
+extension PasswordQueue {
+    private struct Entry {
+        let number: UInt64
+        let ticket: Ticket
+        let attempt: PasswordThrottle.Attempt
+    }
+
+    /// The tickets of a user, or the lines of a client, of a network or of all.
+    private struct Line {
+        let key: Int
+        /// In the order of their turns. None is empty.
+        private var lines: [Line] = []
+        private var entries: [Entry] = []
+        private(set) var count = 0
+
+        init(key: Int) { self.key = key }
+
+        func count(at path: ArraySlice<Int>) -> Int {
+            guard let key = path.first else { return count }
+            return lines.first { $0.key == key }?.count(at: path.dropFirst()) ?? 0
+        }
+
+        mutating func append(_ entry: Entry, to path: ArraySlice<Int>) {
+            count += 1
+            guard let key = path.first else { return entries.append(entry) }
+            if !lines.contains(where: { $0.key == key }) { lines.append(Line(key: key)) }
+            for at in lines.indices where lines[at].key == key { lines[at].append(entry, to: path.dropFirst()) }
+        }
+
+        mutating func takeFirst() -> Entry? {
+            if count == 0 { return nil }
+            count -= 1
+            if lines.isEmpty { return entries.removeFirst() }
+            var line = lines.removeFirst()
+            defer { if line.count > 0 { lines.append(line) } }
+            return line.takeFirst()
+        }
+
+        mutating func remove(_ number: UInt64) -> Entry? {
+            if let at = entries.firstIndex(where: { $0.number == number }) {
+                count -= 1
+                return entries.remove(at: at)
+            }
+            for at in lines.indices {
+                if let entry = change(at, { $0.remove(number) }) { return entry }
+            }
+            return nil
+        }
+
+        /// Drops a ticket of a line that has more tickets than the line of `path` will have.
+        ///
+        /// - Parameter depth: how many lines of the path the dropped ticket must share.
+        mutating func makeRoom(for path: ArraySlice<Int>, within depth: Int = 0) -> Entry? {
+            guard let key = path.first else { return nil }
+            let own = lines.firstIndex { $0.key == key }
+            let ownCount = own.map { lines[$0].count } ?? 0
+            if depth == 0, let largest = lines.indices.reversed().max(by: { lines[$0].count < lines[$1].count }),
+                lines[largest].count > ownCount + 1
+            {
+                return change(largest) { $0.takeNewest() }
+            }
+            return own.flatMap { own in
+                change(own) { $0.makeRoom(for: path.dropFirst(), within: max(0, depth - 1)) }
             }
         }
-        return nil
+
+        /// The newest ticket of the largest line; of several, of the one whose turn comes last.
+        private mutating func takeNewest() -> Entry? {
+            guard let largest = lines.indices.reversed().max(by: { lines[$0].count < lines[$1].count }) else {
+                count -= 1
+                return entries.removeLast()
+            }
+            return change(largest) { $0.takeNewest() }
+        }
+
+        /// Removes a ticket of a line.
+        private mutating func change(_ at: Int, _ removal: (inout Line) -> Entry?) -> Entry? {
+            guard let entry = removal(&lines[at]) else { return nil }
+            count -= 1
+            if lines[at].count == 0 { lines.remove(at: at) }
+            return entry
+        }
     }
 }

@@ -25,15 +25,23 @@ struct PasswordThrottle {
     struct Attempt: Hashable {
         let user: Int
         let client: Int
+        /// The networks of the client, the larger one first.
+        private let networks: (Int, Int)
 
         init(user: UserName?, client: ClientAddress?) {
             self.user = user.hashValue
             self.client = client.hashValue
+            networks = (client?.provider.hashValue ?? 0, client?.site.hashValue ?? 0)
         }
 
-        init(userHash: Int, clientHash: Int) {
-            user = userHash
-            client = clientHash
+        /// From the largest group of clients to the user.
+        var path: ArraySlice<Int> { [networks.0, networks.1, client, user] }
+
+        static func == (lhs: Attempt, rhs: Attempt) -> Bool { lhs.user == rhs.user && lhs.client == rhs.client }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(user)
+            hasher.combine(client)
         }
     }
 

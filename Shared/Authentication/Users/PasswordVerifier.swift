@@ -25,7 +25,9 @@ final class PasswordVerifier: Sendable {
     }
 
     private enum Outcome {
-        case right, wrong, cancelled
+        case right, cancelled
+        /// The answer is to be given after this time.
+        case wrong(after: Duration)
         case refused(PasswordRefusal)
 
         var result: PasswordLog.Result {
@@ -49,10 +51,16 @@ final class PasswordVerifier: Sendable {
         var callers = 1
     }
 
+    /// Callers with the same credentials share a check if they are one client: the limits are the client's.
+    private struct CheckKey: Hashable {
+        let credentials: CacheKey
+        let client: ClientAddress?
+    }
+
     private struct State {
         var throttle = PasswordThrottle()
         var queue = PasswordQueue<CheckedContinuation<Turn, Never>>()
-        var checks: [CacheKey: Check] = [:]
+        var checks: [CheckKey: Check] = [:]
     }
 
     /// One pool per process, because it bounds the memory. It is never shut down.
@@ -62,27 +70,27 @@ final class PasswordVerifier: Sendable {
     private let file: ReloadingFile<UserPasswords>
     private let log: PasswordLog
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// Delays an answer; tests bring their own.
-    private let hold: @Sendable (Duration) async -> Void
+    /// The only user who can log in; `nil` for every user of the file.
+    private let onlyUser: UserName?
     private let secret = SymmetricKey(size: .bits256)
     private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
     private let state = Mutex(State())
 
     init(
-        file: ReloadingFile<UserPasswords>, log: PasswordLog,
-        now: @escaping @Sendable () -> ContinuousClock.Instant,
-        hold: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+        file: ReloadingFile<UserPasswords>, log: PasswordLog, onlyUser: UserName? = nil,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.file = file
         self.log = log
+        self.onlyUser = onlyUser
         self.now = now
-        self.hold = hold
     }
 
     /// The user whose credentials these are.
     ///
     /// - Parameter client: the address of the client.
-    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`.
+    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`. A wrong
+    ///   password may have a ``AuthenticationError/delay``, which the caller of the service has to wait.
     func verify(
         _ header: AuthorizationHeader, from client: ClientAddress?
     ) async throws(AuthenticationError) -> UserName {
@@ -94,7 +102,12 @@ final class PasswordVerifier: Sendable {
         guard file.usable != nil else { throw .credentialsUnusable }
         let (user, password) = try Self.credentials(header)
         guard let user else { throw AuthenticationError(.invalid, Self.wrong) }
-        let outcome = await outcome(of: key) {
+        // The name is no secret and needs no hash: checks of other names would only make the one user wait.
+        if let onlyUser, !Self.isSame(user, onlyUser) {
+            log.note(.wrong, from: client, at: now())
+            throw AuthenticationError(.invalid, Self.wrong)
+        }
+        let outcome = await outcome(of: CheckKey(credentials: key, client: client)) {
             await self.check(PasswordThrottle.Attempt(user: user, client: client)) {
                 // The current file: the turn may come seconds later.
                 guard let passwords = self.file.usable, passwords.matches(user, password) else { return false }
@@ -105,7 +118,7 @@ final class PasswordVerifier: Sendable {
         log.note(outcome.result, from: client, at: now())
         switch outcome {
         case .right: return user
-        case .wrong: throw AuthenticationError(.invalid, Self.wrong)
+        case .wrong(let delay): throw AuthenticationError(.invalid, Self.wrong, delay: delay)
         case .refused(.throttled(let wait)):
             throw AuthenticationError(
                 .throttled, "Too many logins of this user or client have failed.", retryAfter: wait)
@@ -117,39 +130,44 @@ final class PasswordVerifier: Sendable {
     }
 
     private static let wrong = "The user name or the password is wrong."
+
+    /// Compares in constant time.
+    private static func isSame(_ name: UserName, _ other: UserName) -> Bool {
+        SymmetricKey(data: Array(name.text.utf8)) == SymmetricKey(data: Array(other.text.utf8))
+    }
 }
 
 // MARK: - Waiting and checking
 
 extension PasswordVerifier {
     /// The outcome of a check of these credentials: of one that is in progress, or else of a new one.
-    private func outcome(of key: CacheKey, _ check: @escaping @Sendable () async -> Outcome) async -> Outcome {
+    private func outcome(of key: CheckKey, _ check: @escaping @Sendable () async -> Outcome) async -> Outcome {
         let task = state.withLock { state in
             if state.checks[key] != nil {
                 state.checks[key]?.callers += 1
             } else {
-                state.checks[key] = Check(
-                    task: Task {
-                        let outcome = await check()
-                        self.state.withLock { $0.checks[key] = nil }
-                        return outcome
-                    })
+                state.checks[key] = Check(task: Task { await check() })
             }
             return state.checks[key]?.task
         }
+        // Whoever is told first ends the check for those who come later. Nobody may join one that was cancelled.
         return await withTaskCancellationHandler {
-            await task?.value ?? .cancelled
+            let outcome = await task?.value ?? .cancelled
+            state.withLock { if $0.checks[key]?.task == task { $0.checks[key] = nil } }
+            return outcome
         } onCancel: {
             let abandoned = state.withLock { state -> Task<Outcome, Never>? in
                 guard state.checks[key]?.task == task, let callers = state.checks[key]?.callers else { return nil }
                 state.checks[key]?.callers = callers - 1
-                return callers > 1 ? nil : task
+                guard callers == 1 else { return nil }
+                state.checks[key] = nil
+                return task
             }
             abandoned?.cancel()
         }
     }
 
-    /// Waits for its turn, checks on a thread of the pool, notes the result, and delays the answer if necessary.
+    /// Waits for its turn, checks on a thread of the pool, and notes the result.
     private func check(
         _ attempt: PasswordThrottle.Attempt, _ isRight: @escaping @Sendable () -> Bool
     ) async -> Outcome {
@@ -170,24 +188,25 @@ extension PasswordVerifier {
         }
         giveTurns()
         guard let isRight else { return .cancelled }
-        if delay > .zero { await hold(delay) }
-        return isRight ? .right : .wrong
+        return isRight ? .right : .wrong(after: delay)
     }
 
     private func turn(_ attempt: PasswordThrottle.Attempt) async -> Turn {
         let number = state.withLock { $0.queue.makeNumber() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let refusal = state.withLock { state -> PasswordRefusal? in
-                    if let wait = state.throttle.wait(of: attempt, at: now()) { return .throttled(wait) }
+                let refused = state.withLock { state -> (CheckedContinuation<Turn, Never>, PasswordRefusal)? in
+                    if let wait = state.throttle.wait(of: attempt, at: now()) {
+                        return (continuation, .throttled(wait))
+                    }
                     do throws(PasswordRefusal) {
-                        try state.queue.append(continuation, number: number, attempt)
-                        return nil
+                        let dropped = try state.queue.append(continuation, number: number, attempt)
+                        return dropped.map { ($0, .busy) }
                     } catch {
-                        return error
+                        return (continuation, error)
                     }
                 }
-                if let refusal { continuation.resume(returning: .refused(refusal)) }
+                if let (ticket, refusal) = refused { ticket.resume(returning: .refused(refusal)) }
                 giveTurns()
                 // The task was cancelled before the ticket was in the queue: the handler below found nothing to remove.
                 if Task.isCancelled { leave(number) }

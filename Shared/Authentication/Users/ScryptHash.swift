@@ -1,10 +1,12 @@
 internal import Crypto
 internal import CryptoExtras
+internal import Foundation
 internal import SecurePushCore
 
 /// Password hashes: scrypt (RFC 7914) with N = 2^14, r = 8, p = 1. Each takes 16 MiB and some tens of milliseconds.
 public enum PasswordHash {
-    /// Hashes a password.
+    /// Hashes a password in Unicode's form C, so that it does not matter how a device composes letters (RFC 7617, section
+    /// 2.1).
     ///
     /// - Parameter password: at least one byte of UTF-8 and no control characters, which Basic credentials cannot have
     ///   (RFC 7617, section 2).
@@ -16,14 +18,23 @@ public enum PasswordHash {
             throw AuthenticationSetupError(
                 .invalid, "a password must be 1 to 1,024 bytes of text without control characters")
         }
-        return try ScryptHash(password: Array(password.utf8)).text
+        return try ScryptHash(password: spellings(of: Array(password.utf8))[0]).text
+    }
+
+    /// Form C of a password, and the bytes as given if they differ: earlier versions hashed those.
+    static func spellings(of password: [UInt8]) -> [[UInt8]] {
+        // Only letters with marks have several forms, and none of those are ASCII.
+        guard password.contains(where: { $0 >= 0x80 }) else { return [password] }
+        let composed = Array(String(decoding: password, as: UTF8.self).precomposedStringWithCanonicalMapping.utf8)
+        return composed == password ? [password] : [composed, password]
     }
 
     /// Whether the hash is that of the password. Blocks the thread while it computes.
     ///
     /// - Throws: ``AuthenticationSetupError`` `malformed` if the hash does not have a valid form.
     public static func verify(_ password: String, _ hash: String) throws -> Bool {
-        try ScryptHash(hash).matches(Array(password.utf8))
+        let hash = try ScryptHash(hash)
+        return spellings(of: Array(password.utf8)).contains { hash.matches($0) }
     }
 }
 

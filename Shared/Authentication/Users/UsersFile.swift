@@ -4,8 +4,7 @@ public import SecurePushCore
 
 /// The file of the users' passwords (`AUTH_USERS_FILE`), with one `USERNAME scrypt-hash` per line.
 ///
-/// In USERNAME blanks, tabs, `%` and `#` are `%20`, `%09`, `%25` and `%23`. Other characters may be percent-encoded
-/// too. The hash has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the
+/// In USERNAME blanks, tabs, `%`, `#` and a byte order mark are percent-encoded. Other characters may be too. The hash has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the
 /// mode 0600.
 public struct UsersFile: Sendable {
     /// The path of the file.
@@ -14,11 +13,19 @@ public struct UsersFile: Sendable {
     /// The file at a path; it need not exist yet.
     public init(path: String) { self.path = path }
 
+    /// Whether a user of this name can log in: Basic credentials end the name at the first colon (RFC 7617, section 2).
+    public static func canLogIn(_ user: UserName) -> Bool { !user.text.utf8.contains(UInt8(ascii: ":")) }
+
     /// Adds a user, and makes the file if there is none.
     ///
     /// - Parameter replacing: whether an existing user gets this password; otherwise that is an error.
-    /// - Throws: ``AuthenticationSetupError``: `alreadyExists`, `invalid`, `malformed`, `unreadable`, `unwritable`.
+    /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `invalid`, `malformed`, `unreadable`,
+    ///   `unwritable`.
     public func add(_ user: UserName, password: String, replacing: Bool = false) throws {
+        guard Self.canLogIn(user) else {
+            throw AuthenticationSetupError(
+                .invalidName, "the name of a user who logs in with a password cannot have a colon")
+        }
         let hash = try PasswordHash.make(password: password)
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
@@ -73,14 +80,15 @@ public struct UsersFile: Sendable {
         return users
     }
 
-    private static let escapes: [UInt8: String] = [0x20: "%20", 0x09: "%09", 0x25: "%25", 0x23: "%23"]
+    /// What would end the name, begin a comment, or be dropped at the beginning of the file.
+    private static let escapes: [Unicode.Scalar: String] = [
+        " ": "%20", "\t": "%09", "%": "%25", "#": "%23", "\u{FEFF}": "%EF%BB%BF",
+    ]
 
     static func encode(_ user: UserName) -> String {
-        var bytes: [UInt8] = []
-        for byte in user.text.utf8 {
-            if let escape = escapes[byte] { bytes += escape.utf8 } else { bytes.append(byte) }
+        user.text.unicodeScalars.reduce(into: "") { text, scalar in
+            if let escape = escapes[scalar] { text += escape } else { text.unicodeScalars.append(scalar) }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     static func decode(_ text: String) -> UserName? { PercentCoding.decode(text).flatMap(UserName.init) }
@@ -98,6 +106,8 @@ final class UserPasswords: Sendable {
     private let unmatchable: ScryptHash
     /// The number of users whose hash is cheaper than those of ``PasswordHash``.
     let weakCount: Int
+    /// The number of users whose names have a colon.
+    let colonCount: Int
 
     /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line.
     init(_ text: String) throws {
@@ -106,13 +116,18 @@ final class UserPasswords: Sendable {
         let costliest = hashes.values.map(\.parameters).max { $0.work < $1.work } ?? ScryptHash.Parameters()
         unmatchable = ScryptHash(unmatchable: costliest)
         weakCount = hashes.values.count { $0.parameters.work < ScryptHash.Parameters().work }
+        colonCount = hashes.keys.count { !UsersFile.canLogIn($0) }
     }
 
     /// Whether the password is that of the user.
     ///
-    /// Every call takes the time of the most expensive hash of the file, even for an unknown name. Otherwise the time
-    /// would reveal which names are those of users.
+    /// Every try takes the time of the most expensive hash of the file, even for an unknown name. Otherwise the time would
+    /// reveal which names are those of users.
     func matches(_ user: UserName, _ password: [UInt8]) -> Bool {
+        PasswordHash.spellings(of: password).contains { isRight(user, $0) }
+    }
+
+    private func isRight(_ user: UserName, _ password: [UInt8]) -> Bool {
         let hash = entries[user]?.hash ?? unmatchable
         let isRight = hash.matches(password)
         for parameters in fillers(after: hash.parameters) {
@@ -153,6 +168,11 @@ extension UserPasswords {
                 logger.warning(
                     "Users have password hashes that are cheaper to guess than N = 2^14, r = 8, p = 1",
                     metadata: ["users": "\(users.weakCount)"])
+            }
+            if users.colonCount > 0 {
+                logger.warning(
+                    "Users whose names have a colon can never log in with a password; remove them",
+                    metadata: ["users": "\(users.colonCount)"])
             }
             return users
         }

@@ -30,13 +30,15 @@ struct HubConnectionString: Sendable {
 
     private static func parts(_ text: String) throws(NotificationHubConfigurationError) -> [Part: String] {
         var parts: [Part: String] = [:]
-        for piece in text.split(separator: ";") {
-            let piece = piece.trimmingBlanks
-            if piece.isEmpty { continue }
-            guard let equals = piece.firstIndex(of: "=") else {
+        let text = OutsideText.trimmed(text)
+        guard OutsideText.controlCharacter(in: text) == nil else {
+            throw .init(.malformed, "The connection string has a control character: copy the whole string again.")
+        }
+        for piece in OutsideText.parts(text, at: ";").map({ OutsideText.trimmed($0) }) where !piece.isEmpty {
+            guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw .init(.malformed, "A part of the connection string has no \"=\": copy the whole string again.")
             }
-            let name = piece[..<equals].trimmingBlanks.lowercased()
+            let name = OutsideText.trimmed(piece[..<equals]).lowercased()
             guard let part = Part.allCases.first(where: { $0.rawValue.lowercased() == name }) else {
                 // The name is not shown: in a damaged string it may be a part of the key.
                 let names = Part.allCases.map(\.rawValue).joined(separator: ", ")
@@ -45,7 +47,7 @@ struct HubConnectionString: Sendable {
             guard parts[part] == nil else {
                 throw .init(.duplicatePart, "The connection string has \(part.rawValue) twice: remove one.")
             }
-            parts[part] = String(piece[piece.index(after: equals)...].trimmingBlanks)
+            parts[part] = OutsideText.trimmed(piece[piece.utf8.index(after: equals)...])
         }
         return parts
     }
@@ -59,16 +61,6 @@ struct HubConnectionString: Sendable {
                 "The connection string has no \(part.rawValue): copy it from the hub's page \"Access Policies\".")
         }
         return value
-    }
-}
-
-extension Substring {
-    /// Without blanks, tabs and line ends around it.
-    var trimmingBlanks: Substring {
-        var text = self
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return text
     }
 }
 

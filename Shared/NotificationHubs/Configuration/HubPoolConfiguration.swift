@@ -15,8 +15,6 @@ public final class HubPoolConfiguration: Sendable {
     /// The maximum size of the file in bytes, and of one line.
     static let maxBytes = 256 << 10
     static let maxLineBytes = 4096
-    /// U+FEFF in UTF-8. Some editors write it. It would be a part of the first hub's name.
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     /// The maximum number of mistakes that one error lists.
     private static let maxProblems = 20
 
@@ -35,13 +33,9 @@ public final class HubPoolConfiguration: Sendable {
         var hubs: [NotificationHubConfiguration] = []
         var lines: [String: Int] = [:]
         var problems: [String] = []
-        // By bytes: "\r\n" is one character.
-        let content = text.utf8.starts(with: Self.byteOrderMark) ? text.utf8.dropFirst(3) : text.utf8[...]
-        for (index, line) in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            .enumerated()
-        {
+        for (index, line) in OutsideText.lines(OutsideText.withoutMark(text)).enumerated() {
             do throws(NotificationHubConfigurationError) {
-                guard var hub = try Self.hub(Substring(line), insecureHost: insecureHost) else { continue }
+                guard var hub = try Self.hub(line, insecureHost: insecureHost) else { continue }
                 if let earlier = lines.updateValue(index + 1, forKey: HubSelection.folded(hub.hubName)) {
                     throw .init(.pool, "names the hub of line \(earlier) again: each hub needs a name of its own.")
                 }
@@ -62,24 +56,25 @@ public final class HubPoolConfiguration: Sendable {
 
     /// - Returns: `nil` for a line without a hub.
     private static func hub(
-        _ line: Substring, insecureHost: String?
+        _ line: String, insecureHost: String?
     ) throws(NotificationHubConfigurationError) -> NotificationHubConfiguration? {
-        let line = line.trimmingBlanks
-        if line.isEmpty || line.first == "#" { return nil }
+        let line = OutsideText.trimmed(line)
+        if line.isEmpty || line.utf8.first == UInt8(ascii: "#") { return nil }
         guard line.utf8.count <= maxLineBytes else {
             throw .init(.pool, "is longer than \(maxLineBytes) bytes.")
         }
-        let name = line.prefix { !$0.isWhitespace }
-        let connectionString = line.dropFirst(name.count).trimmingBlanks
+        let scalars = line.unicodeScalars
+        let name = String(scalars.prefix { !$0.properties.isWhitespace })
+        let connectionString = OutsideText.trimmed(String(scalars[name.endIndex...]))
         // A name of a hub has no "=".
-        if name.contains("=") {
+        if name.utf8.contains(UInt8(ascii: "=")) {
             throw .init(.pool, "has no name: write the hub's name, a blank, and its connection string.")
         }
         guard !connectionString.isEmpty else {
             throw .init(.pool, "has no connection string: write the hub's name, a blank, and its connection string.")
         }
         return try NotificationHubConfiguration(
-            connectionString: String(connectionString), hubName: String(name), insecureHost: insecureHost)
+            connectionString: connectionString, hubName: name, insecureHost: insecureHost)
     }
 }
 

@@ -87,14 +87,28 @@ struct FeedbackContainer {
     private let base: String
     private let signature: String
 
-    /// - Returns: `nil` for a URL that is neither https nor on the host of a hub that is reached by plain HTTP.
+    /// Where Azure keeps feedback.
+    private static let storage = ".blob.core.windows.net"
+
+    /// - Returns: `nil` for a URL that is neither on the hub's own host nor, by https, in Azure Storage. The hub must
+    ///   not make this service ask any other server.
     init?(_ text: String, hub: HubEndpoint) {
         let url = text.filter { !$0.isWhitespace }
-        let isAllowed = url.hasPrefix("https://") || (!hub.usesTLS && (url + "/").hasPrefix(hub.url + "/"))
-        guard isAllowed, url.utf8.count <= 4096, ByteSet.visible.containsAll(url) else { return nil }
+        guard url.utf8.count <= 4096, ByteSet.visible.containsAll(url),
+            (url + "/").hasPrefix(hub.url + "/") || Self.isInStorage(url)
+        else { return nil }
         let parts = url.split(separator: "?", maxSplits: 1)
         base = String(parts[0])
         signature = parts.count > 1 ? String(parts[1]) : ""
+    }
+
+    /// The host has nothing beside it, such as a user or a port, that another program could read in another way.
+    private static func isInStorage(_ url: String) -> Bool {
+        let scheme = "https://"
+        guard url.hasPrefix(scheme) else { return false }
+        let host = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
+        let allowed = ByteSet("abcdefghijklmnopqrstuvwxyz-.").union(.digits)
+        return host.hasSuffix(storage) && host.utf8.count > storage.utf8.count && allowed.containsAll(host)
     }
 
     func listURL(from marker: String) -> String {

@@ -49,6 +49,9 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
+    /// After a start that failed, ``run()`` has not closed the client, which traps if it is dropped open.
+    deinit { client.shutdown { _ in } }
+
     /// The file of the connection string (`HUB_CONNECTION_STRING_FILE`); `nil` without one.
     public var source: ReloadableSource? { tokens.source }
 

@@ -37,7 +37,9 @@ enum HubVerdict: Sendable, Hashable {
 }
 
 extension HubResponse {
-    /// The table of `hub-rest-api`, section 8. A 403 has three meanings; only with `Retry-After` is it throttling.
+    /// The statuses that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings: no
+    /// right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own client
+    /// for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
     var verdict: HubVerdict {
         switch status {
         case 200, 201: .accepted
@@ -50,7 +52,7 @@ extension HubResponse {
     }
 
     /// The outcome of a send. A 404 to a send means that the hub itself does not exist: a tag without a device is not
-    /// an error (`hub-rest-api`, section 8).
+    /// an error (the hub accepts the send).
     func outcome(now: Timestamp) -> SendOutcome {
         switch verdict {
         case .accepted: .sent(hubMessageID: messageID)

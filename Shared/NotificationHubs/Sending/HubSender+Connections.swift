@@ -26,7 +26,9 @@ extension HubSender {
 
     private func connectFailed(_ error: any Error) {
         connectFailures += 1
-        if connectFailures == 1 { logger.warning("The hub cannot be reached", metadata: ["error": "\(error)"]) }
+        if connectFailures == 1 {
+            logger.warning("The hub cannot be reached", metadata: ["error": "\(ErrorText.describe(error))"])
+        }
         // The reason has no other error's text: a TLS or socket error may hold addresses, which belong in the log.
         fail(pool.connectFailed(), (error as? ProxyError)?.reason ?? "no connection to the hub", .connection)
         advance()
@@ -40,7 +42,7 @@ extension HubSender {
     }
 
     func connectionBroke(_ error: any Error) {
-        logger.debug("A connection to the hub broke", metadata: ["error": "\(error)"])
+        logger.debug("A connection to the hub broke", metadata: ["error": "\(ErrorText.describe(error))"])
     }
 
     /// Completes requests of which nothing was written.

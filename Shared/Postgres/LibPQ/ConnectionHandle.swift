@@ -56,6 +56,9 @@ final class ConnectionHandle {
     /// The ID of the server's process for this session.
     var serverProcess: Int32 { PQbackendPID(connection) }
 
+    /// The encoding of the database; `nil` if the server did not say.
+    var serverEncoding: String? { PQparameterStatus(connection, "server_encoding").map { String(cString: $0) } }
+
     func flush() -> Flush {
         switch PQflush(connection) {
         case 0: .done
@@ -67,6 +70,10 @@ final class ConnectionHandle {
     /// The connection's last error on one line. libpq puts hosts and users into it, but no passwords.
     func error(_ code: PostgresError.Code) -> PostgresError {
         let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        // libpq's own words for a session that `target_session_attrs` does not accept; no SQLSTATE tells them.
+        if ["session is read-only", "server is in hot standby mode"].contains(where: text.contains) {
+            return .readOnly
+        }
         let lines = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" || $0 == " " } }
         return PostgresError(code, lines.isEmpty ? "The connection failed." : lines.joined(separator: " "))
     }

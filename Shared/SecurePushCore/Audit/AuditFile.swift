@@ -27,8 +27,11 @@ public final class AuditFile: Sendable {
 
     /// The path; `-` is standard output.
     public let path: String
+    private let place: (folder: String, name: String)
     /// The descriptor that lines go to if it is no file.
     private let stream: Int32?
+    /// How long a stream that does not block may take no bytes.
+    private let streamPatience: Duration
     private let state = Mutex(State())
 
     /// How long another process may hold the lock.
@@ -36,7 +39,8 @@ public final class AuditFile: Sendable {
     /// Far above the longest line.
     private static let maxLine: Int64 = 65_536
 
-    /// Opens the file, or creates it for its owner only.
+    /// Opens the file, or creates it for its owner only. The file is not a link, and root follows none on the way that
+    /// another user can have made (``SafeFolder``).
     ///
     /// - Parameter path: in a folder that exists; `-` is standard output, where each process begins a new chain.
     /// - Throws: ``FileError`` if it cannot be written, or has something else in it.
@@ -45,8 +49,13 @@ public final class AuditFile: Sendable {
         try append([])
     }
 
-    /// - Parameter stream: the descriptor to write to in place of a file.
-    init(path: String, stream: Int32?) { (self.path, self.stream) = (path, stream) }
+    /// - Parameters:
+    ///   - stream: the descriptor to write to in place of a file.
+    ///   - streamPatience: how long it may take no bytes, if it does not block.
+    init(path: String, stream: Int32?, streamPatience: Duration = AuditFile.patience) {
+        (self.path, self.stream, self.streamPatience) = (path, stream, streamPatience)
+        place = SafeFolder.split(path)
+    }
 
     /// Standard error, with a chain of its own.
     public static func standardError() -> AuditFile { AuditFile(path: "-", stream: STDERR_FILENO) }
@@ -113,6 +122,8 @@ public final class AuditFile: Sendable {
         let end = ContinuousClock.now + Self.patience
         while ContinuousClock.now < end {
             if state.descriptor < 0 { try open(&state) }
+            // The file was renamed after it could not be made.
+            if state.descriptor < 0 { continue }
             if flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 {
                 if isCurrent(state.descriptor) { return }
                 // The file was renamed. Whoever writes to it after this has seen that too. A new file goes on with the
@@ -135,27 +146,24 @@ public final class AuditFile: Sendable {
     }
 
     private func open(_ state: inout State) throws(FileError) {
-        state.descriptor = openForAppending(path)
-        guard state.descriptor >= 0 else { throw failure(errno) }
-        guard let status = try? status(of: state.descriptor), status.st_mode & S_IFMT == S_IFREG else {
-            state.close()
-            throw FileError(.malformed, path: path, "The audit log must be a regular file.")
-        }
-        // An operator's command, run as root, may be the first to write after a rotation. The service must be able to
-        // write to this file too. It owns the folder.
-        var folder = stat()
-        if status.st_size == 0, status.st_uid == 0, geteuid() == 0, stat(RotatedFiles.folder(of: path), &folder) == 0,
-            folder.st_uid != 0
-        {
-            guard fchown(state.descriptor, folder.st_uid, folder.st_gid) == 0 else { throw failure(errno) }
+        let folder = try SafeFolder(path: place.folder)
+        if let file = try folder.create(place.name, O_RDWR | O_APPEND, mode: 0o600) {
+            state.descriptor = file
+            // An operator's command, run as root, may be the first to write after a rotation. The service must be able
+            // to write to this file too. It owns the folder. A file that was there before is not given away.
+            guard geteuid() == 0, folder.owner.user != 0 else { return }
+            guard fchown(file, folder.owner.user, folder.owner.group) == 0 else { throw failure(errno) }
+        } else if let file = try folder.open(place.name, O_RDWR | O_APPEND) {
+            state.descriptor = file
         }
     }
 
     /// Whether the path still names this file.
     private func isCurrent(_ descriptor: Int32) -> Bool {
-        var (opened, named) = (stat(), stat())
-        return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev
-            && opened.st_ino == named.st_ino
+        guard let named = try? SafeFolder(path: place.folder).status(of: place.name),
+            let opened = try? status(of: descriptor)
+        else { return false }
+        return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
     }
 
     private func size(of descriptor: Int32) throws(FileError) -> Int64 { try Int64(status(of: descriptor).st_size) }
@@ -171,7 +179,10 @@ public final class AuditFile: Sendable {
     private func readLast(_ state: inout State, size: Int64) throws(FileError) {
         guard size > 0 else {
             // If the file of this process is the youngest that was renamed, its hash is known.
-            if let old = RotatedFiles.newest(of: path, since: state.left), let hash = try lastHash(of: old) {
+            let folder = try SafeFolder(path: place.folder)
+            if let old = RotatedFiles.newest(of: place.name, in: folder, since: state.left),
+                let hash = try lastHash(of: old, in: folder)
+            {
                 state.last = hash
             } else if state.left == nil {
                 state.last = .none
@@ -205,9 +216,8 @@ public final class AuditFile: Sendable {
 
     /// The hash of the last line of a file that was rotated, once no process writes to it any more; `nil` if it cannot
     /// be read.
-    private func lastHash(of path: String) throws(FileError) -> AuditHash? {
-        let descriptor = openForReading(path)
-        guard descriptor >= 0 else { return nil }
+    private func lastHash(of name: String, in folder: SafeFolder) throws(FileError) -> AuditHash? {
+        guard let descriptor = try? folder.open(name, O_RDONLY) else { return nil }
         defer { closeDescriptor(descriptor) }
         let end = ContinuousClock.now + Self.patience
         while flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
@@ -228,10 +238,16 @@ public final class AuditFile: Sendable {
     /// - Returns: how many bytes were written; fewer than there are after a failure, which `errno` tells.
     private func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
         var rest = bytes[...]
+        var end = ContinuousClock.now + streamPatience
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { writeChunk(descriptor, $0) }
             if count > 0 {
                 rest = rest.dropFirst(count)
+                end = .now + streamPatience
+            } else if errno == EAGAIN, ContinuousClock.now < end {
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if poll(&wait, 1, 10) != 0 { usleep(1000) }
+                errno = EAGAIN
             } else if errno != EINTR {
                 break
             }
@@ -240,19 +256,8 @@ public final class AuditFile: Sendable {
     }
 
     private func failure(_ number: Int32) -> FileError {
-        switch number {
-        case ENOENT, ENOTDIR:
-            FileError(.missing, path: path, "The folder of the audit log does not exist. Create it.")
-        case EACCES, EPERM:
-            FileError(
-                .unreadable, path: path,
-                "This process has no permission to read and write the audit log. Give its user both.")
-        case EISDIR: FileError(.malformed, path: path, "This is a folder. Name a file in it.")
-        case ENOSPC, EDQUOT: FileError(.unreadable, path: path, "There is no space left for the audit log.")
-        default:
-            FileError(
-                .unreadable, path: path, "The audit log cannot be written: \(String(cString: strerror(number))).")
-        }
+        guard number == EAGAIN else { return FileError(errno: number, path: path) }
+        return FileError(.unreadable, path: path, "The reader of the audit log takes no lines.")
     }
 }
 
@@ -264,12 +269,6 @@ extension AuditFile.State {
 }
 
 // The system's functions, outside of the type whose methods have the same names.
-
-private func openForAppending(_ path: String) -> Int32 {
-    open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-}
-
-private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
 
 private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 

@@ -22,7 +22,7 @@ public struct PushSigningKey: Sendable {
     /// - Parameter pem: the text of a file with one PEM block `PRIVATE KEY`.
     /// - Throws: ``PushKeyError``, which holds nothing of the text.
     public init(pem: String) throws(PushKeyError) {
-        let lines = pem.split(whereSeparator: \.isNewline).map(String.init).map(Self.trimmed).filter { !$0.isEmpty }
+        let lines = OutsideText.lines(pem).map { OutsideText.trimmed($0) }.filter { !$0.isEmpty }
         guard lines.count >= 3, lines.first == Self.begin, lines.last == Self.end,
             let der = Base64.decode(lines.dropFirst().dropLast().joined(), .standard)
         else { throw Self.refusal }
@@ -34,13 +34,6 @@ public struct PushSigningKey: Sendable {
 
     private static let refusal = PushKeyError(
         "not an Ed25519 private key in PKCS#8 PEM. Make one with `securepush keys generate --push`.")
-
-    private static func trimmed(_ line: String) -> String {
-        var rest = line[...]
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
-    }
 
     /// The key in PKCS#8 PEM, with a line end.
     public var pem: String {

@@ -78,7 +78,16 @@ public struct DeadLetterReplay: Sendable {
     }
 
     private func replay(_ letters: [DeadLetter], _ result: inout ReplayReport) async throws {
-        let messages = letters.compactMap { letter in letter.message.map { (letter, $0) } }
+        var messages: [(DeadLetter, DispatchMessage)] = []
+        for letter in letters {
+            guard let message = letter.message else { continue }
+            // A withdrawal or a reminder ended with its dead letter. It must not reopen the notification's push.
+            if message.kind != nil {
+                try await leaveOrDrop(letter, .settled, &result)
+            } else {
+                messages.append((letter, message))
+            }
+        }
         let named = Dictionary(messages.map { ($1.id, $1.platforms ?? []) }) { first, _ in first }
         let reopened = try await store.reopen(named, now: .now)
         var replayable: [(letter: DeadLetter, message: DispatchMessage)] = []
@@ -134,7 +143,7 @@ public struct ReplayItem: Encodable, Sendable, Equatable {
         case expired
         /// The sender has revoked the notification.
         case revoked
-        /// The notification is final on every platform.
+        /// The notification is final on every platform, or the dead letter is that of a withdrawal or reminder.
         case settled
         /// The body is not a notification ID.
         case unreadable

@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// The whole text of a small file: the only way in which SecurePush reads settings, keys and credentials.
+/// The whole text of a small file: the only way in which SecurePush reads lists, settings, keys and credentials.
 public struct FileContent: Sendable {
-    /// The text of the file.
+    /// The text of the file, without a byte order mark at its beginning.
     public let text: String
     /// The version of exactly the file that was read.
     let signature: FileSignature
@@ -22,9 +22,32 @@ public struct FileContent: Sendable {
     /// - Throws: ``FileError``: `missing` if there is no file, `unreadable` if it is a folder, too large or not allowed
     ///   to be read, `malformed` if it is not UTF-8.
     public init(path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
+        let descriptor = try FileContent.open(path)
         defer { close(descriptor) }
+        try self.init(descriptor: descriptor, path: path, maxBytes: maxBytes)
+    }
+
+    /// Opens a file to read it. Waits for the writer of a named pipe; but root does not wait for the pipe of another
+    /// user, who may have put it there to hold a command of root.
+    ///
+    /// - Returns: a descriptor, which the caller closes.
+    public static func open(_ path: String) throws(FileError) -> Int32 {
+        var status = stat()
+        let isRegular = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        if status.st_mode & S_IFMT == S_IFIFO { try refuseForeignPipe(status, path) }
+        // Without waiting, should a pipe have come into the place of the file.
+        let descriptor = openToRead(path, isRegular ? O_NONBLOCK : 0)
+        guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
+        return descriptor
+    }
+
+    private static func refuseForeignPipe(_ status: stat, _ path: String) throws(FileError) {
+        guard geteuid() == 0, status.st_uid != 0 else { return }
+        throw FileError(.unreadable, path: path, "The file is a pipe of another user. Name a regular file.")
+    }
+
+    /// Reads an open file to its end.
+    init(descriptor: Int32, path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
         guard let signature = FileSignature(descriptor: descriptor), signature.size <= maxBytes else {
             throw FileError(.unreadable, path: path, "The file is too large. Name another file.")
         }
@@ -33,28 +56,17 @@ public struct FileContent: Sendable {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw FileError(.malformed, path: path, "The file is not UTF-8 text. Save it as UTF-8.")
         }
-        self.text = text
+        self.text = OutsideText.withoutMark(text)
     }
 
     /// The permission bits (`0o600`).
     public var permissions: UInt32 { signature.mode & 0o7777 }
 
-    /// The text without white space at its beginning and its end.
-    public var trimmedText: String {
-        var rest = text[...]
-        while rest.first?.isWhitespace == true { rest.removeFirst() }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
-    }
+    /// The text without the blanks and line ends at its beginning and its end.
+    public var trimmedText: String { OutsideText.trimmed(text) }
 
-    /// The text without the one line end that editors and `echo` leave.
-    public var textWithoutLineEnd: String {
-        var bytes = text.utf8[...]
-        guard bytes.last == UInt8(ascii: "\n") else { return text }
-        bytes.removeLast()
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        return String(Substring(bytes))
-    }
+    /// The text without the blanks and line ends at its end: a password may begin with a blank.
+    public var textWithoutEnd: String { OutsideText.trimmedEnd(text) }
 
     private static func read(_ descriptor: Int32, path: String, maxBytes: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -72,7 +84,10 @@ public struct FileContent: Sendable {
     }
 }
 
-/// `read(2)`, outside of the type whose method has the same name.
+// The system's functions, outside of the type whose methods have the same names.
+
+private func openToRead(_ path: String, _ flags: Int32) -> Int32 { open(path, O_RDONLY | O_CLOEXEC | flags) }
+
 private func readChunk(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
     read(descriptor, &buffer, buffer.count)
 }

@@ -253,7 +253,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
         do {
             return (try parse(content.text), content.signature)
         } catch {
-            throw FileError(.malformed, path: path, "\(error)")
+            throw FileError(.malformed, path: path, ErrorText.describe(error))
         }
     }
 }

@@ -3,7 +3,7 @@ extension MemoryStore: DispatchStore {
         var claims = DispatchClaims()
         for id in ids {
             guard let row = rows[id], row.isFirstAttemptOpen, let entry = outbox[id],
-                entry.due > now + OutboxPolicy.notice
+                entry.due > now + OutboxPolicy.notice, row.notification.earlyTime(at: now) == nil
             else { continue }
             if damaged.contains(id) {
                 claims.unreadable[id] = Self.unreadable
@@ -29,6 +29,10 @@ extension MemoryStore: DispatchStore {
             guard var row = rows[id] else { continue }
             guard !damaged.contains(id) else {
                 claims.unreadable[id] = Self.unreadable
+                continue
+            }
+            if let time = row.notification.earlyTime(at: now) {
+                claims.early[id] = time
                 continue
             }
             if !(first.contains(id) && row.isFirstAttemptOpen) { row.attempt += 1 }
@@ -126,8 +130,14 @@ extension MemoryStore: Outbox {
 
     public func backlog(now: Timestamp) async throws -> OutboxBacklog {
         let unpublished = outbox.values.filter { !$0.isPublished }
-        let oldest = unpublished.filter { $0.due <= now }.map(\.entry.id).min()
-        return OutboxBacklog(count: unpublished.count, oldest: oldest?.timestamp)
+        let due = unpublished.filter { waiting in
+            guard let notification = rows[waiting.entry.id]?.notification else { return false }
+            // One that is leased is due again later, but was due once.
+            return waiting.due <= now || !waiting.isPostponed && OutboxPolicy.due(of: notification) <= now
+        }
+        let notifications = due.compactMap { rows[$0.entry.id]?.notification }
+        let oldest = notifications.map { max($0.createdAt, $0.notBefore ?? $0.createdAt) }.min()
+        return OutboxBacklog(count: unpublished.count, oldest: oldest)
     }
 
     /// Adds a published entry that is due again at a time.
@@ -143,6 +153,11 @@ extension MemoryStore: Outbox {
         let entry = OutboxEntry(id: id, traceparent: notification.traceparent)
         outbox[id] = Waiting(entry: entry, due: due, isPostponed: true)
     }
+}
+
+extension Notification {
+    /// `NotBefore`, if it has not come.
+    fileprivate func earlyTime(at now: Timestamp) -> Timestamp? { notBefore.flatMap { $0 > now ? $0 : nil } }
 }
 
 extension MemoryStore.Row {

@@ -14,15 +14,16 @@ extension MemoryStore {
         var deliveries: [Delivery] = []
     }
 
-    /// Makes a withdrawal if a platform has accepted the push. A new attempt fences off a claim that does not know of
-    /// this push yet.
+    /// Makes a withdrawal if a platform has accepted the push. If there is one already, it is due again, and a claim
+    /// that does not know of this push yet does not end it. It goes only to platforms that have not had it.
     ///
     /// - Parameter condition: which of the platforms that accepted the push count.
     func withdraw(_ id: NotificationID, now: Timestamp, if condition: (Delivery) -> Bool = { _ in true }) {
         guard rows[id]?.deliveries.contains(where: { $0.state == .sent && condition($0) }) ?? false else { return }
-        var withdrawal = followUps[FollowUp(id: id, kind: .withdrawal)] ?? WaitingFollowUp()
+        var withdrawal = followUps[FollowUp(id: id, kind: .withdrawal)] ?? WaitingFollowUp(attempt: 1)
         withdrawal.due = now
-        withdrawal.attempt += 1
+        withdrawal.state = .repeated
+        withdrawal.published = 0
         followUps[FollowUp(id: id, kind: .withdrawal)] = withdrawal
     }
 
@@ -129,7 +130,7 @@ extension MemoryStore: FollowUpStore {
             }
             waiting.deliveries = outcome.deliveries
             if outcome.followUp.kind == .withdrawal {
-                waiting.due = outcome.nextTry
+                if waiting.state != .repeated { waiting.due = outcome.nextTry }
             } else if let nextTry = outcome.nextTry, waiting.state == .scheduled,
                 waiting.due.map({ nextTry < $0 }) ?? true
             {
@@ -138,5 +139,9 @@ extension MemoryStore: FollowUpStore {
             }
             followUps[outcome.followUp] = waiting
         }
+    }
+
+    public func abandonFollowUps(_ abandoned: [FollowUp]) async throws {
+        for followUp in abandoned { followUps[followUp]?.due = nil }
     }
 }

@@ -17,6 +17,7 @@ extension MemoryStore: RefreshTokenStore {
         }
         refreshFamilies[family.id]?.tokenHash = family.tokenHash
         refreshFamilies[family.id]?.expiresAt = family.expiresAt
+        refreshFamilies[family.id]?.replaced = family.replaced
         return true
     }
 

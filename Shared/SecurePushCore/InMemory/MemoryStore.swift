@@ -162,8 +162,6 @@ extension MemoryStore: SenderNotifications {
         if row.revokedAt == nil {
             rows[id]?.revokedAt = now
             withdraw(id, now: now)
-            // Also if the first read has withdrawn it: the device with that read has kept its text.
-            followUps[FollowUp(id: id, kind: .withdrawal)]?.deliveries = []
         }
         return true
     }

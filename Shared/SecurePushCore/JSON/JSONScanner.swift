@@ -26,7 +26,15 @@ public struct JSONScanner: ~Copyable {
     ///
     /// - Throws: ``JSONSyntaxError`` for any other text.
     public mutating func document() throws(JSONSyntaxError) -> JSONSpan {
-        guard isUTF8(bytes) else { throw JSONSyntaxError(message: "The text is not UTF-8", offset: 0) }
+        guard isUTF8(bytes) else {
+            throw JSONSyntaxError(message: "The text is not UTF-8", offset: firstInvalidByte(bytes))
+        }
+        // RFC 8259, 8.1: a text must not begin with one.
+        if position < end, bytes[position] == OutsideText.byteOrderMark[0],
+            bytes[position..<end].starts(with: OutsideText.byteOrderMark)
+        {
+            throw JSONSyntaxError(message: "There is a byte order mark (U+FEFF) before the value", offset: position)
+        }
         let span = try value(depth: 0)
         skipWhiteSpace()
         guard position == end else { throw unexpected("after the value") }
@@ -160,6 +168,15 @@ private func isUTF8(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let rest = raw[position...]
     if rest.allSatisfy({ $0 < 0x80 }) { return true }
     return String(validating: rest, as: UTF8.self) != nil
+}
+
+/// The offset of the first byte that is not part of well-formed UTF-8.
+private func firstInvalidByte(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var decoder = UTF8.ForwardParser()
+    var input = bytes.makeIterator()
+    var offset = 0
+    while case .valid(let scalar) = decoder.parseScalar(from: &input) { offset += scalar.count }
+    return offset
 }
 
 extension JSONScanner {

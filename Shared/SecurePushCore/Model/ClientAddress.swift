@@ -37,6 +37,13 @@ public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The smallest network around the client that is routed by itself: /24 of IPv4, /48 of IPv6, which is the usual
+    /// network of a customer.
+    public var site: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 6)) }
+
+    /// The network from which a provider gives its customers theirs: /32 of IPv6; ``site`` for IPv4.
+    public var provider: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 4)) }
+
     private init(four bytes: [UInt8]) {
         self.init(network: bytes, description: bytes.map { "\($0)" }.joined(separator: "."))
     }

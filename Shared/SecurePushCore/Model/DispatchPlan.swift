@@ -77,11 +77,24 @@ public struct DispatchClaims: Sendable {
     public var plans: [NotificationID: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
     public var unreadable: [NotificationID: StorageError]
+    /// The notifications that are not claimed because their `NotBefore` has not come, with that time.
+    public var early: [NotificationID: Timestamp]
 
     /// Makes a result.
-    public init(plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:]) {
+    public init(
+        plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:],
+        early: [NotificationID: Timestamp] = [:]
+    ) {
         self.plans = plans
         self.unreadable = unreadable
+        self.early = early
+    }
+
+    /// Adds the claims of another statement.
+    public mutating func merge(_ others: DispatchClaims) {
+        plans.merge(others.plans) { $1 }
+        unreadable.merge(others.unreadable) { $1 }
+        early.merge(others.early) { $1 }
     }
 
     /// The plan of a notification, if there is one.

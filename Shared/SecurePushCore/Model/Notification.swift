@@ -85,6 +85,9 @@ public struct SealedPayload: Sendable, Hashable {
         self.keyID = keyID
         self.bytes = bytes
     }
+
+    /// The bytes of the payload after it is opened: without the nonce and the tag.
+    public var openedCount: Int { max(0, bytes.count - 12 - 16) }
 }
 
 /// A notification as its recipient's device reads it.

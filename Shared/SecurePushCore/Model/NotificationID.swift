@@ -45,7 +45,7 @@ public struct NotificationID: Hashable, Sendable {
     /// The latest time of an ID, in milliseconds since the Unix epoch.
     static let maxMilliseconds: Int64 = 1 << 48 - 1
 
-    /// Reads the 36 characters of a UUID in lower case; `nil` for any other text.
+    /// Reads the 36 characters of a UUID, without regard to case (RFC 9562, section 4); `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         let parsed = text.withUTF8 { NotificationID(utf8: $0) }
@@ -53,13 +53,13 @@ public struct NotificationID: Hashable, Sendable {
         self = parsed
     }
 
-    /// Reads the 36 bytes of a UUID in lower case; `nil` for any other text.
+    /// Reads the 36 bytes of a UUID, without regard to case (RFC 9562, section 4); `nil` for any other text.
     public init?(utf8 bytes: [UInt8]) {
         guard let id = bytes.withUnsafeBufferPointer({ NotificationID(utf8: $0) }) else { return nil }
         self = id
     }
 
-    /// Reads the 36 bytes of a UUID in lower case; `nil` for any other text.
+    /// Reads the 36 bytes of a UUID, without regard to case (RFC 9562, section 4); `nil` for any other text.
     ///
     /// It takes memory and no collection: a generic reader is not specialised for other modules, and there it took a
     /// fifth of all instructions of a dispatcher.
@@ -76,6 +76,7 @@ public struct NotificationID: Hashable, Sendable {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
             case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
             default: return nil
             }
             // The first half ends with the third group.

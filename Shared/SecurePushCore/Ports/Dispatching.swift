@@ -5,12 +5,14 @@ public protocol DispatchStore: Sendable {
     ///
     /// The first attempt is open if the row was stored with it (``SealedNotification/claimsFirstAttempt``), and nobody
     /// has claimed the notification, entered work on it or recorded an outcome. Other IDs are absent from the answer,
-    /// and so are those whose outbox entry is due within ``OutboxPolicy/notice``: claim these.
+    /// and so are those whose outbox entry is due within ``OutboxPolicy/notice``, and those whose `NotBefore` is after
+    /// `now`: claim these.
     ///
     /// Work that takes longer than ``OutboxPolicy/entry`` must be entered (``enter(_:now:)``), because the outbox does
     /// not see it otherwise.
     ///
-    /// - Throws: ``StorageError``. Repeating it is harmless.
+    /// - Throws: ``StorageError``, also if the store is known to take no writes now: a push that cannot be recorded
+    ///   must not be sent. Repeating it is harmless.
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
 
     /// Enters the work on first attempts that ``begin(_:now:)`` has returned: stores the time, and an accepted
@@ -22,6 +24,8 @@ public protocol DispatchStore: Sendable {
     /// that is given twice is claimed once.
     ///
     /// A row that this program cannot read is reported by its ID. It does not keep other rows from being claimed.
+    /// Neither does a row whose `NotBefore` is after `now` (``DispatchClaims/early``). It stays as it is: the outbox
+    /// publishes it when its time has come, and whatever is in the broker before that has another origin.
     ///
     /// - Parameter first: the IDs among them whose deliveries own the first attempt. If it is still open, this is it:
     ///   the number stays 1.
@@ -29,8 +33,9 @@ public protocol DispatchStore: Sendable {
     ///   repeat it only if ``StorageError/isRetriable``.
     func claim(_ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp) async throws -> DispatchClaims
 
-    /// Removes notifications with unreadable rows from the outbox, after a dead letter was published for each.
-    /// Otherwise their IDs would be published and dead-lettered again and again. The rows stay unchanged.
+    /// Removes notifications with rows that cannot be read, or that the store refuses to change, from the outbox, after
+    /// a dead letter was published for each. Otherwise their IDs would be published and dead-lettered again and again.
+    /// The rows stay unchanged.
     func abandon(_ ids: [NotificationID]) async throws
 
     /// Stores outcomes in one statement, each only if its attempt is still the newest. Also changes the outbox: the

@@ -34,4 +34,8 @@ public protocol FollowUpStore: Sendable {
     /// A step of a reminder counts as sent (``ReminderProgress/sent``) with its first outcome in which a platform has
     /// accepted it. An outcome that is stored twice counts once.
     func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws
+
+    /// Ends follow-ups whose rows cannot be read, or that the store refuses for good, after a dead letter was published
+    /// for each. Otherwise they would fall due and be dead-lettered again and again. The rest of the rows stays.
+    func abandonFollowUps(_ followUps: [FollowUp]) async throws
 }

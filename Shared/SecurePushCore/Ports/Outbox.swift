@@ -65,7 +65,9 @@ public struct OutboxEntry: Sendable, Hashable {
 public struct OutboxBacklog: Sendable, Hashable {
     /// The number of unpublished entries.
     public var count: Int
-    /// When the oldest due entry was created, according to its ID; `nil` if none is due.
+    /// Since when the oldest entry that has fallen due could have been published: the creation of its notification, or
+    /// `NotBefore`; `nil` if none has. An entry that is leased counts until the broker has confirmed it. Otherwise one
+    /// that the broker refuses again and again would never be seen.
     public var oldest: Timestamp?
 
     /// Makes a backlog.
@@ -114,6 +116,10 @@ public enum OutboxPolicy {
     /// before its entry is due a first attempt can begin without a write. Longer than ``entry`` and the time in which a
     /// dispatcher is connected again after the store was away.
     public static let notice = Duration.seconds(3)
+
+    /// How far ahead of its `NotBefore` a message may arrive and still wait in the dispatcher: the clock of the process
+    /// that published it may be ahead of the dispatcher's. A message that is earlier than that is dropped.
+    public static let clockDifference = redelivery
 
     /// `NotBefore` if it is set and later than the creation, else the creation plus the grace time.
     public static func due(of notification: Notification) -> Timestamp {

@@ -1,7 +1,7 @@
 /// The refresh tokens that descend from one log-in (RFC 9700, section 4.14: a token family).
 ///
-/// Each refresh replaces the token. Only the newest one is stored, as a hash. Any other token of the family has been
-/// used before.
+/// Each refresh replaces the token. Only the newest one and the one before it are stored, as hashes. Any other token of
+/// the family has been used before.
 public struct RefreshFamily: Sendable, Hashable {
     /// Random bytes, which each token of the family contains.
     public var id: [UInt8]
@@ -13,8 +13,24 @@ public struct RefreshFamily: Sendable, Hashable {
     public var tokenHash: [UInt8]
     /// When the newest token expires.
     public var expiresAt: Timestamp
+    /// The token that the newest one has replaced; `nil` before the first refresh.
+    public var replaced: ReplacedToken?
 
-    /// Makes a family.
+    /// A token that was used.
+    public struct ReplacedToken: Sendable, Hashable {
+        /// SHA-256 of its secret.
+        public var hash: [UInt8]
+        /// When it was used first.
+        public var usedAt: Timestamp
+
+        /// Makes a value.
+        public init(hash: [UInt8], usedAt: Timestamp) {
+            self.hash = hash
+            self.usedAt = usedAt
+        }
+    }
+
+    /// Makes a family of one token.
     public init(id: [UInt8], owner: UserName, userEntry: String, tokenHash: [UInt8], expiresAt: Timestamp) {
         self.id = id
         self.owner = owner
@@ -38,7 +54,8 @@ public protocol RefreshTokenStore: Sendable {
     /// Replaces the token of a family if the stored hash is `hash` and has not expired at `now`. Of several calls with
     /// one hash, one succeeds.
     ///
-    /// - Parameter family: has the new hash and the new expiry; owner and entry stay as they are stored.
+    /// - Parameter family: has the new hash, the new expiry and the token that was replaced; owner and entry stay as they
+    ///   are stored.
     /// - Returns: whether the token was replaced.
     func renew(_ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp) async throws -> Bool
 

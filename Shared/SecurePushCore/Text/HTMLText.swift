@@ -1,13 +1,13 @@
 /// Text for HTML.
 public enum HTMLText {
-    /// Escapes a text for an element or a quoted attribute.
+    /// Escapes a text for an element or a quoted attribute, with ``OutsideText/visible(_:)``.
     ///
     /// It goes by scalar and not by character: Swift joins a scalar such as U+0600 and the `<` after it, or a quote and
     /// a combining accent, into one character that is neither `<` nor a quote (UAX 29, GB9b and GB9).
     public static func escape(_ text: String) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars {
+        for scalar in OutsideText.visible(text).unicodeScalars {
             switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"

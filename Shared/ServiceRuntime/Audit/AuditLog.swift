@@ -52,15 +52,33 @@ public final class AuditLog: Service, Sendable {
         self.logger = logger
         self.file = file
         self.patience = patience
-        try file.append([AuditEntry(service: service, action: "service.start", id: SecurePushVersion.current)])
+        try begin()
+    }
+
+    /// Writes the line of the start. A start does not wait for ever either.
+    private func begin() throws {
+        let entry = AuditEntry(service: service, action: "service.start", id: SecurePushVersion.current)
+        let failure = Mutex<FileError?>(nil)
+        let written = DispatchSemaphore(value: 0)
+        let file = file
+        queue.async {
+            do throws(FileError) { try file.append([entry]) } catch { failure.withLock { $0 = error } }
+            written.signal()
+        }
+        guard written.wait(timeout: .now() + .milliseconds(Int(patience / .milliseconds(1)))) == .success else {
+            throw FileError(.unreadable, path: file.path, stuckMessage)
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    private var stuckMessage: String {
+        "The disk, or the reader of standard output, has taken no lines for \(patience.components.seconds) s."
     }
 
     /// Why lines cannot be written; `nil` if the last ones were.
     var problem: String? {
         state.withLock { state in
-            isStuck(state)
-                ? "The disk, or the reader of standard output, has taken no lines for \(patience.components.seconds) s."
-                : state.failure
+            isStuck(state) ? stuckMessage : state.failure
         }
     }
 

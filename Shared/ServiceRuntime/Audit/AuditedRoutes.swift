@@ -25,11 +25,9 @@ public struct AuditedRoutes: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The action of a route. That of an unlisted one is its method and path, and only refusals get a line.
     func action(_ method: String, _ path: String) -> AuditedAction {
-        // HEAD returns and changes nothing.
-        let isHead = method == "HEAD"
-        guard let action = actions["\(isHead ? "GET" : method) \(path)"] else {
-            return .refusals(of: "\(method) \(path)")
-        }
-        return isHead ? .refusals(of: action.name) : action
+        // HEAD tells that something is there. The line says HEAD, because nothing was read.
+        if let action = actions["\(method) \(path)"] { return action }
+        guard method == "HEAD", let get = actions["GET \(path)"] else { return .refusals(of: "\(method) \(path)") }
+        return AuditedAction(name: get.name + ".head", writesAll: get.writesAll)
     }
 }

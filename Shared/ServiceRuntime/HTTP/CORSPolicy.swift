@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 import Hummingbird
 public import ServiceConfiguration
 
@@ -11,16 +11,23 @@ public import ServiceConfiguration
 /// (`Access-Control-Allow-Credentials`). The policy covers `/api/`; operators' paths are not for web apps.
 public struct CORSPolicy: Sendable {
     /// The headers that a web app may send, besides those that need no permission.
-    static let allowedHeaders = "Authorization, Content-Type, Idempotency-Key, Traceparent, X-Request-Id"
+    static let allowedHeaders =
+        "Authorization, Content-Type, Idempotency-Key, Traceparent, Tracestate, Baggage, X-Request-Id"
     /// The response headers that a web app may read, besides those that need no permission.
     static let exposedHeaders = "Allow, Retry-After, WWW-Authenticate, X-Request-Id"
     /// How long a browser may keep the answer to a preflight request, in seconds: the most that Chromium keeps.
     static let maxAge = "7200"
 
     private let origins: Set<WebOrigin>
+    private let allowed: String
 
-    /// - Parameter origins: see `RETRIEVAL_CORS_ORIGINS`.
-    public init(origins: [WebOrigin]) { self.origins = Set(origins) }
+    /// - Parameters:
+    ///   - origins: see `RETRIEVAL_CORS_ORIGINS`.
+    ///   - headers: further request headers that web apps may send; see `RETRIEVAL_CORS_HEADERS`.
+    public init(origins: [WebOrigin], headers: [HTTPField.Name] = []) {
+        self.origins = Set(origins)
+        allowed = ([Self.allowedHeaders] + headers.map(\.rawName)).joined(separator: ", ")
+    }
 
     /// The answer to a preflight request of an origin that may call this path.
     ///
@@ -36,7 +43,7 @@ public struct CORSPolicy: Sendable {
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: methods.joined(separator: ", "),
-                .accessControlAllowHeaders: Self.allowedHeaders, .accessControlMaxAge: Self.maxAge,
+                .accessControlAllowHeaders: allowed, .accessControlMaxAge: Self.maxAge,
             ])
     }
 
@@ -54,8 +61,14 @@ public struct CORSPolicy: Sendable {
         }
     }
 
-    /// Whether a path is for web apps.
-    func covers(_ path: String) -> Bool { path.hasPrefix("/api/") }
+    /// Whether a path is for web apps. The router takes several slashes in a row for one.
+    func covers(_ path: String) -> Bool {
+        let start = path.utf8.drop { $0 == UInt8(ascii: "/") }
+        return start.count < path.utf8.count && start.starts(with: "api/".utf8)
+    }
+
+    /// Whether the request is of a web app that may call.
+    func allows(_ request: Request) -> Bool { origin(of: request) != nil }
 
     /// The origin of the request, if it is one of this policy's.
     private func origin(of request: Request) -> WebOrigin? {

@@ -151,10 +151,10 @@ extension HTTPConfiguration.TLS {
     /// - Throws: ``ConfigurationError`` if one of the files cannot be read, or the key belongs to another certificate.
     func load() throws -> (TLSConfiguration, expiry: Int) {
         let chain = try reading(ConfigurationKeys.tlsCertificateFile, "no PEM certificate") {
-            try NIOSSLCertificate.fromPEMFile(certificateFile)
+            try NIOSSLCertificate.certificates(inFile: certificateFile)
         }
         let key = try reading(ConfigurationKeys.tlsPrivateKeyFile, "no PEM private key") {
-            try NIOSSLPrivateKey(file: privateKeyFile, format: .pem)
+            try NIOSSLPrivateKey(bytes: Array(FileContent(path: privateKeyFile).text.utf8), format: .pem)
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))

@@ -61,7 +61,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
         _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
     ) -> HTTPConfiguration? {
         let before = reader.issues.count
-        let host = reader.read(ConfigurationKeys.httpHost)
+        let host = reader.read(ConfigurationKeys.httpHost).map(plainHost)
         let port = reader.read(ConfigurationKeys.httpPort(default: defaultPort))
         let tls = readTLS(&reader)
         let limits = HTTPLimits.read(&reader)
@@ -77,6 +77,21 @@ public struct HTTPConfiguration: Sendable, Hashable {
         var configuration = HTTPConfiguration(host: host, port: port, tls: tls)
         configuration.limits = limits
         return configuration
+    }
+
+    /// A host without the brackets that IPv6 addresses have in URLs.
+    public static func plainHost(_ host: String) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    }
+
+    /// Tries what can be wrong with the settings: the limits, the TLS files, and the host if it is a name.
+    ///
+    /// - Parameter key: the setting of the host.
+    /// - Throws: ``ConfigurationError``.
+    public func check(_ key: ConfigurationKey<String> = ConfigurationKeys.httpHost) async throws {
+        _ = try limits.resolved()
+        _ = try tls?.load()
+        if let problem = await HostLookup.problem(of: host) { throw ConfigurationError(key.name, problem) }
     }
 
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS? {
@@ -108,6 +123,30 @@ public struct HTTPLimits: Sendable, Hashable {
     public var headerTimeout: Duration = .seconds(10)
     /// How long the service waits for the next part of a request's body.
     public var bodyTimeout: Duration = .seconds(30)
+    /// The time for a small body as a whole, and for the beginning of any other.
+    public var smallBodyTimeout: Duration = .seconds(10)
+    /// The declared length up to which a body is small, in bytes.
+    public var maxSmallBody = 64 * 1024
+    /// The bytes that any other body must bring per second.
+    public var minBodyBytesPerSecond = 1024
+    /// The paths whose bodies are streams: the route has a clock of its own, which ends before ``streamTimeout``.
+    public var streamedPaths: Set<String> = []
+    /// How long the service waits for the next part of a stream.
+    public var streamTimeout: Duration = .seconds(75)
+    /// Requests whose bodies have not arrived, per client address (IPv6: per /64 network).
+    public var maxWaitingBodiesPerAddress = 1024
+    /// The same for all addresses.
+    public var maxWaitingBodies = 16_384
+    /// The proxies that may tell a client's address.
+    public var trustedProxies: [AddressBlock] = []
+    /// Requests at once on an HTTP/2 connection.
+    public var maxStreams = 32
+    /// Bytes that a client may leave unread for ``slowReaderTimeout``, with what their answers need in memory.
+    public var maxUnsentBytes = 256 * 1024
+    /// How long a client with so many unread bytes may take hardly any of them.
+    public var slowReaderTimeout: Duration = .seconds(5)
+    /// Such bytes of all connections. Above it, those with the most are closed.
+    public var maxUnsentBytesInAll = 64 << 20
     /// From accepting a connection to the end of its TLS handshake.
     public var handshakeTimeout: Duration = .seconds(10)
     /// How long a connection may be idle, and how long its client may not read any of an answer.
@@ -125,6 +164,7 @@ public struct HTTPLimits: Sendable, Hashable {
     static let keys: [any ConfigurationKeyDescription] = [
         ConfigurationKeys.httpMaxConnections, ConfigurationKeys.httpMaxConnectionsPerAddress,
         ConfigurationKeys.httpMaxInFlight, ConfigurationKeys.httpHeaderTimeout, ConfigurationKeys.httpBodyTimeout,
+        ConfigurationKeys.trustedProxies,
     ]
 
     /// Values that cannot be used are noted in the reader, and have their defaults here.
@@ -135,6 +175,7 @@ public struct HTTPLimits: Sendable, Hashable {
         limits.maxInFlight = reader.read(ConfigurationKeys.httpMaxInFlight) ?? limits.maxInFlight
         limits.headerTimeout = reader.read(ConfigurationKeys.httpHeaderTimeout) ?? limits.headerTimeout
         limits.bodyTimeout = reader.read(ConfigurationKeys.httpBodyTimeout) ?? limits.bodyTimeout
+        limits.trustedProxies = reader.read(ConfigurationKeys.trustedProxies) ?? []
         return limits
     }
 

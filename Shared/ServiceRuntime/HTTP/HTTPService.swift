@@ -1,7 +1,6 @@
 import HTTPTypes
 public import Hummingbird
 import HummingbirdCore
-import HummingbirdHTTP2
 import Logging
 import NIOCore
 import NIOSSL
@@ -73,15 +72,16 @@ extension HTTPConfiguration {
     /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
     func serverBuilder(direct: DirectRoutes?, context: ServiceContext) throws -> HTTPServerBuilder {
         let limits = try limits.resolved()
-        context.requests.setLimit(limits.maxInFlight)
+        context.proxies.set(limits.trustedProxies)
         let connections = HTTPConnections(limits: limits, context: context)
+        context.requests.setLimit(limits.maxInFlight) { [weak connections] in connections?.closeWorst() }
         let table = direct.map { DirectRouteTable($0, service: context) }
-        // The head of a request is a line, a token and a few fields; 64 KiB in all is generous. ConnectionHandler and
-        // RequestHandler hold all deadlines.
+        // The head of a request is a line, a token of at most 16 KiB and a few fields; 64 KiB in all is generous.
+        // ConnectionHandler and RequestHandler hold all deadlines.
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestHandler(limits: limits, direct: table)],
+            additionalChannelHandlers: [RequestHandler(limits: limits, direct: table, logger: context.logger)],
             httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: 16_384, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
+                maxHeaderFieldSize: 20_480, maxHeaderListSize: 65_536, maxHeaderFieldCount: 100))
         guard let tls else {
             return HTTPServerBuilder { responder in
                 GuardedHTTP1Channel(
@@ -99,12 +99,10 @@ extension HTTPConfiguration {
         context.metrics.observe("securepush_certificate_expiry_seconds") {
             Double(Int64(certificates.expiry) - Timestamp.now.seconds)
         }
-        let http2 = HTTP2UpgradeChannel.Configuration(
-            idleTimeout: limits.idleTimeout, gracefulCloseTimeout: .seconds(5), streamConfiguration: http1)
         return HTTPServerBuilder { responder in
-            try GuardedTLSChannel(certificates: certificates, connections: connections) { tls in
-                try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder)
-            }
+            try GuardedTLSChannel(
+                http1: HTTP1Channel(responder: responder, configuration: http1), certificates: certificates,
+                connections: connections)
         }
     }
 }
@@ -135,7 +133,7 @@ struct HTTPListener<Application: Service>: Service {
         case EADDRINUSE: "the address is in use"
         case EACCES: "this user may not listen on the port"
         case EADDRNOTAVAIL: "this machine has no such address"
-        default: "\(error)"
+        default: String(cString: strerror(error.errnoCode)).lowercased()
         }
     }
 }

@@ -29,15 +29,21 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         let start = ContinuousClock.now
         let identifier = RequestIdentifier.of(request.headers)
         let trace = trace(of: request)
-        let request = request.below(trace)
-        var context = context
+        var request = request.below(trace)
+        let expectation = BodyExpectation(of: request, context)
+        if let expectation { request.body = expectation.asking(for: request.body) }
+        var context = withClient(of: request, context)
         context.logger = context.logger.of(request: identifier, trace: request.headers.traceContext)
         var response: Response
         do {
             response = try await answer(request, context: context, within: trace, next: next)
+            // A streamed answer may read the body while it is written: the 100 comes before it.
+            if response.body.contentLength == nil, response.status.kind == .successful { await expectation?.meet() }
         } catch let error as HTTPParserError {
             throw error  // Hummingbird answers it by closing the connection.
         } catch {
+            // The request's permit has ended: a held answer is not in flight.
+            if let delay = (error as? AuthenticationError)?.delay, delay > .zero { try? await Task.sleep(for: delay) }
             response = answer(to: error, request: request, context: context, identifier: identifier)
         }
         response.headers[.xRequestID] = identifier
@@ -55,6 +61,15 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             method: request.method, route: route, requestID: identifier, start: start, trace: trace,
             line: accessLine(of: request, route: route, context: context))
         return observed.observing(response, logger: service.logger)
+    }
+
+    /// The context with the client's address, which a trusted proxy tells.
+    private func withClient(of request: Request, _ context: Context) -> Context {
+        guard var own = context as? ServiceRequestContext, service.proxies.contains(own.remoteAddress) else {
+            return context
+        }
+        own.remoteAddress = service.proxies.client(of: own.remoteAddress, request.headers)
+        return own as? Context ?? context
     }
 
     /// The new span of a request, if requests are traced. Those of operators are not.
@@ -87,13 +102,20 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         guard HTTPInstruments.knows(request.method) else {
             throw Problem(.notImplemented, "This service does not implement the method.")
         }
+        try request.checkCodings()
         if let answer = cors?.preflight(request, methods: service.routes.methods) { return answer }
         if Operations.paths.contains(request.uri.path) { return try await next(request, context) }
-        guard let permit = service.requests.begin() else {
-            throw Problem.serviceUnavailable("Too many requests are in flight (HTTP_MAX_IN_FLIGHT).")
+        guard let permit = service.requests.begin() else { throw InFlightRequests.problem }
+        // A proxy that refuses `/metrics` must not be bypassed by `//metrics`, which the router takes for the same.
+        if context.endpointPath.map(Operations.paths.contains) == true {
+            throw Problem.notFound("There is nothing at this path.")
         }
-        var response = try await next(request, context)
-        // A streamed answer is in flight until it is written. A complete one takes no more work from here on.
+        // The bodies of other methods are not read.
+        let hasBody = request.method != .get && request.method != .head
+        var response = try await next(hasBody ? request.pausing(permit) : request, context)
+        permit.answers()
+        // A streamed answer is in flight until it is written. A complete one takes no more work from here on, and
+        // RequestHandler counts it until it has left.
         if response.body.contentLength == nil {
             let body = response.body
             response.body = ResponseBody { writer in
@@ -121,6 +143,19 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Request {
+    /// Refuses a body that is compressed: no route would read what the client means.
+    ///
+    /// - Throws: ``Problem`` 415 with the codings that are taken (RFC 9110, sections 8.4 and 15.5.16).
+    fileprivate func checkCodings() throws(Problem) {
+        let isPlain = headers[values: .contentEncoding].allSatisfy { $0.isEmpty || $0.lowercased() == "identity" }
+        let isChunked = headers[values: .transferEncoding].allSatisfy { $0.isEmpty || $0.lowercased() == "chunked" }
+        guard isPlain, isChunked else {
+            throw Problem(
+                .unsupportedMediaType, "The body must not be compressed (Content-Encoding, Transfer-Encoding).",
+                headers: [.acceptEncoding: "identity"])
+        }
+    }
+
     /// The request with the span as its caller, so that everything made for it is below the span.
     fileprivate func below(_ trace: RequestTrace?) -> Request {
         guard let trace else { return self }
@@ -154,6 +189,7 @@ extension Problem {
     private init(_ error: AuthenticationError) {
         switch error.code {
         case .unavailable: self = .serviceUnavailable(error.message)
+        case .tooLong: self = Problem(.requestHeaderFieldsTooLarge, error.message)
         case .throttled: self = .tooManyRequests(error.message, retryAfter: error.retryAfter ?? .seconds(1))
         default: self = .unauthorized(error.message, challenges: error.challenges)
         }

@@ -57,16 +57,25 @@ extension HTTPFields {
     public var traceContext: TraceContext? { self[.traceparent].flatMap { TraceContext(traceparent: $0) } }
 }
 
+/// The context of a request that can be asked for its body (`100 Continue`).
+public protocol ChannelRequestContext: RequestContext {
+    /// The connection, or the stream of an HTTP/2 connection.
+    var channel: any Channel { get }
+}
+
 /// The context of a request, with the address that it came from.
-public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext {
+public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext, ChannelRequestContext {
     /// Hummingbird's own part.
     public var coreContext: CoreRequestContextStorage
-    /// The other end of the connection.
-    public let remoteAddress: SocketAddress?
+    /// The connection, or the stream of an HTTP/2 connection.
+    public let channel: any Channel
+    /// The client's address: the other end of the connection, or the one that a trusted proxy tells.
+    public internal(set) var remoteAddress: SocketAddress?
 
     /// Called by Hummingbird for each request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
         remoteAddress = source.channel.remoteAddress
     }
 }

@@ -10,18 +10,28 @@ import Synchronization
 /// - Parameters:
 ///   - cors: the web apps that may call the API; `nil` for none.
 ///   - audited: the actions of the routes in the audit log.
+///   - readChanges: whether a `GET` of a route changes something, such as whether a notification has been read.
 public func makeRouter<Context: RequestContext>(
-    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:]
+    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:],
+    readChanges: @escaping @Sendable (Request, _ route: String) -> Bool = { _, _ in false }
 ) -> Router<Context> {
     let router = Router(context: type, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ProblemMiddleware(context: context, cors: cors))
     if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: audited)) }
+    router.add(middleware: CrossSiteMiddleware(cors: cors, readChanges: readChanges))
     return router
 }
 
 /// The paths that every service answers to operators, whatever its load.
 enum Operations {
     static let paths: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
+
+    /// Whether the router takes a path for one of these although it is spelled otherwise: `//metrics`, `/metrics/`.
+    /// There is nothing at such a path.
+    static func isMisspelled(_ path: String) -> Bool {
+        guard !paths.contains(path) else { return false }
+        return paths.contains("/" + path.split(separator: "/").joined(separator: "/"))
+    }
 }
 
 extension Router {
@@ -95,6 +105,7 @@ final class RouteTable: Sendable {
     /// If several patterns match, the one with the fewest captures counts, as in the router: the methods of
     /// `/notifications/{id}` are not those of `/notifications/batch`.
     func methods(of path: String) -> [String] {
+        if Operations.isMisspelled(path) { return [] }
         let segments = RouteTable.segments(of: path[...])
         let found = routes.withLock { routes in routes.filter { RouteTable.matches($0.segments, segments) } }
         let fewest = found.map(\.captures).min()
@@ -115,43 +126,5 @@ final class RouteTable: Sendable {
             guard isCapture(segment) || segment == path[index] else { return false }
         }
         return pattern.count == path.count
-    }
-}
-
-/// Counts the requests in flight, and refuses those above the limit.
-final class InFlightRequests: Sendable {
-    /// One request. It counts until ``end()`` or until the permit is released.
-    final class Permit: Sendable {
-        private let requests: InFlightRequests
-        private let isHeld = Atomic(true)
-
-        fileprivate init(_ requests: InFlightRequests) { self.requests = requests }
-
-        deinit { end() }
-
-        /// Ends the request; only the first call has an effect.
-        func end() {
-            guard isHeld.exchange(false, ordering: .relaxed) else { return }
-            requests.count.subtract(1, ordering: .relaxed)
-        }
-    }
-
-    private let count = Atomic(0)
-    private let limit = Atomic(Int.max)
-
-    /// The requests that are being answered now.
-    var current: Int { count.load(ordering: .relaxed) }
-
-    /// Sets the limit. Before the first call there is none.
-    func setLimit(_ value: Int) { limit.store(value, ordering: .relaxed) }
-
-    /// Counts a new request; `nil` if the limit is reached.
-    func begin() -> Permit? {
-        let (_, now) = count.add(1, ordering: .relaxed)
-        guard now <= limit.load(ordering: .relaxed) else {
-            count.subtract(1, ordering: .relaxed)
-            return nil
-        }
-        return Permit(self)
     }
 }

@@ -8,7 +8,7 @@ import SecurePushCore
 ///      "scope":"ingest","attributes":{"port":"8080"},"resource":{"service.name":"ingest","service.version":"0.1.0"}}
 ///
 /// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out if there is
-/// none. `trace_id` and `span_id` of the metadata are fields of their own. Every line is one `write(2)`.
+/// none. `trace_id` and `span_id` of the metadata are fields of their own. ``LogWriter`` writes the lines.
 public struct JSONLogHandler: LogHandler {
     /// The logger's own metadata.
     public var metadata: Logger.Metadata = [:]
@@ -33,7 +33,7 @@ public struct JSONLogHandler: LogHandler {
         self.label = label
         self.service = service
         self.logLevel = logLevel
-        self.write = write ?? { StandardStream.error.write($0) }
+        self.write = write ?? { LogWriter.standardError.write($0) }
     }
 
     /// One value of ``metadata``.

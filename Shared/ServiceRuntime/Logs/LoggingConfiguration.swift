@@ -1,11 +1,7 @@
 import Logging
+import SecurePushCore
 import ServiceConfiguration
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// The level and format of the log.
 struct LoggingConfiguration: Sendable, Hashable {
@@ -32,11 +28,23 @@ struct LoggingConfiguration: Sendable, Hashable {
             logsAccess: reader.read(ConfigurationKeys.accessLog) ?? false)
     }
 
-    func makeHandler(label: String, service: String) -> any LogHandler {
+    /// - Parameter write: receives one line with its line end; writes to standard error by default.
+    func makeHandler(
+        label: String, service: String, write: (@Sendable ([UInt8]) -> Void)? = nil
+    ) -> any LogHandler {
         switch format {
-        case .text: TextLogHandler(label: label, logLevel: level, isColoured: isColoured)
-        case .json: JSONLogHandler(label: label, service: service, logLevel: level)
+        case .text: TextLogHandler(label: label, logLevel: level, isColoured: isColoured, write: write)
+        case .json: JSONLogHandler(label: label, service: service, logLevel: level, write: write)
         }
+    }
+
+    /// The line about log lines that were dropped; empty if the level leaves it out.
+    func droppedLine(_ lines: Int, service: String) -> [UInt8] {
+        let line = Mutex<[UInt8]>([])
+        let handler = makeHandler(label: service, service: service) { bytes in line.withLock { $0 = bytes } }
+        Logger(label: service) { _ in handler }.warning(
+            "Log lines were dropped because standard error did not take them", metadata: ["lines": "\(lines)"])
+        return line.withLock { $0 }
     }
 }
 
@@ -58,41 +66,9 @@ extension LogHandler {
         if let given = event.metadata { all.merge(given) { _, given in given } }
         if let error = event.error {
             all[LogKeys.errorType] = "\(String(reflecting: type(of: error)))"
-            all[LogKeys.errorMessage] = "\(String(describing: error))"
+            all[LogKeys.errorMessage] = "\(ErrorText.describe(error))"
         }
         if let identifier = all.removeValue(forKey: LogKeys.requestID) { all[LogKeys.requestIDShown] = identifier }
         return all.sorted { $0.key < $1.key }
     }
-}
-
-/// Standard output or standard error, written without a buffer.
-struct StandardStream: Sendable {
-    let descriptor: Int32
-
-    static let output = StandardStream(descriptor: STDOUT_FILENO)
-    static let error = StandardStream(descriptor: STDERR_FILENO)
-
-    var isTerminal: Bool { isatty(descriptor) == 1 }
-
-    func write(_ text: String) { write(Array(text.utf8)) }
-
-    /// One `write(2)`, so that lines of several threads and processes do not mix. A short write is continued.
-    func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno != EINTR {
-                    return
-                }
-            }
-        }
-    }
-}
-
-private func systemWrite(_ descriptor: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
-    guard let base else { return 0 }
-    return write(descriptor, base, count)
 }

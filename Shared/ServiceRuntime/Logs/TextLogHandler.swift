@@ -3,8 +3,8 @@ import SecurePushCore
 
 /// Writes lines for people to standard error: `2026-11-21T08:30:00.000Z info     Listening port=8080`.
 ///
-/// Values with spaces, quotes or control characters are quoted and escaped, so that no value can forge a line. Every
-/// line is one `write(2)`.
+/// Values with spaces, quotes or control characters are quoted and escaped, so that no value can forge a line.
+/// ``LogWriter`` writes the lines.
 struct TextLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
@@ -24,7 +24,7 @@ struct TextLogHandler: LogHandler {
         self.label = label
         self.logLevel = logLevel
         self.isColoured = isColoured
-        self.write = write ?? { StandardStream.error.write($0) }
+        self.write = write ?? { LogWriter.standardError.write($0) }
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

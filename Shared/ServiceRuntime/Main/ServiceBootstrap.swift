@@ -1,8 +1,10 @@
 import CoreMetrics
+import Dispatch
 import Logging
 import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 
 #if canImport(Glibc)
@@ -14,9 +16,11 @@ import Darwin
 
 /// Sets up the process's logging and metrics, and groups its services.
 enum ServiceBootstrap {
-    /// A drain must end within 10 s: 8 s for the services, 1 s after their cancellation, 1 s in reserve.
+    /// A drain must end within 10 s: 8 s for the services, 1 s after their cancellation, and the rest for the last
+    /// lines of the log.
     static let maxDrain = Duration.seconds(8)
     static let maxCancellation = Duration.seconds(1)
+    static let maxFlush = Duration.milliseconds(700)
 
     /// To be called once per process, because swift-log and swift-metrics allow no second bootstrap.
     ///
@@ -25,6 +29,7 @@ enum ServiceBootstrap {
         name: String, logging: LoggingConfiguration, tracing: TracingConfiguration?
     ) -> (ServiceContext, SpanExporter?) {
         LoggingSystem.bootstrap { logging.makeHandler(label: $0, service: name) }
+        LogWriter.standardError.noteDrops { logging.droppedLine($0, service: name) }
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         let logger = Logger(label: name)
@@ -43,9 +48,11 @@ enum ServiceBootstrap {
     /// A group of all services. SIGTERM and SIGINT drain them in reverse order, and a second signal quits at once.
     /// SIGHUP reloads the registered parts. If a service fails, the others drain too.
     ///
-    /// - Parameter exporter: stops after all parts that make spans.
+    /// - Parameters:
+    ///   - exporter: stops after all parts that make spans.
+    ///   - limit: begins when the services begin to stop. A group's own limit would trap.
     static func group(
-        of services: [any Service], exporter: SpanExporter? = nil, context: ServiceContext
+        of services: [any Service], exporter: SpanExporter? = nil, context: ServiceContext, limit: ShutdownLimit? = nil
     ) -> ServiceGroup {
         let signals: [UnixSignal] = [.sigterm, .sigint]
         let own: [any Service] = [
@@ -53,15 +60,65 @@ enum ServiceBootstrap {
         ]
         let all = own + [exporter].compactMap(\.self) + services
         var configuration = ServiceGroupConfiguration(
-            services: all.map {
+            services: all.map { service in
                 .init(
-                    service: $0, successTerminationBehavior: .cancelGroup,
-                    failureTerminationBehavior: .gracefullyShutdownGroup, serviceName: String(describing: type(of: $0)))
+                    service: limit?.watching(service) ?? service, successTerminationBehavior: .cancelGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup,
+                    serviceName: String(describing: type(of: service)))
             },
             gracefulShutdownSignals: signals, logger: context.logger)
         configuration.maximumGracefulShutdownDuration = maxDrain
-        configuration.maximumCancellationDuration = maxCancellation
         return ServiceGroup(configuration: configuration)
+    }
+}
+
+/// Ends the process if its services have not stopped in time, whatever holds them.
+final class ShutdownLimit: Sendable {
+    private let end: @Sendable ((any Error)?) -> Void
+    private let isBegun = Mutex(false)
+    private let time: Duration
+    /// A thread of its own: those of the tasks may be what is held.
+    private let queue = DispatchQueue(label: "securepush.shutdown")
+
+    /// - Parameters:
+    ///   - time: how long the services may take.
+    ///   - end: gets the error that began the shutdown; `nil` after a signal.
+    init(
+        _ time: Duration = ServiceBootstrap.maxDrain + ServiceBootstrap.maxCancellation,
+        end: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        (self.time, self.end) = (time, end)
+    }
+
+    private func begin(_ error: (any Error)?) {
+        let isFirst = isBegun.withLock { isBegun in
+            defer { isBegun = true }
+            return !isBegun
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(time / .milliseconds(1)))) { self.end(error) }
+    }
+
+    /// A service whose stop, failure or end begins the time.
+    func watching(_ service: any Service) -> any Service { Watched(service: service, limit: self) }
+
+    private struct Watched: Service {
+        let service: any Service
+        let limit: ShutdownLimit
+
+        func run() async throws {
+            do {
+                try await withGracefulShutdownHandler {
+                    try await service.run()
+                } onGracefulShutdown: {
+                    limit.begin(nil)
+                }
+            } catch {
+                limit.begin(error)
+                throw error
+            }
+            limit.begin(nil)
+        }
     }
 }
 
@@ -87,12 +144,31 @@ struct SecondSignalService: Service {
 /// Process-wide settings, applied once before anything else runs.
 enum ProcessTuning {
     static func apply() {
+        raiseFileLimit()
+        hideMemory()
+        limitHeap()
+    }
+
+    /// For every start of the program, before it writes anything.
+    static func ignoreSignals() {
         // Writing to a closed connection is an error of write(2), not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         // SIGHUP never ends a service, not even while it starts. ReloadService listens to it.
         signal(SIGHUP, SIG_IGN)
-        raiseFileLimit()
-        limitHeap()
+    }
+
+    /// The memory holds keys and payloads. So no core is written, not even through a program that takes cores
+    /// (core_pattern), and no other process of the same user can attach or read the memory (prctl(2), ptrace(2)).
+    ///
+    /// The files of the process in /proc then belong to root. The process itself can still read those that it needs.
+    private static func hideMemory() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        #if canImport(Glibc)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        _ = securepush_hide_memory()
+        #else
+        setrlimit(RLIMIT_CORE, &none)
+        #endif
     }
 
     /// Each connection needs a descriptor: raises the soft limit to the hard limit, at most 65,536.

@@ -23,6 +23,8 @@ public struct ServiceContext: Sendable {
     let routes = RouteTable()
     /// The requests in flight, without those of operators.
     let requests = InFlightRequests()
+    /// The proxies that may tell a client's address.
+    let proxies = TrustedProxies()
     /// The parts that SIGHUP reloads.
     let reloads: ReloadRegistry
     /// The handling that all requests have.
@@ -89,7 +91,7 @@ final class ReloadRegistry: Sendable {
             } catch {
                 logger.error(
                     "A reload failed; the last good state stays in use",
-                    metadata: ["part": "\(part.name)", LogKeys.errorMessage: "\(error)"])
+                    metadata: ["part": "\(part.name)", LogKeys.errorMessage: "\(ErrorText.describe(error))"])
             }
         }
     }

@@ -34,6 +34,7 @@ public enum ServiceMain {
     ///   more second. The exit code is 0. A second signal quits at once.
     /// - SIGHUP reloads the parts that registered with ``ServiceContext/onReload(_:_:)``.
     /// - If a service fails, the others drain, and the exit code is 1.
+    /// - No log that nobody reads delays any of this.
     ///
     /// - Parameters:
     ///   - name: the executable's name.
@@ -47,45 +48,59 @@ public enum ServiceMain {
         read: (inout ConfigurationReader) -> Configuration?,
         build: (Configuration, ServiceContext) async throws -> [any Service]
     ) async -> Never {
+        StandardDescriptors.openMissing()
+        ProcessTuning.ignoreSignals()
         let usage = ServiceUsage(name: name, summary: summary, keys: keys)
         let action = ServiceAction.decide(
             usage: usage, arguments: Array(CommandLine.arguments.dropFirst()),
             environment: ProcessInfo.processInfo.environment, read: read)
         switch action {
         case .print(let text):
-            StandardStream.output.write(text)
-            exit(ExitCode.success)
+            exit(StandardStream.output.write(text) ? ExitCode.success : ExitCode.failure)
         case .refuse(let lines, let code):
-            StandardStream.error.write(lines.map { $0 + "\n" }.joined())
-            exit(code)
+            quit(code, lines)
         case .checkHealth(let probe):
-            exit(await report(probe, name: name))
+            let problem = await probe.run()
+            quit(
+                problem == nil ? ExitCode.success : ExitCode.failure,
+                problem.map { ["error: \(name) is not healthy: \($0)"] } ?? [])
         case .serve(let configuration, let logging, let tracing):
             ProcessTuning.apply()
             let (context, exporter) = ServiceBootstrap.bootstrap(name: name, logging: logging, tracing: tracing)
             context.logStart(configuration)
-            exit(await serve(context, exporter) { try await build(configuration, context) })
+            await serve(context, exporter) { try await build(configuration, context) }
         }
-    }
-
-    private static func report(_ probe: HealthProbe, name: String) async -> Int32 {
-        guard let problem = await probe.run() else { return ExitCode.success }
-        StandardStream.error.write("error: \(name) is not healthy: \(problem)\n")
-        return ExitCode.failure
     }
 
     private static func serve(
         _ context: ServiceContext, _ exporter: SpanExporter?, build: () async throws -> [any Service]
-    ) async -> Int32 {
+    ) async -> Never {
+        let limit = ShutdownLimit { error in
+            let (lines, code) = ServiceFailure.report(error ?? CancellationError())
+            // Parts that still run must not meet the clean-up of exit(3).
+            end(lines) { _exit(code) }
+        }
         do {
-            try await ServiceBootstrap.group(of: try await build(), exporter: exporter, context: context).run()
+            let services = try await build()
+            try await ServiceBootstrap.group(of: services, exporter: exporter, context: context, limit: limit).run()
             context.logger.info("Stopped")
-            return ExitCode.success
+            quit(ExitCode.success)
         } catch {
             let (lines, code) = ServiceFailure.report(error)
-            StandardStream.error.write(lines.map { $0 + "\n" }.joined())
-            return code
+            quit(code, lines)
         }
+    }
+
+    /// Ends the process after the last lines for standard error.
+    private static func quit(_ code: Int32, _ lines: [String] = []) -> Never {
+        end(lines) { exit(code) }
+    }
+
+    /// Writes lines, waits for a reader of the log for less than a second, and ends the process.
+    private static func end(_ lines: [String], _ exit: () -> Never) -> Never {
+        LogWriter.standardError.write(lines.map { $0 + "\n" }.joined())
+        LogWriter.standardError.flush(within: ServiceBootstrap.maxFlush)
+        exit()
     }
 }
 
@@ -169,11 +184,11 @@ enum ServiceFailure {
         case is CancellationError:
             (["error: stopped before the drain was complete"], ServiceMain.ExitCode.failure)
         default:
-            (["error: \(oneLine(String(describing: error)))"], ServiceMain.ExitCode.failure)
+            (["error: \(oneLine(ErrorText.describe(error)))"], ServiceMain.ExitCode.failure)
         }
     }
 
     private static func oneLine(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        OutsideText.lines(text).map { OutsideText.visible($0) }.joined(separator: " ")
     }
 }

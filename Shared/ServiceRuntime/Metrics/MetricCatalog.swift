@@ -14,7 +14,7 @@ public enum MetricCatalog {
             "IDs without a known confirm of the broker, including scheduled ones; counted up to 100,000."),
         .init(
             "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
-            "Age of the oldest ID that is due and not confirmed."),
+            "Age of the oldest ID that has fallen due and is not confirmed."),
         .init(
             "securepush_outbox_published_total", .counter, of: ["ingest"],
             "IDs that the broker has confirmed."),
@@ -87,6 +87,10 @@ public enum MetricCatalog {
             "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
             "Well-formed IDs that the store does not know."),
         .init(
+            "securepush_dispatch_early_total", .counter, of: ["dispatcher"],
+            "Messages of notifications whose NotBefore had not come; they wait for it, or the outbox publishes the ID "
+                + "when it is due."),
+        .init(
             "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
             "Deliveries of an ID that was in flight already; they get the same outcome."),
         .init(
@@ -125,8 +129,9 @@ public enum MetricCatalog {
                 + "expirationTime, unseen: DEVICE_STALE_AFTER)."),
         .init(
             "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
-            "Refreshes of tokens, by result (ok, reused: the token had been used before and its family was removed, "
-                + "refused: unknown, expired, or its user was removed or has another password)."),
+            "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
+                + "before and its family was removed, refused: unknown, expired, or its user was removed or has another "
+                + "password)."),
     ]
 
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
@@ -142,15 +147,19 @@ public enum MetricCatalog {
             "securepush_http_connections", .gauge, of: services, "Open connections of clients."),
         .init(
             "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: services,
-            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, drain, "
-                + "write."
+            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, "
+                + "waiting, drain, write, frames."
         ),
         .init(
             "securepush_certificate_expiry_seconds", .gauge, of: services,
             "Time until the first certificate of the TLS chain expires; negative afterwards. Only with HTTPS."),
         .init(
             "securepush_http_requests_in_flight", .gauge, of: services,
-            "HTTP requests in flight, without those of operators; HTTP_MAX_IN_FLIGHT is their limit."),
+            "HTTP requests in flight, without those of operators, and answers that wait for their clients; "
+                + "HTTP_MAX_IN_FLIGHT is their limit."),
+        .init(
+            "securepush_http_bodies_awaited", .gauge, of: services,
+            "HTTP requests whose bodies have not arrived. They are not in flight."),
         .init(
             "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
             "Open connections to PostgreSQL."),
@@ -171,6 +180,9 @@ public enum MetricCatalog {
             "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
             "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
         ),
+        .init(
+            "securepush_log_lines_dropped_total", .counter, of: services,
+            "Lines of the log (standard error) that were dropped because nobody read them, or the disk was full."),
         .init(
             "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: services,
             "Always 1; the labels tell the version, git revision, service and Swift release."),

@@ -154,8 +154,8 @@ private struct MetricRegistry {
     }
 }
 
-/// The `process_...` metrics of Prometheus's client libraries, and `securepush_build_info`. The former exist on Linux
-/// only, where `/proc` has their values.
+/// The metrics of the process itself: the `process_...` metrics of Prometheus's client libraries, which exist on Linux
+/// only, where `/proc` has their values, `securepush_build_info`, and the dropped lines of its log.
 enum ProcessMetrics {
     static func register(in service: ServiceContext) {
         let metrics = service.metrics
@@ -166,6 +166,9 @@ enum ProcessMetrics {
                 ("swift", SecurePushVersion.swift),
             ]
         ) { 1 }
+        metrics.observe("securepush_log_lines_dropped_total", kind: .counter) {
+            Double(LogWriter.standardError.dropped)
+        }
         #if os(Linux)
         registerProcess(in: metrics)
         #endif

@@ -93,6 +93,7 @@ public enum DatabaseRoles {
                 EXECUTE format('GRANT CONNECT ON DATABASE %I TO \(names)', current_database());
             END $$
             """,
+            revokeLargeObjects,
             "REVOKE ALL ON SCHEMA public FROM PUBLIC",
             "GRANT USAGE ON SCHEMA public TO \(names)",
             "GRANT USAGE, CREATE ON SCHEMA public TO \(DatabaseRole.owner)",
@@ -120,6 +121,20 @@ public enum DatabaseRoles {
             + "BEGIN;\nSET ROLE \(DatabaseRole.owner);\n" + grants().joined(separator: end) + end
             + "RESET ROLE;\nCOMMIT;\n"
     }
+
+    /// By default every role may store large objects, as many as the disk holds. No service uses them.
+    ///
+    /// Only the owner of the functions can revoke it, which is a superuser.
+    private static let revokeLargeObjects = #"""
+        DO $$ DECLARE function_name regprocedure; BEGIN
+            FOR function_name IN SELECT oid::regprocedure FROM pg_catalog.pg_proc
+                WHERE pronamespace = 'pg_catalog'::regnamespace AND pg_has_role(proowner, 'MEMBER')
+                    AND (proname LIKE 'lo\_%' OR proname IN ('loread', 'lowrite'))
+            LOOP
+                EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', function_name);
+            END LOOP;
+        END $$
+        """#
 
     private static func create(_ role: String) -> String {
         """

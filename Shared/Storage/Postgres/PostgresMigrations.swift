@@ -7,7 +7,7 @@ struct PostgresMigration: Sendable {
     static let all = [
         initial, senderSide, redelivery, senderRecipient, devices, followUps, silentPushes, reading, deviceLife,
         sentReminders, encryptionKeys, roomForUpdates, outcomes, devicePlaces,
-        deviceLimit,
+        deviceLimit, replacedTokens,
     ]
 
     // No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and all

@@ -23,6 +23,18 @@ enum PostgresMigrator {
     private static let findVersion = PostgresStatement(
         "SELECT coalesce(max(version), 0) FROM schema_migrations", isPrepared: false)
 
+    /// A schema with our tables that the session does not use. Until a session set its own `search_path`, a role's
+    /// default could name it.
+    private static let findElsewhere = PostgresStatement(
+        """
+        SELECT space.nspname::text FROM pg_catalog.pg_class AS versions
+        JOIN pg_catalog.pg_namespace AS space ON space.oid = versions.relnamespace
+        WHERE versions.relname = 'schema_migrations' AND EXISTS (
+            SELECT FROM pg_catalog.pg_class AS outbox
+            WHERE outbox.relname = 'outbox' AND outbox.relnamespace = versions.relnamespace
+        ) LIMIT 1
+        """, isPrepared: false)
+
     private static let note = PostgresStatement(
         "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", isPrepared: false)
 
@@ -63,6 +75,11 @@ enum PostgresMigrator {
         let version = try await version(connection)
         try check(version, policy)
         if version == newest { return MigrationReport(applied: [], version: version) }
+        if version == 0, let name = try await connection.query(findElsewhere).first?.decode(0, as: String.self) {
+            throw StorageError(
+                .invalid,
+                "The tables are in the schema \(name). Name it in the URL: options=-c%20search_path%3D\(name).")
+        }
         return try await connection.withTransaction {
             _ = try await connection.query(lock)
             _ = try await connection.query(createTable)

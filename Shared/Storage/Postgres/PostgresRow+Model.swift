@@ -92,6 +92,10 @@ extension StorageError {
     }
 
     init(_ error: PostgresError) {
+        if error.isReadOnly, error.code != .connectionLost {
+            self = .readOnly
+            return
+        }
         let code: Code =
             switch error.code {
             case .unavailable: .unavailable

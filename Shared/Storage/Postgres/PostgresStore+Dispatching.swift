@@ -7,7 +7,12 @@ extension PostgresStore: DispatchStore {
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
         parameters.append(ids) { PostgresUUID($0) }
         parameters.append((now + OutboxPolicy.notice).milliseconds)
-        return try claims(try await query(.begin, parameters))
+        parameters.append(now.milliseconds)
+        let result = try await query(.begin, parameters)
+        // What is sent without a write must be recorded later.
+        let isReadOnly = try decoding { try result.first?.decode(PostgresStatement.planColumnCount, as: Bool.self) }
+        if isReadOnly == true { throw StorageError(.unavailable, "The database is read-only.") }
+        return try claims(result, now: nil)
     }
 
     func enter(_ ids: [NotificationID], now: Timestamp) async throws {
@@ -27,10 +32,11 @@ extension PostgresStore: DispatchStore {
         parameters.append(ids) { PostgresUUID($0) }
         parameters.append(now.milliseconds)
         parameters.append(ids) { first.contains($0) }
-        return try claims(try await query(.claim, parameters))
+        return try claims(try await query(.claim, parameters), now: now)
     }
 
-    private func claims(_ result: PostgresResult) throws -> DispatchClaims {
+    /// - Parameter now: the time of a claim, whose rows have one column more: their `NotBefore`.
+    private func claims(_ result: PostgresResult, now: Timestamp?) throws -> DispatchClaims {
         try decoding {
             var claims = DispatchClaims()
             claims.plans.reserveCapacity(result.count)
@@ -38,7 +44,13 @@ extension PostgresStore: DispatchStore {
                 let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
                 // A claim of all rows is committed: a row that cannot be read must not prevent sending the others.
                 do {
-                    claims.plans[id] = try DispatchPlan(id, row)
+                    if let now, let time = try row.decodeIfPresent(PostgresStatement.planColumnCount, as: Int64.self),
+                        time > now.milliseconds
+                    {
+                        claims.early[id] = try Timestamp(stored: time, column: "not_before")
+                    } else {
+                        claims.plans[id] = try DispatchPlan(id, row)
+                    }
                 } catch {
                     claims.unreadable[id] = StorageError.unreadableRow(error)
                 }
@@ -89,23 +101,26 @@ extension PostgresStatement {
     /// are those since the last recorded attempt. A row of the previous version does not store that attempt; if it has
     /// an outcome, all its attempts count as recorded.
     ///
-    /// Numbers are kept from overflowing, because an error in one row would fail the claim of all.
+    /// Numbers are kept from overflowing, because an error in one row would fail the claim of all. A row whose
+    /// `NotBefore` has not come keeps its values; that is rare, and so worth no second look at all other rows.
     fileprivate static let claim = PostgresStatement(
         """
         UPDATE notifications AS n
-        SET attempt = CASE WHEN claimed.is_first AND \(isFirstAttemptOpen) THEN 1
-                ELSE least(n.attempt, 2147483646) + 1 END, claimed_at = $2,
-            status = CASE n.status WHEN 0 THEN 1 ELSE n.status END
+        SET attempt = CASE WHEN n.not_before > $2 OR claimed.is_first AND \(isFirstAttemptOpen) THEN n.attempt
+                ELSE least(n.attempt, 2147483646) + 1 END,
+            claimed_at = CASE WHEN n.not_before > $2 THEN n.claimed_at ELSE $2 END,
+            status = CASE WHEN n.status = 0 AND (n.not_before > $2) IS NOT TRUE THEN 1 ELSE n.status END
         FROM unnest($1::uuid[], $3::boolean[]) AS claimed (id, is_first) WHERE n.id = claimed.id
-        RETURNING \(planColumns)
+        RETURNING \(planColumns), n.not_before
         """)
 
     /// Reads two tables by their keys and locks nothing: only one dispatcher asks.
     static let beginSQL = """
-        SELECT \(planColumns)
+        SELECT \(planColumns), current_setting('transaction_read_only')::boolean
         FROM unnest($1::uuid[]) AS asked (id)
         JOIN notifications AS n ON n.id = asked.id JOIN outbox AS entry ON entry.notification_id = n.id
         WHERE \(isFirstAttemptOpen) AND entry.due_at > $2 AND coalesce(entry.republish_at > $2, true)
+            AND (n.not_before > $3) IS NOT TRUE
         """
 
     fileprivate static let begin = PostgresStatement(beginSQL)
@@ -123,6 +138,7 @@ extension PostgresStatement {
             n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")),
             array_to_string(n.remind, ',')
         """
+    fileprivate static let planColumnCount = 16
 
     /// Whether the first attempt of a row `n` is open; see ``DispatchStore/begin(_:now:)``.
     static let isFirstAttemptOpen = "n.attempt = 1 AND n.claimed_at IS NULL AND n.recorded_attempt IS NULL"

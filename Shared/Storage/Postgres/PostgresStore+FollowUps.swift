@@ -9,9 +9,10 @@ extension PostgresStore: FollowUpOutbox {
         parameters.append(Int64(limit))
         let result = try await query(.leaseFollowUps, parameters)
         return try decoding {
-            let rows = try result.map { row in
+            let rows: [(due: Int64, entry: OutboxEntry)] = try result.compactMap { row in
                 let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
-                guard let kind = FollowUp.Kind(code: try row.decode(2)) else { throw unreadable("kind") }
+                // A row of a kind that only a later version knows does not hold up the others.
+                guard let kind = FollowUp.Kind(code: try row.decode(2)) else { return nil }
                 let entry = OutboxEntry(id: id, traceparent: try row.decodeIfPresent(1), kind: kind)
                 return (due: try row.decode(3, as: Int64.self), entry: entry)
             }
@@ -62,6 +63,15 @@ extension PostgresStore: FollowUpStore {
         _ = try await query(.recordFollowUps, parameters)
     }
 
+    func abandonFollowUps(_ followUps: [FollowUp]) async throws {
+        if followUps.isEmpty { return }
+        let followUps = followUps.sorted { ($0.id, $0.kind.code) < ($1.id, $1.kind.code) }
+        var parameters = PostgresParameters(capacity: followUps.count * 28 + 64)
+        parameters.append(followUps) { PostgresUUID($0.id) }
+        parameters.append(followUps) { $0.kind.code }
+        _ = try await query(.abandonFollowUps, parameters)
+    }
+
     /// Appends the further parameters of a statement that records outcomes and makes their follow-ups.
     ///
     /// - Returns: `false` if nothing can follow; then it appends nothing.
@@ -87,12 +97,12 @@ extension PostgresStatement {
     }
 
     /// Makes withdrawals of the rows of the CTE `pushed` (id, since). If there is one already, it is due again, and a
-    /// claim that does not know of the new push is fenced off. It ends with assignments, so a statement may add one.
+    /// claim that does not know of the new push or the revocation does not end it (state 2). It goes only to platforms
+    /// that have not had it.
     static let withdrawalsOfPushed = """
         INSERT INTO follow_ups AS present (notification_id, kind, due_at, attempt)
         SELECT id, \(withdrawal), since, 1 FROM pushed
-        ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = excluded.due_at,
-            attempt = least(present.attempt, 2147483646) + 1, published = 0
+        ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = excluded.due_at, state = 2, published = 0
         """
 
     /// Also makes withdrawals of notifications that were revoked or read while they were being pushed: their rows were
@@ -186,6 +196,13 @@ extension PostgresStatement {
             n.bounds_push = 1, 0::bigint, NULL::text, f.kind, f.attempt, f.step, f.deliveries, n.read_at IS NOT NULL
         """)
 
+    fileprivate static let abandonFollowUps = PostgresStatement(
+        """
+        UPDATE follow_ups AS f SET due_at = \(never)
+        FROM unnest($1::uuid[], $2::smallint[]) AS abandoned (id, kind)
+        WHERE f.notification_id = abandoned.id AND f.kind = abandoned.kind
+        """)
+
     /// A reminder is tried again only if its next step does not come first. The claim of a step has removed the
     /// deliveries of the step before, so the first ones with a platform that accepted it count the step as sent.
     fileprivate static let recordFollowUps = PostgresStatement(
@@ -194,7 +211,8 @@ extension PostgresStatement {
         SET deliveries = outcome.deliveries,
             sent = CASE WHEN f.kind = \(reminder) AND \(isPushed("outcome.deliveries"))
                 AND (\(isPushed("f.deliveries"))) IS NOT TRUE THEN least(f.sent, 32766) + 1 ELSE f.sent END,
-            due_at = CASE WHEN f.kind = \(withdrawal) THEN coalesce(outcome.next_try, \(never))
+            due_at = CASE WHEN f.kind = \(withdrawal)
+                THEN CASE WHEN f.state = 2 THEN f.due_at ELSE coalesce(outcome.next_try, \(never)) END
                 WHEN f.state = 0 AND outcome.next_try < f.due_at THEN outcome.next_try ELSE f.due_at END,
             state = CASE WHEN f.kind = \(reminder) AND f.state = 0 AND outcome.next_try < f.due_at
                 THEN 2 ELSE f.state END

@@ -174,6 +174,8 @@ struct KeyedAppendRounds {
     private let group: [KeyedAppend]
     private let limit: Int
     private var waiting: [Int]
+    /// The halves of a round that was refused, the next one last.
+    private var parts: [[KeyedAppend]] = []
     private var outcomes: [KeyedAppend.Outcome?]
 
     init(_ group: [KeyedAppend], limit: Int) {
@@ -186,6 +188,7 @@ struct KeyedAppendRounds {
     /// The calls of the next statement, in the order of their keys, so that two processes never wait for each other's
     /// keys; empty if all calls have an outcome.
     mutating func next() -> [KeyedAppend] {
+        if let part = parts.popLast() { return part }
         var rows = 0
         var keys: Set<IdempotentRequest.Key> = []
         var round: [KeyedAppend] = []
@@ -204,10 +207,17 @@ struct KeyedAppendRounds {
     /// If a call finds a request equal to its own, including the answer with its IDs, its caller is retrying because
     /// the first result was lost: it counts as stored, and not as another caller's repeat.
     ///
+    /// A round that the database refuses for good is split in halves, so that one call does not fail the others.
+    ///
     /// - Parameter result: the earlier requests of the keys that were already taken, or why the statement failed.
     mutating func settle(
         _ round: [KeyedAppend], _ result: Result<[IdempotentRequest.Key: IdempotentRequest], any Error>
     ) {
+        if case .failure(let error) = result, StorageError.isRefusal(error), round.count > 1 {
+            let middle = round.count / 2
+            parts += [Array(round[middle...]), Array(round[..<middle])]
+            return
+        }
         let calls = Dictionary(uniqueKeysWithValues: round.map { ($0.request.key, $0) })
         waiting.removeAll { position in
             let call = group[position]

@@ -49,15 +49,15 @@ extension PostgresStore: Outbox {
     }
 
     /// Counts at most ``maxBacklogScan`` entries, and searches the oldest among the ``maxDue`` with the earliest
-    /// due times.
+    /// due times. Those that are leased come after all that are due now.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         var parameters = PostgresParameters()
         parameters.append(now.milliseconds)
         let result = try await query(.backlog, parameters)
         return try decoding {
             guard let row = result.first else { return OutboxBacklog(count: 0, oldest: nil) }
-            let oldest = try row.decodeIfPresent(1, as: PostgresUUID.self).map { NotificationID($0).timestamp }
-            return OutboxBacklog(count: Int(try row.decode(0, as: Int64.self)), oldest: oldest)
+            return OutboxBacklog(
+                count: Int(try row.decode(0, as: Int64.self)), oldest: try row.timestampIfPresent(1))
         }
     }
 }
@@ -121,19 +121,24 @@ extension PostgresStatement {
         WHERE notification_id = ANY ($1::uuid[]) AND republish_at IS NULL
         """)
 
-    /// Both scans are bounded, because this runs every few seconds, even under load. IDs sort by time, so the smallest
-    /// ID of the scanned entries is the oldest.
+    /// Both scans are bounded, because this runs every few seconds, even under load. A leased entry is due again later;
+    /// whether it was due once shows in its notification. One that waits for a time (``DispatchOutcome/dueAgain``) looks
+    /// published and counts when that time has come.
     fileprivate static let backlog = PostgresStatement(
         """
         SELECT (
                 SELECT count(*)
                 FROM (SELECT FROM outbox WHERE due_at < \(never) LIMIT \(PostgresStore.maxBacklogScan)) AS waiting
             ), (
-                SELECT notification_id
+                SELECT min(greatest(n.created_at, n.not_before))
                 FROM (
-                    SELECT notification_id FROM outbox WHERE due_at <= $1 ORDER BY due_at LIMIT \(PostgresStore.maxDue)
-                ) AS due
-                ORDER BY notification_id LIMIT 1
+                    SELECT notification_id, due_at, republish_at FROM outbox WHERE due_at < \(never)
+                    ORDER BY due_at LIMIT \(PostgresStore.maxDue)
+                ) AS entry
+                JOIN notifications AS n ON n.id = entry.notification_id
+                WHERE entry.due_at <= $1 OR entry.republish_at IS NULL
+                    AND greatest(n.not_before, n.created_at + CASE WHEN n.not_before > n.created_at THEN 0
+                        ELSE \(OutboxPolicy.grace.milliseconds) END) <= $1
             )
         """)
 

@@ -19,9 +19,13 @@ extension PostgresStore: RefreshTokenStore {
         let result = try await query(.family, parameters)
         return try decoding {
             try result.first.map { row in
-                RefreshFamily(
+                var family = RefreshFamily(
                     id: id, owner: try row.userName(0), userEntry: try row.decode(1), tokenHash: try row.decode(2),
                     expiresAt: try row.timestamp(3))
+                if let hash = try row.decodeIfPresent(4, as: [UInt8].self), let usedAt = try row.timestampIfPresent(5) {
+                    family.replaced = RefreshFamily.ReplacedToken(hash: hash, usedAt: usedAt)
+                }
+                return family
             }
         }
     }
@@ -35,6 +39,8 @@ extension PostgresStore: RefreshTokenStore {
         parameters.append(family.tokenHash)
         parameters.append(family.expiresAt.milliseconds)
         parameters.append(now.milliseconds)
+        parameters.append(family.replaced?.hash)
+        parameters.append(family.replaced?.usedAt.milliseconds)
         return try await query(.renewFamily, parameters).affectedRows > 0
     }
 
@@ -52,6 +58,14 @@ extension PostgresStore: RefreshTokenStore {
     }
 }
 
+extension PostgresMigration {
+    // No row is rewritten. A family without `replaced_hash` was not refreshed since. A process of the previous version
+    // does not set the columns and ends a family whose token is used again.
+    static let replacedTokens = PostgresMigration(
+        version: 16, name: "0016_replaced_tokens",
+        statements: ["ALTER TABLE refresh_tokens ADD COLUMN replaced_hash bytea, ADD COLUMN used_at bigint"])
+}
+
 extension PostgresStatement {
     fileprivate static let addFamily = PostgresStatement(
         """
@@ -65,12 +79,14 @@ extension PostgresStatement {
         """)
 
     fileprivate static let family = PostgresStatement(
-        "SELECT owner, user_entry, token_hash, expires_at FROM refresh_tokens WHERE family = $1")
+        """
+        SELECT owner, user_entry, token_hash, expires_at, replaced_hash, used_at FROM refresh_tokens WHERE family = $1
+        """)
 
     /// A second call with the same hash waits for the row, then finds the new hash and changes nothing.
     fileprivate static let renewFamily = PostgresStatement(
         """
-        UPDATE refresh_tokens SET token_hash = $3, expires_at = $4
+        UPDATE refresh_tokens SET token_hash = $3, expires_at = $4, replaced_hash = $6, used_at = $7
         WHERE family = $1 AND token_hash = $2 AND expires_at > $5
         """)
 

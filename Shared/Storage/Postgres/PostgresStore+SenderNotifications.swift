@@ -91,8 +91,8 @@ extension PostgresStatement {
     }
 
     /// Lock order as in all statements: the notification, its payload, its outbox entry. Only the call that sets the
-    /// time withdraws, and only a notification that was pushed. It withdraws again if the first read has done so: the
-    /// device with that read has kept its text.
+    /// time withdraws, and only a notification that was pushed. Platforms from which the first read has withdrawn it get
+    /// no second withdrawal.
     fileprivate static let revoke = PostgresStatement(
         """
         WITH revoked AS (
@@ -106,7 +106,7 @@ extension PostgresStatement {
         ), pushed AS (
             SELECT id, revoked_at AS since FROM revoked WHERE revoked_at = $3 AND \(isPushed("deliveries"))
         ), withdrawn AS (
-            \(withdrawalsOfPushed), deliveries = NULL
+            \(withdrawalsOfPushed)
         )
         SELECT id FROM revoked
         """)

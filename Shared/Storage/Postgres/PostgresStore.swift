@@ -2,6 +2,7 @@ import Logging
 import Postgres
 import SecurePushCore
 import ServiceLifecycle
+import Synchronization
 
 /// The store in PostgreSQL. Services on several machines can share it.
 ///
@@ -21,6 +22,9 @@ final class PostgresStore: Sendable {
     let shownMarks: GroupCommit<ReadMark, Void>
     let unreadCounts: GroupCommit<UnreadQuestion, Int>
     let withdrawals: WithdrawalMode
+    let failedWork: FailedWork
+    /// Whether the last attempt to migrate found that the database is read-only.
+    private let startsReadOnly = Atomic(false)
     private let configuration: PostgresConfiguration
     private let migrations: MigrationPolicy
     private let logger: Logger
@@ -39,8 +43,12 @@ final class PostgresStore: Sendable {
         self.migrations = migrations
         self.withdrawals = withdrawals
         self.logger = logger
+        let tuned = PostgresStore.tuned(configuration)
+        let failedWork = FailedWork()
+        self.failedWork = failedWork
         let client = try PostgresClient(
-            configuration: PostgresStore.tuned(configuration), connections: connections, logger: logger)
+            configuration: tuned, connections: connections, logger: logger,
+            observer: { failedWork.note($0, $1, $2, at: tuned) })
         self.client = client
         let limit = PostgresStore.maxGroup
         appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { client.append($0, then: $1) }
@@ -76,7 +84,9 @@ final class PostgresStore: Sendable {
 
     /// The error while there is no connection.
     var missingConnection: StorageError? {
-        client.isConnected ? nil : StorageError(.unavailable, "There is no connection to the database.")
+        if client.isConnected { return nil }
+        if client.isReadOnly || startsReadOnly.load(ordering: .relaxed) { return .readOnly }
+        return StorageError(.unavailable, "There is no connection to the database.")
     }
 
     /// Runs a statement that no other call shares.
@@ -109,6 +119,7 @@ extension PostgresStore: Service {
     /// - Throws: ``StorageError`` with code `migrationNeeded`, or `failed` if a migration failed.
     func run() async throws {
         try await cancelWhenGracefulShutdown { try await self.migrate() }
+        startsReadOnly.store(false, ordering: .relaxed)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.client.runUntilCancelled() }
             await self.serveGroups()
@@ -140,6 +151,7 @@ extension PostgresStore: Service {
                 return logger.info("The schema is up to date", metadata: metadata)
             } catch let error as StorageError where error.isRetriable {
                 failures += 1
+                startsReadOnly.store(error.message == StorageError.readOnly.message, ordering: .relaxed)
                 let level: Logger.Level = failures == 1 ? .warning : .debug
                 logger.log(level: level, "Cannot reach the database", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .milliseconds(Int64.random(in: 100...min(5000, 200 << min(failures, 5)))))
@@ -197,8 +209,12 @@ extension PostgresStore: Store {
             defer { group.cancelAll() }
             return try await group.next() ?? true
         }
-        if isReadOnly { throw StorageError(.unavailable, "The database is read-only.") }
+        if isReadOnly { throw StorageError.readOnly }
     }
+}
+
+extension StorageError {
+    static let readOnly = StorageError(.unavailable, "The database is read-only.")
 }
 
 extension PostgresStatement {

@@ -17,6 +17,9 @@ import Darwin
 /// task is cancelled.
 struct SQLiteDatabase: Sendable {
     private let pool: DatabasePool
+    /// Tells whether the file is still where it was opened.
+    let watch: SQLiteFileWatch
+    let failedWork = FailedWork()
     /// The migration on opening.
     let report: MigrationReport
 
@@ -34,6 +37,7 @@ struct SQLiteDatabase: Sendable {
             try SQLiteFile.prepare(path: path)
             pool = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(pool, policy: migrations)
+            watch = SQLiteFileWatch(path: path)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
@@ -80,45 +84,56 @@ struct SQLiteDatabase: Sendable {
     }
 
     /// Runs a short piece of work in one IMMEDIATE transaction.
-    func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { caller in
-            write(work) { caller.resume(with: $0) }
-        }
-    }
-
-    /// The same with a callback, which runs on GRDB's queue.
+    ///
+    /// - Parameter completion: is called on GRDB's queue.
     func write<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value,
-        completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+        completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        pool.asyncWriteWithoutTransaction { db in
+        pool.asyncWriteWithoutTransaction { [watch] db in
             let result = Result {
+                try watch.check()
                 var value: Value?
                 try db.inTransaction(.immediate) {
                     value = try work(db)
                     return .commit
                 }
                 guard let value else { throw StorageError(.failed, "A transaction did not run.") }
+                // What is in a file that nobody finds again is not stored.
+                if watch.missing != nil {
+                    throw StorageError(.connectionLost, "The database file was moved or removed.")
+                }
                 return value
             }
-            completion(result.mapError { StorageError($0) })
+            completion(result.mapError { SQLiteFailure($0) })
         }
     }
 
     /// Reads from one snapshot of the database.
-    func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter kind: names the kind of work (see ``FailedWork``); by default the function that calls.
+    func read<Value: Sendable>(
+        kind: String = #function, _ work: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { caller in
-            read(work) { caller.resume(with: $0) }
+            read(work) { result in
+                note(result, of: CollectionOfOne(kind), kind: \.self) { _ in tryOutRead { _ = try work($0) } }
+                caller.resume(with: result.mapError(\.error))
+            }
         }
     }
 
     /// The same with a callback, which runs on GRDB's queue.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value,
-        completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+        completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        pool.asyncRead { database in
-            completion(Result { try work(database.get()) }.mapError { StorageError($0) })
+        pool.asyncRead { [watch] database in
+            let result = Result {
+                try watch.check()
+                return try work(database.get())
+            }
+            completion(result.mapError { SQLiteFailure($0) })
         }
     }
 

@@ -28,6 +28,10 @@ extension SQLiteStore: FollowUpStore {
     func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         _ = try await submit(outcomes.map { .followUp(.record($0)) })
     }
+
+    func abandonFollowUps(_ followUps: [FollowUp]) async throws {
+        _ = try await submit(followUps.map { .followUp(.abandon($0)) })
+    }
 }
 
 /// A change of follow-ups. The transaction holds the writer's lock, so nothing changes between a look and the write
@@ -36,6 +40,7 @@ enum SQLiteFollowUpChange: Sendable {
     case lease(Int, now: Timestamp)
     case claim(FollowUp, now: Timestamp)
     case record(FollowUpOutcome)
+    case abandon(FollowUp)
 
     func execute(_ db: Database) throws -> SQLiteWrite.Output {
         switch self {
@@ -44,16 +49,17 @@ enum SQLiteFollowUpChange: Sendable {
         case .record(let outcome):
             try Self.record(outcome, db)
             return .done
+        case .abandon(let followUp):
+            try db.cachedStatement(sql: Self.abandon).execute(arguments: followUp.arguments)
+            return .done
         }
     }
 
     /// Makes a withdrawal if a platform has accepted the push. If there is one already, it is due again, and a claim
-    /// that does not know of the new push is fenced off.
-    ///
-    /// - Parameter again: whether it also goes to the platforms of the one before. A revocation does so, because the
-    ///   device with the first read has kept its text.
-    static func withdraw(_ id: NotificationID, again: Bool = false, now: Timestamp, _ db: Database) throws {
-        let statement = try db.cachedStatement(sql: again ? insertWithdrawalAgain : insertWithdrawal)
+    /// that does not know of the new push or the revocation does not end it (``FollowUpState/repeated``). It goes only
+    /// to platforms that have not had it.
+    static func withdraw(_ id: NotificationID, now: Timestamp, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: insertWithdrawal)
         try statement.execute(arguments: [now.milliseconds, id.data])
     }
 
@@ -109,7 +115,13 @@ extension SQLiteFollowUpChange {
         var entries: [OutboxEntry] = []
         for row in try Row.fetchAll(db.cachedStatement(sql: due), arguments: [now.milliseconds, limit]) {
             let id = try row.notificationID(0)
-            guard let kind = FollowUp.Kind(code: try row.value(1, column: "kind")) else { throw Row.unreadable("kind") }
+            let code: Int16 = try row.value(1, column: "kind")
+            guard let kind = FollowUp.Kind(code: code) else {
+                // A row of a kind that only a later version knows does not hold up the others.
+                let later = FollowUpPolicy.publishAgain(now: now, published: FollowUpPolicy.maxDoublings)
+                try update.execute(arguments: [later.milliseconds, 0, 0, id.data, code])
+                continue
+            }
             let followUp = FollowUp(id: id, kind: kind)
             guard let expiresAt: Int64 = row[4] else {
                 try db.cachedStatement(sql: remove).execute(arguments: [id.data])
@@ -146,7 +158,7 @@ extension SQLiteFollowUpChange {
         guard due != SQLiteSchema.never else { return nil }
         var deliveries: String? = present[5]
         var next = FollowUpPolicy.claimEnd(now: now, due: Timestamp(milliseconds: due)).milliseconds
-        let (expiresAt, isClosed): (Int64, Bool) = (row[5], !row.hasNull(atIndex: 9) || !row.hasNull(atIndex: 15))
+        let (expiresAt, isClosed): (Int64, Bool) = (row[5], !row.hasNull(atIndex: 9) || !row.hasNull(atIndex: 16))
         if followUp.kind == .reminder {
             guard state != 0, !isClosed, expiresAt > now.milliseconds else { return nil }
             if state == FollowUpState.published.rawValue { (step, deliveries) = (min(step, 1000) + 1, nil) }
@@ -156,7 +168,7 @@ extension SQLiteFollowUpChange {
         let attempt = min(max(present[3] as Int64, 0), Int64(Int32.max - 1)) + 1
         try db.cachedStatement(sql: noteClaim).execute(
             arguments: [attempt, step, deliveries, next] + followUp.arguments)
-        let isRead = !row.hasNull(atIndex: 15)
+        let isRead = !row.hasNull(atIndex: 16)
         return Result {
             try SQLiteClaim(followUp.id, row).dispatchPlan().following(
                 followUp, attempt: Int(attempt), step: Int(clamping: step),
@@ -174,7 +186,7 @@ extension SQLiteFollowUpChange {
         var (due, state): (Int64, Int64) = (present[1], present[2])
         let nextTry = outcome.nextTry?.milliseconds
         if followUp.kind == .withdrawal {
-            due = nextTry ?? SQLiteSchema.never
+            if state != FollowUpState.repeated.rawValue { due = nextTry ?? SQLiteSchema.never }
         } else if let nextTry, state == 0, nextTry < due {
             (due, state) = (nextTry, Int64(FollowUpState.repeated.rawValue))
         }
@@ -199,10 +211,8 @@ extension SQLiteFollowUpChange {
         SELECT id, \(FollowUp.Kind.withdrawal.code), ?, 1 FROM notifications
         WHERE id = ? AND instr(deliveries, '\(StorageCoding.sent)') > 0
         ON CONFLICT (notification_id, kind) DO UPDATE SET due_at = excluded.due_at,
-            attempt = min(attempt, \(Int32.max - 1)) + 1, published = 0
+            state = \(FollowUpState.repeated.rawValue), published = 0
         """
-
-    static let insertWithdrawalAgain = insertWithdrawal + ", deliveries = NULL"
 
     static let scheduleReminder = """
         INSERT INTO follow_ups (notification_id, kind, due_at) VALUES (?, \(FollowUp.Kind.reminder.code), ?)
@@ -226,12 +236,16 @@ extension SQLiteFollowUpChange {
         UPDATE follow_ups SET due_at = ?, state = ?, published = ? WHERE notification_id = ? AND kind = ?
         """
 
+    static let abandon =
+        "UPDATE follow_ups SET due_at = \(SQLiteSchema.never) WHERE notification_id = ? AND kind = ?"
+
     static let remove = "DELETE FROM follow_ups WHERE notification_id = ?"
 
     /// The columns are those of a claim of the notification, and the time of the first reading.
     static let notification = """
         SELECT recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key, priority,
-            traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind, read_at
+            traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind, not_before,
+            read_at
         FROM notifications WHERE id = ?
         """
 

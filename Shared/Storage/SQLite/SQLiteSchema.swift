@@ -31,6 +31,7 @@ enum SQLiteSchema {
         migrator.registerMigration("015-encryption-keys") { db in try db.execute(sql: encryptionKeys) }
         migrator.registerMigration("016-outcomes") { db in try db.execute(sql: outcomes) }
         migrator.registerMigration("017-device-places") { db in try db.execute(sql: devicePlaces) }
+        migrator.registerMigration("018-replaced-tokens") { db in try db.execute(sql: replacedTokens) }
         return migrator
     }
 

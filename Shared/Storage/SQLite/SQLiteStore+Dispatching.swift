@@ -6,10 +6,10 @@ extension SQLiteStore: DispatchStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         try checkRunning()
         let found = try await database.read { db in
-            try ids.map { ($0, try SQLiteClaim.begin($0, dueAfter: now + OutboxPolicy.notice, db)) }
+            try ids.map { ($0, try SQLiteClaim.begin($0, now: now, db)) }
         }
         var claims = DispatchClaims()
-        for (id, claim) in found { claims.add(id, claim) }
+        for (id, claim) in found { claims.add(id, claim, now: now) }
         return claims
     }
 
@@ -24,7 +24,7 @@ extension SQLiteStore: DispatchStore {
         var claims = DispatchClaims()
         let outputs = try await submit(ids.map { .claim($0, isFirst: first.contains($0), now: now) })
         for (id, output) in zip(ids, outputs) {
-            if case .claimed(let claim) = output { claims.add(id, claim) }
+            if case .claimed(let claim) = output { claims.add(id, claim, now: now) }
         }
         return claims
     }
@@ -44,10 +44,14 @@ extension SQLiteStore: DispatchStore {
 
 extension DispatchClaims {
     /// Adds what was claimed of an ID; `nil` for an unknown one.
-    fileprivate mutating func add(_ id: NotificationID, _ claim: Result<SQLiteClaim, StorageError>?) {
+    fileprivate mutating func add(
+        _ id: NotificationID, _ claim: Result<SQLiteClaim, StorageError>?, now: Timestamp
+    ) {
         guard let claim else { return }
         do {
-            plans[id] = try claim.get().dispatchPlan()
+            let claim = try claim.get()
+            if let time = claim.notBefore, time > now { return early[id] = time }
+            plans[id] = try claim.dispatchPlan()
         } catch {
             unreadable[id] = StorageError(error)
         }
@@ -59,6 +63,7 @@ extension DispatchClaims {
 struct SQLiteClaim: Sendable {
     private var plan: DispatchPlan
     private var deliveries: String?
+    fileprivate let notBefore: Timestamp?
 
     /// Counts the attempt of a notification and reads its plan.
     ///
@@ -69,33 +74,39 @@ struct SQLiteClaim: Sendable {
         _ id: NotificationID, isFirst: Bool, now: Timestamp, _ db: Database
     ) throws -> Result<SQLiteClaim, StorageError>? {
         let statement = try db.cachedStatement(sql: make)
-        guard let row = try Row.fetchOne(statement, arguments: [isFirst, now.milliseconds, id.data]) else { return nil }
+        let arguments: StatementArguments = [
+            now.milliseconds, isFirst, now.milliseconds, now.milliseconds, now.milliseconds, id.data,
+        ]
+        guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
         return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
     }
 
     private static let make = """
         UPDATE notifications
-        SET attempt = CASE WHEN ? AND \(isFirstAttemptOpen) THEN 1 ELSE min(attempt, \(Int32.max - 1)) + 1 END,
-            claimed_at = ?, status = max(status, \(DispatchStatus.queued.rawValue))
+        SET attempt = CASE WHEN not_before > ? OR ? AND \(isFirstAttemptOpen) THEN attempt
+                ELSE min(attempt, \(Int32.max - 1)) + 1 END,
+            claimed_at = CASE WHEN not_before > ? THEN claimed_at ELSE ? END,
+            status = CASE WHEN not_before > ? THEN status ELSE max(status, \(DispatchStatus.queued.rawValue)) END
         WHERE id = ?
         RETURNING \(columns)
         """
 
     /// Reads the plan of a notification whose first attempt is open.
     ///
-    /// - Parameter time: its outbox entry must not be due by then.
-    /// - Returns: as ``make(_:isFirst:now:_:)``; `nil` also if the attempt is not open.
+    /// - Returns: as ``make(_:isFirst:now:_:)``; `nil` also if the attempt is not open, or its outbox entry is due soon.
     static func begin(
-        _ id: NotificationID, dueAfter time: Timestamp, _ db: Database
+        _ id: NotificationID, now: Timestamp, _ db: Database
     ) throws -> Result<SQLiteClaim, StorageError>? {
         let statement = try db.cachedStatement(sql: begin)
-        let arguments: StatementArguments = [id.data, time.milliseconds, time.milliseconds]
+        let time = now + OutboxPolicy.notice
+        let arguments: StatementArguments = [id.data, now.milliseconds, time.milliseconds, time.milliseconds]
         guard let row = try Row.fetchOne(statement, arguments: arguments) else { return nil }
         return Result { try SQLiteClaim(id, row) }.mapError { StorageError($0) }
     }
 
     static let begin = """
-        SELECT \(columns) FROM notifications WHERE id = ? AND \(isFirstAttemptOpen) AND EXISTS (
+        SELECT \(columns) FROM notifications
+        WHERE id = ? AND \(isFirstAttemptOpen) AND (not_before > ?) IS NOT TRUE AND EXISTS (
             SELECT 1 FROM outbox WHERE notification_id = notifications.id AND due_at > ?
             AND coalesce(republish_at > ?, true))
         """
@@ -107,7 +118,7 @@ struct SQLiteClaim: Sendable {
 
     private static let columns = """
         recipient, presentation, alert_title, alert_body, platforms, expires_at, collapse_key,
-            priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind
+            priority, traceparent, revoked_at, attempt, deliveries, bounds_push, recorded_attempt, remind, not_before
         """
 
     /// Whether the first attempt of a row is open; see ``DispatchStore/begin(_:now:)``.
@@ -130,6 +141,8 @@ struct SQLiteClaim: Sendable {
         // Not in SQL: in RETURNING of an UPDATE of a table without row IDs, `IS NULL` gives wrong results (SQLite
         // 3.40).
         let remind: String? = try row.valueIfPresent(14, column: "remind")
+        let time: Int64? = try row.valueIfPresent(15, column: "not_before")
+        notBefore = try time.map { try Timestamp(stored: $0, column: "not_before") }
         let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
         plan = DispatchPlan(
             id: id, recipient: try row.userName(0, column: "recipient"), presentation: presentation,

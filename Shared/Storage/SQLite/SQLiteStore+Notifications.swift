@@ -46,6 +46,9 @@ struct SQLiteFind: Sendable {
     var id: NotificationID
     var recipient: UserName
 
+    /// See ``FailedWork``.
+    var kind: String { "find" }
+
     /// The recipient is part of the query: a missing and another user's notification give the same result.
     func execute(_ db: Database) throws -> StoredNotification? {
         let statement = try db.cachedStatement(

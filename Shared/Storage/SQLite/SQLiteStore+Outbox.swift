@@ -24,16 +24,16 @@ extension SQLiteStore: Outbox {
     }
 
     /// Its cost is bounded: the count ends at 100,000, and the oldest entry is searched among the first 10,000 by ID
-    /// and, if none of those is due, among the first 10,000 by due time.
+    /// and, if none of those has fallen due, among the first 10,000 by due time.
     func backlog(now: Timestamp) async throws -> OutboxBacklog {
         try checkRunning()
         return try await database.read { db in
             let count = try Int.fetchOne(db.cachedStatement(sql: OutboxBacklog.bounded)) ?? 0
             for sql in [OutboxBacklog.oldestOfFirst, OutboxBacklog.oldestOfDue] {
                 let oldest = try db.cachedStatement(sql: sql)
-                guard let row = try Row.fetchOne(oldest, arguments: [now.milliseconds]) else { continue }
-                if !row.hasNull(atIndex: 0) {
-                    return OutboxBacklog(count: count, oldest: try row.notificationID(0).timestamp)
+                let arguments: StatementArguments = [now.milliseconds, now.milliseconds]
+                if let time = try Row.fetchOne(oldest, arguments: arguments)?.timestamp(0) {
+                    return OutboxBacklog(count: count, oldest: time)
                 }
             }
             return OutboxBacklog(count: count, oldest: nil)
@@ -45,17 +45,21 @@ extension OutboxBacklog {
     static let bounded =
         "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE due_at < \(SQLiteSchema.never) LIMIT 100000)"
 
-    static let oldestOfFirst = """
-        SELECT min(notification_id) FROM (
-            SELECT notification_id, due_at FROM outbox ORDER BY notification_id LIMIT 10000
-        ) WHERE due_at <= ?
-        """
+    static let oldestOfFirst = oldest("ORDER BY notification_id")
+    static let oldestOfDue = oldest("WHERE due_at < \(SQLiteSchema.never) ORDER BY due_at")
 
-    static let oldestOfDue = """
-        SELECT min(notification_id) FROM (
-            SELECT notification_id FROM outbox WHERE due_at <= ? ORDER BY due_at LIMIT 10000
-        )
+    /// A leased entry is due again later; whether it was due once shows in its notification. One that waits for a time
+    /// (``DispatchOutcome/dueAgain``) looks published and counts when that time has come.
+    private static func oldest(_ first: String) -> String {
         """
+        SELECT min(max(n.created_at, coalesce(n.not_before, n.created_at)))
+        FROM (SELECT notification_id, due_at, republish_at FROM outbox \(first) LIMIT 10000)
+        CROSS JOIN notifications AS n ON n.id = notification_id
+        WHERE due_at <= ? OR due_at < \(SQLiteSchema.never) AND republish_at IS NULL
+            AND max(coalesce(n.not_before, 0), CASE WHEN n.not_before > n.created_at THEN 0
+                ELSE n.created_at + \(OutboxPolicy.grace.milliseconds) END) <= ?
+        """
+    }
 }
 
 /// A lease of due outbox entries. The transaction holds the writer's lock, so no other process leases the same entries.

@@ -12,11 +12,16 @@ extension SQLiteStore: RefreshTokenStore {
         return try await database.read { db in
             let statement = try db.cachedStatement(sql: SQLiteRefreshChange.find)
             return try Row.fetchOne(statement, arguments: [Data(id)]).map { row in
-                RefreshFamily(
+                var family = RefreshFamily(
                     id: id, owner: try row.userName(0, column: "owner"),
                     userEntry: try row.value(1, column: "user_entry"),
                     tokenHash: try row.bytes(2, column: "token_hash"),
                     expiresAt: Timestamp(milliseconds: try row.value(3, column: "expires_at")))
+                if let usedAt: Int64 = try row.valueIfPresent(5, column: "used_at") {
+                    family.replaced = RefreshFamily.ReplacedToken(
+                        hash: try row.bytes(4, column: "replaced_hash"), usedAt: Timestamp(milliseconds: usedAt))
+                }
+                return family
             }
         }
     }
@@ -60,7 +65,8 @@ enum SQLiteRefreshChange: Sendable {
             ])
         case .renew(let family, let hash, let now):
             try db.cachedStatement(sql: Self.renew).execute(arguments: [
-                Data(family.tokenHash), family.expiresAt.milliseconds, Data(family.id), Data(hash), now.milliseconds,
+                Data(family.tokenHash), family.expiresAt.milliseconds, family.replaced.map { Data($0.hash) },
+                family.replaced?.usedAt.milliseconds, Data(family.id), Data(hash), now.milliseconds,
             ])
         case .remove(let id):
             try db.cachedStatement(sql: Self.remove).execute(arguments: [Data(id)])
@@ -70,7 +76,9 @@ enum SQLiteRefreshChange: Sendable {
         return db.changesCount
     }
 
-    static let find = "SELECT owner, user_entry, token_hash, expires_at FROM refresh_tokens WHERE family = ?"
+    static let find = """
+        SELECT owner, user_entry, token_hash, expires_at, replaced_hash, used_at FROM refresh_tokens WHERE family = ?
+        """
     static let insert = """
         INSERT INTO refresh_tokens (family, owner, user_entry, token_hash, expires_at) VALUES (?, ?, ?, ?, ?)
         """
@@ -79,7 +87,7 @@ enum SQLiteRefreshChange: Sendable {
             SELECT family FROM refresh_tokens WHERE owner = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)
         """
     static let renew = """
-        UPDATE refresh_tokens SET token_hash = ?, expires_at = ?
+        UPDATE refresh_tokens SET token_hash = ?, expires_at = ?, replaced_hash = ?, used_at = ?
         WHERE family = ? AND token_hash = ? AND expires_at > ?
         """
     static let remove = "DELETE FROM refresh_tokens WHERE family = ?"
@@ -89,4 +97,12 @@ enum SQLiteRefreshChange: Sendable {
         """
 
     static let statements = [find, removeSurplus, renew, remove, purge]
+}
+
+extension SQLiteSchema {
+    /// No row is rewritten. A family without `replaced_hash` was not refreshed since.
+    static let replacedTokens = """
+        ALTER TABLE refresh_tokens ADD COLUMN replaced_hash BLOB;
+        ALTER TABLE refresh_tokens ADD COLUMN used_at INTEGER;
+        """
 }

@@ -25,15 +25,21 @@ final class SQLiteStore: Sendable {
         writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group, completion in
             database.write { db in
                 try group.map { try $0.execute(db, withdrawals: withdrawals) }
-            } completion: {
-                completion($0.mapError { $0 })
+            } completion: { result in
+                database.note(result, of: group, kind: \.kind) { change in
+                    database.tryOutWrite { db in _ = try change.execute(db, withdrawals: withdrawals) }
+                }
+                completion(result.mapError(\.error))
             }
         }
         finds = GroupCommit(limit: SQLiteStore.maxGroup) { group, completion in
             database.read { db in
                 try group.map { try $0.execute(db) }
-            } completion: {
-                completion($0.mapError { $0 })
+            } completion: { result in
+                database.note(result, of: group, kind: \.kind) { find in
+                    database.tryOutRead { db in _ = try find.execute(db) }
+                }
+                completion(result.mapError(\.error))
             }
         }
     }
@@ -57,11 +63,33 @@ final class SQLiteStore: Sendable {
 
 extension SQLiteStore: Service {
     func run() async throws {
-        await withTaskGroup { group in
-            group.addTask { await self.writes.run() }
-            group.addTask { await self.finds.run() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.watchFile() }
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.writes.run() }
+                group.addTask { await self.finds.run() }
+            }
+            group.cancelAll()
         }
         await database.close(logger: logger)
+    }
+}
+
+extension SQLiteStore {
+    /// Tells an operator once a second whether the file is where it was, until the task is cancelled.
+    private func watchFile() async {
+        var missing: String?
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            let now = database.watch.missing
+            defer { missing = now }
+            if let now, missing == nil {
+                logger.error(
+                    "The database file was moved, removed or replaced, so nothing is stored until it is back",
+                    metadata: ["path": "\(now)"])
+            } else if now == nil, let missing {
+                logger.notice("The database file is back", metadata: ["path": "\(missing)"])
+            }
+        }
     }
 }
 
@@ -70,7 +98,7 @@ extension SQLiteStore: Store {
         try checkRunning()
         try await withDeadline(timeout) { completion in
             // Taking the writer's lock shows that the file can be written to.
-            database.write({ _ in }, completion: completion)
+            database.write({ _ in }) { completion($0.mapError(\.error)) }
         }
     }
 }

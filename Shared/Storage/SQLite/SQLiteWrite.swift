@@ -55,6 +55,9 @@ enum SQLiteWrite: Sendable {
         case outcomeCursors(String?)
     }
 
+    /// The name of the case; see ``FailedWork``.
+    var kind: String { Mirror(reflecting: self).children.first?.label ?? "write" }
+
     /// How many changes this counts as when groups are formed.
     var weight: Int {
         switch self {
@@ -255,7 +258,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
         let revokedAt: Int64 = row[1]
         // Only the call that has set the time withdraws.
-        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdraw(id, again: true, now: now, db) }
+        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdraw(id, now: now, db) }
         return true
     }
 

@@ -93,7 +93,9 @@ struct SharedOutboxTests {
             let result: Result<Void, any Error>
             do {
                 for store in stores {
-                    let isReady = try await eventually { (try? await store.ping(timeout: .seconds(1))) != nil }
+                    // Each answer may take long too: the two migrate one database, one after the other, while other
+                    // tests make databases of their own.
+                    let isReady = try await eventually { (try? await store.ping(timeout: patience)) != nil }
                     try #require(isReady)
                 }
                 result = .success(try await body(stores))

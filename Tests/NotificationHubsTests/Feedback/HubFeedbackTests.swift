@@ -46,7 +46,7 @@ import Testing
         }
         try await withFakeHub(script) { hub in
             let devices = HubDevices(
-                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(10))
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))
             try await withService(devices) { _ in try await body(devices, hub) }
         }
     }
@@ -83,10 +83,33 @@ import Testing
         let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
         #expect(FeedbackContainer("https://x.blob.core.windows.net/c?sig=a", hub: hub) != nil)
         #expect(FeedbackContainer("http://ns.servicebus.windows.net/c", hub: hub) == nil)
-        let container = try #require(FeedbackContainer("https://x/c?sv=1&sig=a", hub: hub))
-        #expect(container.listURL(from: "") == "https://x/c?sv=1&sig=a&restype=container&comp=list")
+        let place = "https://x.blob.core.windows.net"
+        let container = try #require(FeedbackContainer("\(place)/c?sv=1&sig=a", hub: hub))
+        #expect(container.listURL(from: "") == "\(place)/c?sv=1&sig=a&restype=container&comp=list")
         #expect(container.listURL(from: "a b").hasSuffix("&marker=a%20b"))
-        #expect(container.url(of: .init(name: "a/b c?.xml")) == "https://x/c/a/b%20c%3F.xml?sv=1&sig=a")
+        #expect(container.url(of: .init(name: "a/b c?.xml")) == "\(place)/c/a/b%20c%3F.xml?sv=1&sig=a")
+    }
+
+    /// A hub is outside of the trust boundary: it must not choose what this service asks.
+    @Test(arguments: [
+        "https://10.0.0.1/c", "https://metadata.internal/c", "https://evil.example/.blob.core.windows.net/c",
+        "https://x.blob.core.windows.net.evil.example/c", "https://x.blob.core.windows.net@evil.example/c",
+        "https://x.blob.core.windows.net:8443/c", "https://evil.example\\.blob.core.windows.net/c",
+        "https://.blob.core.windows.net/c", "https://blob.core.windows.net/c", "https://xblob.core.windows.net/c",
+        "https://evil.example?.blob.core.windows.net", "https://evil.example#.blob.core.windows.net",
+        "https://ns.servicebus.windows.net.evil.example/c", "https://ns.servicebus.windows.net:444/c",
+        "http://x.blob.core.windows.net/c",
+    ]) func aHubWithTLSNamesNoOtherServer(_ url: String) throws {
+        let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
+        #expect(FeedbackContainer(url, hub: hub) == nil)
+    }
+
+    @Test func theHubsOwnHostAndAzureStorageAreTaken() throws {
+        let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
+        for url in [
+            "https://ns.servicebus.windows.net/c?sig=a", "https://a-b.z1.BLOB.core.windows.net/c",
+            " https://x.blob.core.windows.net/c\n",
+        ] { #expect(FeedbackContainer(url, hub: hub) != nil, "\(url)") }
     }
 
     @Test func onlyRejectionsOfTheHandleCount() {
@@ -114,7 +137,7 @@ import Testing
     func theHubsRefusal(_ status: String, _ code: PushGatewayError.Code) async throws {
         try await withFakeHub({ _ in [FakeHub.answer(status)] }) { hub in
             let devices = HubDevices(
-                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(10))
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))
             try await withService(devices) { _ in
                 let error = await #expect(throws: PushGatewayError.self) { try await devices.feedback(after: [:]) }
                 #expect(error?.code == code)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct HubInstallationsTests {
     private func withInstallations<Result: Sendable>(
-        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
+        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(60),
         _ body: @escaping @Sendable (HubDevices, FakeHub) async throws -> Result
     ) async throws -> Result {
         try await withFakeHub(script) { hub in

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HubRegistrationsTests {
     private func withRegistrations<Result: Sendable>(
-        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(10),
+        _ script: @escaping FakeHub.Script, deadline: TimeAmount = .seconds(60),
         _ body: @escaping @Sendable (HubDevices, FakeHub) async throws -> Result
     ) async throws -> Result {
         try await withFakeHub(script) { hub in

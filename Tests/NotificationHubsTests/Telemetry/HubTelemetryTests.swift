@@ -95,7 +95,7 @@ import Testing
     ) async throws {
         try await withFakeHub({ request in [answers[min(request.number, answers.count - 1)]] }) { hub in
             let devices = HubDevices(
-                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(10))
+                configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))
             try await withService(devices) { _ in try await body(devices, hub) }
         }
     }

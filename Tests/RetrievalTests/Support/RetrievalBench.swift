@@ -134,7 +134,9 @@ func withRetrieval(
     let context = try ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
         .auditing(to: hasAuditLog ? path("audit.log") : nil)
     let metrics = RetrievalMetrics(context.metrics)
-    let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes)
+    let router = makeRouter(
+        of: BasicRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
+        readChanges: NotificationReadController.marksAsRead)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let notifications = NotificationReadController(
         users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)

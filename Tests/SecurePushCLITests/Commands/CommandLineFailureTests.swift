@@ -45,7 +45,7 @@ import Testing
 
     @Test func `A wrong value names its option, and what the option is for`() async {
         let failure = await Self.failure("list", "--limit", "many")
-        #expect(failure?.message == "The value 'many' is invalid for '--limit <n>'.")
+        #expect(failure?.message == "The value is invalid for '--limit <n>'.")
         #expect(failure?.details == ["--limit <n>  Notifications per page, 1 to 200."])
         #expect(failure?.code == .usage)
         for arguments in [

@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    @Test func `A user who can never log in is refused, a name that looks like another is warned of`() async throws {
+        try await withTemporaryFolder { folder in
+            let (file, password) = ("\(folder)/users", "\(folder)/password")
+            try SecretFile.create(password, "correct horse")
+            func add(_ name: String) async throws -> CommandLineRun {
+                try await CommandLineRun(
+                    ["users", "add", name, "--password-file", password], ["AUTH_USERS_FILE": file], in: folder)
+            }
+            for name in ["tenant:carol", ":", "a\tb", "", String(repeating: "x", count: 1025)] {
+                #expect(try await add(name).code == 64, "\(name)")
+            }
+            #expect(!SecretFile.exists(file))
+            let first = try await add("cafe\u{301}")
+            #expect(first.code == 0 && first.errors.isEmpty, "\(first.errors)")
+            for name in ["caf\u{E9}", "CAFE\u{301}"] {
+                let other = try await add(name)
+                #expect(other.code == 0 && other.errors.contains("warning: "), "\(other.errors)")
+                #expect(other.errors.contains("looks like the user"))
+            }
+        }
+    }
+
     @Test func `A sender's key is shown once, opens ingest, and no longer when it is removed`() async throws {
         try await LocalServices.with { services in
             let file = ["INGEST_API_KEYS_FILE": services.setup.apiKeys]

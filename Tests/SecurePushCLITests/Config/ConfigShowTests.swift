@@ -46,8 +46,8 @@ import Testing
             for line in told { #expect(!line.contains(secret)) }
         }
         #expect(
-            try entry("DATABASE_URL", ["DATABASE_URL": "postgres://u:\(secret)@db/name"]).value == "postgres://db/name")
-        #expect(try entry("AMQP_URL", ["AMQP_URL": "amqp://u:\(secret)@mq/v"]).value == "amqp://mq:5672/v")
+            try entry("DATABASE_URL", ["DATABASE_URL": "postgres://u:\(secret)@db/name"]).value == "postgres://db")
+        #expect(try entry("AMQP_URL", ["AMQP_URL": "amqp://u:\(secret)@mq/v"]).value == "amqp://mq")
     }
 
     @Test func `What cannot be used is named, whichever service it is of`() throws {

@@ -38,6 +38,19 @@ import Testing
         #expect(record.deliveries.map(\.attempts) == [1, 0])
     }
 
+    @Test(arguments: [FollowUp.Kind.withdrawal, .reminder], [true, false])
+    func `The dead letter of a follow-up reopens no push`(_ kind: FollowUp.Kind, _ drops: Bool) async throws {
+        let bench = Bench()
+        let id = try await bench.store.addGivenUp()
+        let letter = DeadLetter(tag: 1, message: DispatchMessage(id: id, kind: kind), reason: "r", byteCount: 36)
+        let queue = FakeDeadLetterQueue([letter])
+        let (report, _) = try await bench.replay(queue, drops: drops)
+        #expect(report == (drops ? ReplayReport(dropped: 1) : ReplayReport(left: 1)))
+        #expect(await bench.publisher.published.isEmpty)
+        #expect(await queue.letters.count == (drops ? 0 : 1))
+        #expect(try await bench.store.records([id])[id]?.deliveries.contains { $0.state == .dead } == true)
+    }
+
     @Test func `What the broker does not confirm stays, and nothing more is tried`() async throws {
         var bench = Bench()
         bench.publisher = FakeDispatchPublisher { $0 >= 1 }

@@ -35,7 +35,7 @@ import Testing
 
     /// Registers a device whose SDK does not wait for these values of `Retry-After` itself.
     private func register(at url: String, _ events: Events, _ schedule: RetrySchedule) async throws {
-        let retrieval = try APIClient(service: "retrieval", url: url, timeout: .seconds(5))
+        let retrieval = try APIClient(service: "retrieval", url: url, timeout: .seconds(30))
         var limits = ClientLimits()
         limits.secondsInTotal = 10
         let base = try SecurePushConfiguration(retrieval)
@@ -102,7 +102,7 @@ import Testing
     @Test func `A stream that never opens is given up, one that was open is not`() async throws {
         let isLost = Mutex(0)
         try await ScriptedServer.with({ _, _ in .init(status: 503) }) { server in
-            let emulator = try APIClient(service: "hub-emulator", url: server.url, timeout: .seconds(5))
+            let emulator = try APIClient(service: "hub-emulator", url: server.url, timeout: .seconds(30))
             let channel = PushChannel(platform: .apple, handle: Self.handle, emulator: emulator)
             let failure = await #expect(throws: CommandFailure.self) {
                 try await channel.receive(opened: {}, lost: { _ in isLost.withLock { $0 += 1 } }, { _ in })
@@ -111,7 +111,7 @@ import Testing
         }
         // The first request gets a stream, which ends; all later ones are refused.
         try await ScriptedServer.with({ _, number in .init(status: number == 0 ? 200 : 503) }) { server in
-            let emulator = try APIClient(service: "hub-emulator", url: server.url, timeout: .seconds(5))
+            let emulator = try APIClient(service: "hub-emulator", url: server.url, timeout: .seconds(30))
             let channel = PushChannel(platform: .apple, handle: Self.handle, emulator: emulator)
             let task = Task { try await channel.receive(opened: {}, lost: { _ in }, { _ in }) }
             #expect(try await eventually(within: .seconds(60)) { server.requests.count > 7 })

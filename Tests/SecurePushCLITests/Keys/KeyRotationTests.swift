@@ -33,6 +33,20 @@ import Testing
         #expect(result.mode == 0o600)
     }
 
+    @Test(arguments: ["\r\n", "\n", " \r\n", "\n\u{FEFF}", "\n\u{301}# mark\n", "\t\r\n# b\r\n"])
+    func `A key is dropped whatever ends its line`(end: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/payload.keys"
+            let mark = end.contains("\u{FEFF}") ? "\u{FEFF}" : ""
+            let end = end.replacing("\u{FEFF}", with: "").replacing("\u{301}", with: "")
+            try Data("\(mark)k2 \(Self.key)\(end)k1 \(Self.key)\(end)".utf8).write(to: URL(filePath: path))
+            let arguments = ["--payload-keys-file", path, "--remove", "k1", "--no-new-key", "--force"]
+            let report = try await KeysCommand.Rotate.parse(arguments).rotate(database: nil)
+            #expect(report.removed == ["k1"])
+            #expect(try KeysCommand.ring(path).keyIDs == ["k2"])
+        }
+    }
+
     @Test func `Comments and blank lines stay where they are`() {
         let text = "# ours\n\nb \(Self.key)\n# old\na \(Self.key)"
         let rotated = KeyRotation(newLine: "c K", dropped: ["a"]).apply(to: text)

@@ -11,6 +11,15 @@ import Testing
         #expect(list.duplicates == 2)
     }
 
+    @Test(arguments: [
+        "\u{FEFF}alice\nbob\n", "\u{FEFF}alice\r\n\u{FEFF}bob", "alice\u{A0}\n\u{200B}bob\n", "alice\n#\u{301}x\nbob",
+    ])
+    func `A byte order mark and pasted blanks are no part of a name`(text: String) throws {
+        var list = RecipientList()
+        try list.add(linesOf: text, from: "f")
+        #expect(list.names.elementsEqual(["alice", "bob"]) { $0.utf8.elementsEqual($1.utf8) })
+    }
+
     @Test func `Names are compared by their bytes`() {
         // é as one character, and as e with an accent: equal to Swift, two users to SecurePush.
         let list = RecipientList(["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"])

@@ -142,7 +142,7 @@ import Testing
         defer { for end in ends { close(end) } }
         // Half of the lines do not fit into the pipe.
         try #require(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
-        let file = AuditFile(path: "-", stream: ends[1])
+        let file = AuditFile(path: "-", stream: ends[1], streamPatience: .milliseconds(50))
         var output: [UInt8] = []
         func drain() {
             var buffer = [UInt8](repeating: 0, count: 1 << 20)

@@ -23,14 +23,10 @@ struct ReloadingFileTests {
                 path: path, whileUnusable: whileUnusable, now: { self.time.withLock { $0 } },
                 report: { problem in self.problems.withLock { $0.append(problem) } },
                 parse: { text in
-                    guard let number = Int(text) else { throw NoNumber() }
+                    guard let number = Int(text) else { throw PushKeyError("This is no number.") }
                     return number
                 })
         }
-    }
-
-    private struct NoNumber: Error, CustomStringConvertible {
-        var description: String { "This is no number." }
     }
 
     @Test("A changed file is read again, a second later at the latest")
@@ -199,7 +195,7 @@ struct ReloadingFileTests {
             try write("1", to: path)
             let file = try ReloadingFile(path: path, now: { world.time.withLock { $0 } }) { text in
                 readings.withLock { $0 += 1 }
-                guard let number = Int(text) else { throw NoNumber() }
+                guard let number = Int(text) else { throw PushKeyError("This is no number.") }
                 return number
             }
             try write("x", to: path)

@@ -44,6 +44,19 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try Self.kind(bytes) }
     }
 
+    /// Latin-1, a sequence that is cut off, an overlong one, a surrogate: the place is that of the first byte.
+    @Test(
+        arguments: [
+            ("\"r\u{E9}sum", [0xE9, 0x22], 7), ("[\"0123456789\",\"", [0xFF, 0x22, 0x5D], 15),
+            ("\"", [0xE2, 0x82, 0x22], 1),
+            ("\"ab", [0xC0, 0x80, 0x22], 3), ("\"\u{1F600}", [0xED, 0xA0, 0x80, 0x22], 5), ("", [0x80], 0),
+            ("\"a\"", [0xC3], 3),
+        ] as [(String, [UInt8], Int)])
+    func tellsWhereTheTextIsNotUTF8(_ start: String, _ rest: [UInt8], _ offset: Int) {
+        let error = #expect(throws: JSONSyntaxError.self) { try Self.kind(Array(start.utf8) + rest) }
+        #expect(error?.offset == offset)
+    }
+
     @Test(arguments: [
         (#""a""#, "a"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{08}\u{0C}\n\r\t"), (#""\u00e9\u20AC""#, "é€"),
         (#""\ud83d\ude00""#, "😀"), (#""é€😀""#, "é€😀"), (#""\u0000""#, "\u{0}"),

@@ -92,9 +92,18 @@ struct NotificationIDTests {
     }
 
     @Test(
-        "Anything but 36 characters in lower case is none",
+        "It is read without regard to case, and written in lower case",
+        arguments: ["017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22E2-79b0-7CC3-98c4-dC0C0C07398f"])
+    func upperCase(_ text: String) throws {
+        let lower = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
+        let id = try #require(NotificationID(text))
+        #expect(id == NotificationID(lower) && id.description == lower)
+    }
+
+    @Test(
+        "Anything but the 36 characters of a UUID is none",
         arguments: [
-            "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22e279b07cc398c4dc0c0c07398f",
+            "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398G", "017f22e279b07cc398c4dc0c0c07398f",
             "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}", "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
             " 17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
             "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0", "017f22e2079b0-7cc3-98c4-dc0c0c07398f",

@@ -4,6 +4,7 @@ import HummingbirdTesting
 import Logging
 import NIOCore
 import SecurePushCore
+import ServiceConfiguration
 import ServiceLifecycle
 import StackKit
 import TestSupport
@@ -139,19 +140,21 @@ struct RequestTraceTests {
             return true
         }
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        var configuration = HTTPConfiguration(port: 0)
+        configuration.limits.trustedProxies = [AddressBlock("127.0.0.1")].compactMap(\.self)
         let service = try makeHTTPService(
-            router: router, direct: DirectRoutes([route]), configuration: HTTPConfiguration(port: 0), context: context,
+            router: router, direct: DirectRoutes([route]), configuration: configuration, context: context,
             onListening: { port.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             let connection = try RawConnection(port: try #require(await ports.first { _ in true }))
-            let fields = ["", "traceparent: \(Self.sender)\r\n"]
+            let fields = ["", "traceparent: \(Self.sender)\r\nX-Forwarded-For: 198.51.100.7\r\n"]
             for (index, field) in fields.enumerated() {
                 connection.send("GET /api/notifications/n\(index) HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
                 try await expectEventually { book.spans.count == index + 1 }
             }
-            connection.send("GET /api/notifications/left HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("GET /api/notifications/left HTTP/1.1\r\nHost: a\r\nForwarded: for=198.51.100.8\r\n\r\n")
             #expect(try await connection.receives("router"))
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
@@ -162,7 +165,9 @@ struct RequestTraceTests {
         #expect(book.spans[1].parentSpanID == "b7ad6b7169203331" && book.spans[1].links.count == 1)
         #expect(book.spans[2].parentSpanID == nil)
         let lines = sink.lines.filter { $0.contains("Request answered") }
-        #expect(lines.count == 3 && lines.allSatisfy { $0.contains(#""client.address":"127.0.0.1""#) })
+        let clients = ["127.0.0.1", "198.51.100.7", "198.51.100.8"]
+        #expect(lines.count == 3)
+        for (line, client) in zip(lines, clients) { #expect(line.contains(#""client.address":"\#(client)""#)) }
         #expect(lines[0].contains(#""id":"n0""#) && lines[0].contains(book.spans[0].trace.spanID))
     }
 }

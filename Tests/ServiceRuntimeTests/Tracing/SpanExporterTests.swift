@@ -72,7 +72,7 @@ struct SpanExporterTests {
     ///   - timeout: of a request.
     private func withExporter(
         _ statuses: [HTTPResponse.Status] = [], answer: String = "{}", isEndless: Bool = false,
-        isReachable: Bool = true, timeout: Duration = .seconds(10), _ body: (Run) async throws -> Void
+        isReachable: Bool = true, timeout: Duration = .seconds(60), _ body: (Run) async throws -> Void
     ) async throws {
         let collector = Collector(statuses, answer: answer, isEndless: isEndless)
         let router = Router()

@@ -49,14 +49,14 @@ struct StorageConfigurationTests {
         let configuration = try StorageConfiguration(url: url)
         for text in ["\(configuration)", String(reflecting: configuration)] {
             #expect(!text.contains("cret"), "\(text)")
-            #expect(text.hasPrefix("postgres://"))
+            #expect(text.hasPrefix("postgres"))
         }
     }
 
-    @Test("Host and database are shown where they are certain")
+    @Test("Hosts are shown where they are certain")
     func shown() throws {
         let url = "postgres://u:s3cret@db.example:5432,[::1]:1/push?sslmode=require"
-        #expect("\(try StorageConfiguration(url: url))" == "postgres://db.example:5432,[::1]:1/push")
+        #expect("\(try StorageConfiguration(url: url))" == "postgres://db.example:5432,[::1]:1")
         #expect("\(try StorageConfiguration(url: "sqlite:./x"))" == "sqlite:./x")
     }
 }

@@ -84,7 +84,48 @@ struct OutboxTests {
             #expect(try await store.backlog(now: noon) == OutboxBacklog(count: 3, oldest: nil))
             #expect(try await store.backlog(now: due) == OutboxBacklog(count: 3, oldest: noon))
             _ = try await store.lease(limit: 1, now: due, until: due + .seconds(1))
-            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 3, oldest: noon + .seconds(1)))
+            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 3, oldest: noon))
+        }
+    }
+
+    @Test("What is leased again and again and never confirmed counts in the backlog", arguments: conformingStores)
+    func backlogOfLeased(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let scheduled = due + .seconds(100)
+            let later = SealedNotification.sample(expiresAt: due + .seconds(9999), notBefore: scheduled)
+            let sent = SealedNotification.samples(2)[1]
+            try await store.append([later, sent])
+            for round in 0..<5 {
+                let now = due + .seconds(round * 15)
+                #expect(try await store.lease(limit: 9, now: now, until: now + .seconds(15)).map(\.id) == [sent.id])
+                for seconds in [0, 7, 14] {
+                    let backlog = try await store.backlog(now: now + .seconds(seconds))
+                    #expect(backlog == OutboxBacklog(count: 2, oldest: noon + .seconds(1)))
+                }
+            }
+            try await store.confirm([sent.id], until: due + .seconds(9999))
+            #expect(try await store.backlog(now: due) == OutboxBacklog(count: 1, oldest: nil))
+            // A scheduled one counts from its time on, whether it is leased or not.
+            #expect(try await store.backlog(now: scheduled) == OutboxBacklog(count: 1, oldest: scheduled))
+            _ = try await store.lease(limit: 9, now: scheduled, until: scheduled + .seconds(15))
+            let backlog = try await store.backlog(now: scheduled + .seconds(1))
+            #expect(backlog == OutboxBacklog(count: 1, oldest: scheduled))
+        }
+    }
+
+    @Test("What waits for a time of its own counts from that time on", arguments: conformingStores)
+    func backlogOfPostponed(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let sent = try await store.appendClaimed()
+            let retrying = [Delivery.sample(.apple, .retrying)]
+            let again = due + .seconds(60)
+            try await store.record([
+                DispatchOutcome(id: sent.id, attempt: 1, deliveries: retrying, dueAgain: again)
+            ])
+            #expect(try await store.backlog(now: due).oldest == nil)
+            #expect(try await store.backlog(now: again).oldest == noon)
+            _ = try await store.lease(limit: 9, now: again, until: again + .seconds(15))
+            #expect(try await store.backlog(now: again + .seconds(1)).oldest == noon)
         }
     }
 

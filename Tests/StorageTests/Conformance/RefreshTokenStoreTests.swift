@@ -33,7 +33,8 @@ struct RefreshTokenStoreTests {
         try await withStore(kind) { store in
             let old = Self.family(1)
             try await store.add(old)
-            let next = Self.family(1, .bob, hash: 2, expiresAt: noon + .seconds(99))
+            var next = Self.family(1, .bob, hash: 2, expiresAt: noon + .seconds(99))
+            next.replaced = RefreshFamily.ReplacedToken(hash: old.tokenHash, usedAt: noon)
             let wrong = [UInt8](repeating: 9, count: 32)
             #expect(try await store.renew(next, replacing: wrong, now: noon) == false)
             #expect(try await store.renew(next, replacing: old.tokenHash, now: old.expiresAt) == false)
@@ -43,6 +44,7 @@ struct RefreshTokenStoreTests {
             let found = try #require(try await store.refreshFamily(old.id))
             #expect(found.tokenHash == next.tokenHash && found.expiresAt == next.expiresAt)
             #expect(found.owner == .alice && found.userEntry == "entry")
+            #expect(found.replaced == next.replaced)
             #expect(try await store.renew(next, replacing: old.tokenHash, now: noon) == false)
         }
     }

@@ -92,31 +92,105 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A revocation withdraws again from the platforms that a read withdrew from", arguments: conformingStores)
-    func revokedAfterRead(_ kind: StoreKind) async throws {
+    /// Claims the withdrawal, and stores that some platforms accepted it.
+    ///
+    /// - Returns: the platforms that were owed.
+    private func withdraw(
+        _ withdrawal: FollowUp, from platforms: [Platform], _ store: any Store, at now: Timestamp
+    ) async throws -> [Platform]? {
+        guard let plan = try await store.claimFollowUps([withdrawal], now: now).plans[withdrawal] else { return nil }
+        let sent = platforms.map { Delivery.sample($0, .sent) }
+        let others = plan.deliveries.filter { !platforms.contains($0.platform) }
+        try await store.recordFollowUps([
+            FollowUpOutcome(followUp: withdrawal, attempt: plan.attempt, deliveries: others + sent)
+        ])
+        return plan.owed
+    }
+
+    @Test(
+        "A platform gets one withdrawal, for the read or for the revocation", arguments: conformingStores,
+        [true, false])
+    func once(_ kind: StoreKind, _ isReadFirst: Bool) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             let withdrawal = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
+            func happens(_ isRead: Bool, _ seconds: Int) async throws {
+                if isRead {
+                    try await store.markRead(withdrawal.id, at: noon + .seconds(seconds))
+                } else {
+                    _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(seconds))
+                }
+            }
+            try await happens(isReadFirst, 1)
+            let first = try await withdraw(withdrawal, from: [.apple, .windows], store, at: noon + .seconds(2))
+            #expect(first == [.apple, .windows])
+            #expect(try await leased(store, at: noon + .seconds(99)) == [])
+            try await happens(!isReadFirst, 100)
+            // After the expiry too.
+            for seconds in [101, 4000] {
+                let owed = try await withdraw(withdrawal, from: [], store, at: noon + .seconds(seconds))
+                #expect(owed ?? [] == [])
+            }
+            let record = try #require(try await store.record(withdrawal.id, sender: "tests"))
+            #expect(record.deliveries.map(\.withdrawnAt) == [noon, noon])
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(102))
+            #expect(try await leased(store, at: noon + .seconds(99_999)) == [])
+        }
+    }
+
+    @Test(
+        "A revocation that comes while the withdrawal for a read is under way goes only to the rest",
+        arguments: conformingStores)
+    func revokedMeanwhile(_ kind: StoreKind) async throws {
+        try await withStore(kind, withdrawals: .read) { store in
+            let withdrawal = try await push(store, .sent, [.apple, .windows, .browser], isWithdrawnOnRead: true)
             try await store.markRead(withdrawal.id, at: noon + .seconds(1))
             let first = try #require(
                 try await store.claimFollowUps([withdrawal], now: noon + .seconds(2)).plans[withdrawal])
-            let sent = [Delivery.sample(.apple, .sent), .sample(.windows, .sent)]
-            let outcome = FollowUpOutcome(followUp: withdrawal, attempt: first.attempt, deliveries: sent)
-            try await store.recordFollowUps([outcome])
-            #expect(try await leased(store, at: noon + .seconds(99)) == [])
-
-            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(100))
-            #expect(try await leased(store, at: noon + .seconds(100)) == [withdrawal])
-            // The first withdrawal can still be in flight.
-            try await store.recordFollowUps([outcome])
-            let second = try #require(
-                try await store.claimFollowUps([withdrawal], now: noon + .seconds(101)).plans[withdrawal])
-            #expect(second.platforms == [.apple, .windows] && second.deliveries == [] && second.isRevoked)
+            #expect(!first.isRevoked)
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(3))
+            // The first one's outcome: one platform is done, another one is given up, and one is tried again.
             try await store.recordFollowUps([
-                FollowUpOutcome(followUp: withdrawal, attempt: second.attempt, deliveries: sent)
+                FollowUpOutcome(
+                    followUp: withdrawal, attempt: first.attempt,
+                    deliveries: [.sample(.apple, .sent), .sample(.browser, .dead), .sample(.windows, .retrying)],
+                    nextTry: noon + .seconds(600))
             ])
-            // A repeated revocation withdraws nothing.
-            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(102))
-            #expect(try await leased(store, at: noon + .seconds(999)) == [])
+            #expect(try await leased(store, at: noon + .seconds(4)) == [withdrawal])
+            let second = try #require(
+                try await store.claimFollowUps([withdrawal], now: noon + .seconds(5)).plans[withdrawal])
+            #expect(second.owed == [.windows] && second.isRevoked)
+        }
+    }
+
+    @Test("A revocation is not lost by the end of a claim that did not know of it", arguments: conformingStores)
+    func endedMeanwhile(_ kind: StoreKind) async throws {
+        try await withStore(kind, withdrawals: .read) { store in
+            let withdrawal = try await push(store, .sent, [.apple], isWithdrawnOnRead: true)
+            try await store.markRead(withdrawal.id, at: noon + .seconds(1))
+            // Its dispatcher has DISPATCH_WITHDRAW=revoked, and drops it.
+            let first = try #require(
+                try await store.claimFollowUps([withdrawal], now: noon + .seconds(2)).plans[withdrawal])
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(3))
+            try await store.recordFollowUps([
+                FollowUpOutcome(followUp: withdrawal, attempt: first.attempt, deliveries: [])
+            ])
+            #expect(try await leased(store, at: noon + .seconds(4)) == [withdrawal])
+            let second = try await withdraw(withdrawal, from: [.apple], store, at: noon + .seconds(5))
+            #expect(second == [.apple])
+            #expect(try await leased(store, at: noon + .seconds(99_999)) == [])
+        }
+    }
+
+    @Test("One that is abandoned is not published again, whatever its row holds", arguments: conformingStores)
+    func abandoned(_ kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let (withdrawal, other) = (try await push(store), try await push(store))
+            for followUp in [withdrawal, other] {
+                _ = try await store.revoke(followUp.id, sender: "tests", now: noon)
+            }
+            try await store.abandonFollowUps([withdrawal, FollowUp(id: NotificationID(), kind: .reminder)])
+            #expect(try await leased(store, at: noon + .seconds(99_999)) == [other])
+            #expect(try await store.claimFollowUps([withdrawal], now: noon).plans.isEmpty)
         }
     }
 
@@ -154,7 +228,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A claim that does not know of a later push is fenced off", arguments: conformingStores)
+    @Test("A claim that does not know of a later push does not end the withdrawal", arguments: conformingStores)
     func fence(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let withdrawal = try await push(store)
@@ -171,6 +245,8 @@ struct WithdrawalTests {
             #expect(try await leased(store, at: noon + .seconds(1)) == [withdrawal])
             let second = try #require(try await store.claimFollowUps([withdrawal], now: noon).plans[withdrawal])
             #expect(second.platforms == [.apple, .windows] && second.attempt > first.attempt)
+            // The platform of the first claim has had it.
+            #expect(second.owed == [.windows])
         }
     }
 
@@ -210,6 +286,15 @@ struct WithdrawalTests {
             #expect(try await store.record(withdrawal.id, sender: "tests") == nil)
             #expect(try await leased(store, at: noon + .seconds(99)) == [])
             #expect(try await store.claimFollowUps([withdrawal], now: noon).plans.isEmpty)
+        }
+    }
+}
+
+extension DispatchPlan {
+    /// The platforms of a withdrawal that have not had it.
+    fileprivate var owed: [Platform] {
+        (platforms ?? []).filter { platform in
+            !deliveries.contains { $0.platform == platform && $0.state.isSettled }
         }
     }
 }

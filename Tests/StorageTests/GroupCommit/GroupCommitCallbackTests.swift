@@ -248,7 +248,7 @@ struct GroupCommitCallbackTests {
 }
 
 extension Mutex where Value: Sendable {
-    fileprivate final class Box: Sendable {
+    final class Box: Sendable {
         let value: Mutex<Value>
         init(_ value: sending Value) { self.value = Mutex(value) }
     }

@@ -53,10 +53,24 @@ struct KeyedAppendRoundsTests {
         }
     }
 
+    @Test func aRoundThatIsRefusedIsSplit() throws {
+        let keys = ["a", "b", "c", "d", "e"]
+        let calls = keys.map { call($0) }
+        var rounds = KeyedAppendRounds(calls, limit: 10)
+        var tried: [[String]] = []
+        while case let round = rounds.next(), !round.isEmpty {
+            tried.append(round.map(\.request.key.value))
+            let isRefused = round.contains { $0.request.key.value == "b" }
+            rounds.settle(round, isRefused ? .failure(StorageError(.failed, "refused")) : .success([:]))
+        }
+        #expect(tried == [keys, ["a", "b"], ["a"], ["b"], ["c", "d", "e"]])
+        #expect(rounds.results().map { (try? $0.get()) != nil } == [true, false, true, true, true])
+    }
+
     @Test func aStatementThatFailsFailsItsOwnCallsOnly() throws {
         let calls = [call("a"), call("b"), call("a")]
         var rounds = KeyedAppendRounds(calls, limit: 10)
-        rounds.settle(rounds.next(), .failure(StorageError(.failed, "refused")))
+        rounds.settle(rounds.next(), .failure(StorageError(.timeout, "late")))
         rounds.settle(rounds.next(), .success([:]))
         #expect(rounds.next().isEmpty)
         let results = rounds.results()

@@ -46,7 +46,7 @@ struct PostgresFollowUpRaceTests {
                 \(Self.untilSomebodyWaits)
                 """
             async let recorded = Self.psql(url, recording)
-            let isMade = try await eventually(within: .seconds(20)) {
+            let isMade = try await eventually {
                 try PostgresTestDatabase.psql(
                     url,
                     """

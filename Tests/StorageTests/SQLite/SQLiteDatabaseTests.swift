@@ -6,6 +6,16 @@ import Testing
 
 @testable import Storage
 
+extension SQLiteDatabase {
+    fileprivate func write<Value: Sendable>(
+        _ work: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { caller in
+            write(work) { caller.resume(with: $0.mapError(\.error)) }
+        }
+    }
+}
+
 @Suite("How SQLite is set up")
 struct SQLiteDatabaseTests {
     private let logger = Logger(label: "SQLiteDatabaseTests") { _ in SwiftLogNoOpLogHandler() }
@@ -99,7 +109,7 @@ struct SQLiteDatabaseTests {
                 let waiting = Task { try await test.store.append([.sample()]) }
                 try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
                 try await waiting.value
-                try await test.store.ping(timeout: .seconds(5))
+                try await test.store.ping(timeout: .seconds(30))
             }
         }
     }

@@ -20,18 +20,38 @@ enum PostgresTestDatabase {
     ) async throws -> Value {
         let server = try TestEnvironment.databaseURL
         let name = "storage_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
-        _ = try psql(server, "CREATE DATABASE \(name)")
+        let defaults = oddDefaults.map { "ALTER DATABASE \(name) SET \($0) TO '\($1)'" }
+        _ = try psql(server, ["CREATE DATABASE \(name)"] + defaults)
         defer { _ = try? psql(server, "DROP DATABASE \(name) WITH (FORCE)") }
         var url = try #require(URLComponents(string: server))
         url.path = "/\(name)"
         return try await body(try #require(url.string))
     }
 
+    /// Defaults of the server that no session of a store may depend on. `PostgresSessionTests` has all of them.
+    private static let oddDefaults = [
+        ("default_transaction_isolation", "serializable"), ("default_transaction_deferrable", "on"),
+        ("lock_timeout", "1ms"), ("idle_in_transaction_session_timeout", "1ms"), ("array_nulls", "off"),
+        ("standard_conforming_strings", "off"), ("TimeZone", "Asia/Kathmandu"), ("DateStyle", "German, DMY"),
+        ("IntervalStyle", "iso_8601"), ("bytea_output", "escape"),
+    ]
+
     /// Runs one statement and returns what it printed.
-    static func psql(_ url: String, _ statement: String) throws -> String {
+    static func psql(_ url: String, _ statement: String) throws -> String { try psql(url, [statement]) }
+
+    private static func psql(_ url: String, _ statements: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", statement]
+        process.arguments =
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url]
+            + statements.flatMap { ["-c", $0] }
+        let options = [
+            "default_transaction_isolation=read\\ committed", "lock_timeout=0", "standard_conforming_strings=on",
+            "bytea_output=hex", "TimeZone=UTC",
+        ]
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "PGOPTIONS": options.map { "-c \($0)" }.joined(separator: " ")
+        ]) { $1 }
         let output = Pipe()
         process.standardOutput = output
         try process.run()

@@ -37,7 +37,7 @@ enum StoreCall: CaseIterable {
         case .claim: _ = try await store.claim([id], now: noon)
         case .record: try await store.record([DispatchOutcome(id: id, attempt: 1, deliveries: [])])
         case .abandon: try await store.abandon([id])
-        case .ping: try await store.ping(timeout: .seconds(5))
+        case .ping: try await store.ping(timeout: .seconds(30))
         default: preconditionFailure("Every call is made by one of these.")
         }
     }

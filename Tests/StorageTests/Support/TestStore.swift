@@ -19,6 +19,8 @@ struct TestStore: Sendable {
     let kind: StoreKind
     /// The database URL.
     let url: String
+    /// See ``OpenedStore/readiness()``.
+    let readiness: @Sendable () async -> String?
 
     /// How far the dispatching of a notification has come: not in a port yet, so it is read where it is kept.
     func status(of id: NotificationID) async throws -> DispatchStatus? {
@@ -88,12 +90,14 @@ func withRunningStore<Value: Sendable>(
         group.addTask { try await services.run() }
         let result: Result<Value, any Error>
         do {
-            // Many tests make a database each at the same time.
-            let isReady = try await eventually(within: .seconds(60)) {
+            let isReady = try await eventually {
                 (try? await opened.store.ping(timeout: .seconds(5))) != nil
             }
             guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
-            result = .success(try await body(TestStore(store: opened.store, kind: opened.kind, url: url)))
+            result = .success(
+                try await body(
+                    TestStore(
+                        store: opened.store, kind: opened.kind, url: url, readiness: { await opened.readiness() })))
         } catch {
             result = .failure(error)
         }

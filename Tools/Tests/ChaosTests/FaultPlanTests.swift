@@ -6,7 +6,8 @@ import Testing
     private static func request(seed: UInt64) -> FaultPlan.Request {
         FaultPlan.Request(
             seed: seed, kills: [.rabbitmq: 10, .postgres: 10, .ingest: 10, .dispatcher: 50], wipes: 1, storms: 2,
-            stops: 3, terms: 2, silences: 4, members: [.ingest: 2, .dispatcher: 4], stormSeconds: 60, stopSeconds: 60)
+            stops: 3, terms: 2, silences: 4, unbinds: 2, removals: 1, readOnlies: 2, unreads: 2,
+            members: [.ingest: 2, .dispatcher: 4], stormSeconds: 60, stopSeconds: 60)
     }
 
     @Test(arguments: [0, 1, 7, UInt64.max])
@@ -33,12 +34,15 @@ import Testing
         let plan = FaultPlan(Self.request(seed: 3))
         #expect(plan.lane(.rabbitmq).count { $0.action == .kill } == 10)
         #expect(plan.lane(.rabbitmq).count { $0.action == .wipe } == 1)
+        #expect(plan.lane(.rabbitmq).count { $0.action == .unbind } == 2)
+        #expect(plan.lane(.rabbitmq).count { $0.action == .remove } == 1)
         #expect(plan.lane(.dispatcher).count { $0.action == .kill } == 50)
         #expect(plan.lane(.dispatcher).count { $0.action == .stop } == 3)
         #expect(plan.lane(.dispatcher).count { $0.action == .term } == 2)
         #expect(plan.lane(.dispatcher).count { $0.action == .silence } == 4)
         #expect(plan.lane(.hub).count == 2)
-        #expect(plan.faults.count == 92)
+        #expect(plan.lane(.logs).map(\.pause) == [20_000, 20_000])
+        #expect(plan.faults.count == 99)
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
@@ -66,6 +70,12 @@ import Testing
         let silences = FaultPlan(Self.request(seed: 9)).faults.filter { $0.action == .silence }
         #expect(silences.count == 4)
         #expect(silences.allSatisfy { $0.target == .dispatcher && $0.pause >= 12_000 })
+    }
+
+    @Test func theDatabaseIsReadOnlyForTwentySeconds() {
+        let lane = FaultPlan(Self.request(seed: 9)).lane(.postgres)
+        #expect(lane.count == 12)
+        #expect(lane.filter { $0.action == .readOnly }.map(\.pause) == [20_000, 20_000])
     }
 
     @Test func dataIsDeletedInTheMiddle() {

@@ -9,8 +9,8 @@ struct SmallRunTests {
     private static let arguments = [
         "--count", "240", "--recipients", "10", "--seed", "11", "--kills",
         "rabbitmq=1,postgres=1,ingest=1,dispatcher=1",
-        "--storms", "1", "--stops", "1", "--terms", "1", "--silences", "1", "--wipe-broker", "0", "--rate", "14",
-        "--time-limit", "260",
+        "--storms", "1", "--stops", "1", "--terms", "1", "--silences", "1", "--read-onlies", "0", "--wipe-broker", "0",
+        "--rate", "14", "--time-limit", "260",
     ]
 
     private func chaos(_ arguments: [String]) async throws -> String {

@@ -15,7 +15,7 @@ import Testing
             }
             print(report.summary)
             #expect(report.complaints == [], "\(report.complaints.count) cells")
-            #expect(report.cells >= 27 * 11 * 2 * 3)
+            #expect(report.cells >= 34 * 11 * 2 * 3)
         }
         show(result)
     }

@@ -146,7 +146,9 @@ import Testing
                 try? await phone.client.unregister()
                 server.change { state in
                     state.token = "other"
-                    state.faults = (0..<50).map { _ in ("GET", .response(TransportResponse(status: status))) }
+                    state.faults = (0..<50).map { _ in
+                        ("GET", .response(status < 500 ? .refusal(status) : TransportResponse(status: status)))
+                    }
                 }
             })
         #expect(await phone.push("01") == WakeReport())
@@ -217,7 +219,10 @@ import Testing
         try await phone.credentials.logIn(userName: "alice", password: "pw")
         phone.clock.jump(by: 7_200)
         let answer = Data(#"{"access_token":"new","refresh_token":"next"}"#.utf8)
-        phone.server.fail("POST token", .response(TransportResponse(status: status, body: answer)))
+        phone.server.fail(
+            "POST token",
+            .response(
+                TransportResponse(status: status, headers: ["WWW-Authenticate": "Bearer"], body: answer)))
         let store = LogOutDuringReads(store: phone.store)
         let credentials = TokenCredentialsProvider(
             retrievalURL: SimulatedPhone.url, store: store, transport: phone.server, clock: phone.clock)
@@ -233,7 +238,7 @@ import Testing
         let client = SecurePushClient(
             configuration: SecurePushConfiguration(retrievalURL: SimulatedPhone.url), credentials: credentials,
             store: phone.store, transport: phone.server, clock: phone.clock, presenter: phone.screen)
-        phone.server.fail("GET notifications/01", .response(TransportResponse(status: 401)))
+        phone.server.fail("GET notifications/01", .response(.refusal(401)))
         phone.server.fail("GET notifications/01", .response(TransportResponse(status: 503)), times: 2)
         #expect(await client.handle(push: IncomingPush(data: ["secureId": "01"])).shown.count == 1)
         #expect(await credentials.refreshes == 1)

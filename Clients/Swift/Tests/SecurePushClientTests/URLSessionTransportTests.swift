@@ -49,9 +49,13 @@ import Testing
 
     @Test func unauthorizedIsAResponseLikeOthers() async throws {
         let server = try LoopbackServer { _ in
-            LoopbackServer.response("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"a\", Bearer"])
+            LoopbackServer.response(
+                "401 Unauthorized",
+                ["WWW-Authenticate: Basic realm=\"a\", Bearer", "Content-Type: application/problem+json"])
         }
-        #expect(try await get("/a", of: server).status == 401)
+        let response = try await get("/a", of: server)
+        #expect(response.status == 401 && response.isOwnUnauthorized)
+        #expect(response.headers["content-type"] == "application/problem+json")
         #expect(server.requests.count == 1)
     }
 

@@ -157,8 +157,8 @@ export class SimulatedDevice {
 
   #store(process, faults) {
     const { disk } = this;
-    const call = (name, writes, effect) => this.#call(process, name, () => {
-      faults.store(writes);
+    const call = (name, writes, effect) => this.#call(process, name, async () => {
+      await faults.store(writes);
       return effect();
     });
     return {
@@ -192,8 +192,8 @@ export class SimulatedDevice {
     const { screen } = this;
     const call = (name, effect) => this.#call(process, name, effect);
     return {
-      showSecret: (secret) => call('show secret', () => {
-        faults.present();
+      showSecret: (secret) => call('show secret', async () => {
+        await faults.present();
         screen.secrets.set(secret.id, (screen.secrets.get(secret.id) ?? 0) + 1);
         screen.texts.add(secret.text);
         screen.visible.add(secret.id);

@@ -1,13 +1,14 @@
 import { ClientStoreError } from '../../lib/store.js';
 import { TransportError } from '../../lib/transport.js';
-import { answer } from './server.mjs';
+import { answer, proxyAnswer } from './server.mjs';
 
 /** What goes wrong, as in the table of the Swift SDK. `400`-`503` are statuses of the server. */
 export const faults = [
   'none', 'connection refused', 'timeout', 'TLS failure', 'redirect', '10 MB answer', 'wrong JSON', 'wrong ID', '401',
   '401 after refresh', '403', '404', '408', '410', '429 for 1 s', '429 for 3600 s', '500', '503', 'slow body',
   'store full', 'store corrupt', 'store read-only', 'locked device', 'clock forward', 'clock back', 'hostile push',
-  'presenter refuses',
+  'presenter refuses', '200 of a proxy', '400 of a proxy', '401 of a proxy', '404 of a proxy', 'store hangs',
+  'store throws', 'presenter hangs',
 ];
 
 /** Where it begins to go wrong. */
@@ -60,7 +61,7 @@ export class FaultPlan {
     return this.#strikes();
   }
 
-  /** Throws if a call of the store fails. */
+  /** Throws if a call of the store fails, and returns a promise for one that never ends. */
   store(writes) {
     this.reach('store');
     if (!this.isActive) return;
@@ -68,12 +69,16 @@ export class FaultPlan {
       throw new ClientStoreError('unwritable');
     }
     if (this.fault === 'locked device' && this.#strikes()) throw new ClientStoreError('locked');
+    if (this.fault === 'store throws' && this.#strikes()) throw new DOMException('No storage here.', 'SecurityError');
+    return this.fault === 'store hangs' && this.#strikes() ? new Promise(() => {}) : null;
   }
 
   /** Throws if the browser refuses to show a secret. */
   present() {
     this.reach('present');
+    if (this.fault === 'presenter hangs' && this.#strikes()) return new Promise(() => {});
     if (this.fault === 'presenter refuses' && this.#strikes()) throw new TypeError('No permission.');
+    return null;
   }
 
   #strikes() {
@@ -87,6 +92,8 @@ export class FaultPlan {
 export async function failingResponse(fault, request, { server, clock, timeout, maxBytes }) {
   const status = /^(\d{3})(?: for (\d+) s)?$/.exec(fault);
   if (status) return answer(Number(status[1]), null, status[2] ? { 'retry-after': status[2] } : {});
+  const ofProxy = /^(\d{3}) of a proxy$/.exec(fault);
+  if (ofProxy) return proxyAnswer(Number(ofProxy[1]));
   switch (fault) {
     case 'connection refused': throw new TransportError('unreachable');
     case 'timeout':

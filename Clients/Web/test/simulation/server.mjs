@@ -65,7 +65,7 @@ export class SimulatedServer {
     const path = url.pathname.split('/').filter(Boolean);
     if (url.pathname === '/api/token') return this.#token(request);
     if (url.pathname === '/api/push-keys') return this.pushKeys ? answer(200, this.pushKeys) : answer(404);
-    if (!this.#isAuthorized(request)) return answer(401, null, { 'www-authenticate': 'Bearer error="invalid_token"' });
+    if (!this.#isAuthorized(request)) return answer(401);
     const [, area, id, last] = path;
     const route = `${request.method} ${area}${last ? `/${last}` : ''}${id && !last ? '/{id}' : ''}`;
     switch (route) {
@@ -78,9 +78,9 @@ export class SimulatedServer {
         const status = this.refusals.get(id);
         if (status) return answer(status);
         this.installations.set(id, JSON.parse(request.body));
-        return answer(200, {});
+        return answer(200);
       }
-      case 'DELETE installations/{id}': return answer(this.installations.delete(id) ? 200 : 404);
+      case 'DELETE installations/{id}': return answer(this.installations.delete(id) ? 204 : 404);
       case 'PUT devices/key': {
         this.keys.set(id, JSON.parse(request.body));
         return answer(204);
@@ -155,8 +155,19 @@ export class SimulatedServer {
   get #unread() { return this.stored.filter((entry) => !entry.isRead && !entry.isRevoked).length; }
 }
 
-/** A response of the server. */
+/** A response of the server: JSON, `application/problem+json` for errors, or nothing. */
 export function answer(status, value = null, headers = {}) {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return { status, headers, body: value === null ? new Uint8Array() : new TextEncoder().encode(text) };
+  const type = status >= 400 ? 'application/problem+json' : value !== null && 'application/json';
+  const own = {
+    ...(type ? { 'content-type': type } : {}),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {}),
+  };
+  const body = value === null ? new Uint8Array() : new TextEncoder().encode(text);
+  return { status, headers: { ...own, ...headers }, body };
+}
+
+/** A response of a proxy or a captive portal in front of the server. */
+export function proxyAnswer(status, text = '<html><body>Log in to the network</body></html>', headers = {}) {
+  return { status, headers: { 'content-type': 'text/html', ...headers }, body: new TextEncoder().encode(text) };
 }

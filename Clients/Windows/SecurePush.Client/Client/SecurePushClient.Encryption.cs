@@ -45,7 +45,7 @@ namespace SecurePush
                 JsonText.Member("kty", "OKP"), JsonText.Member("crv", "X25519"),
                 JsonText.Member("x", Base64Url.Encode(publicKey)));
             var outcome = await connection.SendAsync(
-                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body), deadline);
+                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline);
             if (outcome.IsSuccess)
             {
                 await keeper.UpdateAsync(state => state.Registration = state.Registration.WithKey(digest));

@@ -39,12 +39,14 @@ namespace SecurePush
 
             wake.Fetching = id;
             var acquisition = await AcquireAsync(id, wake, wake.Deadline);
+            var report = await FinishAsync(acquisition, id, wake);
             if (acquisition.Unread != null && !wake.IsAbandoned)
             {
+                // After the secret, which is worth more.
                 await SetBadgeAsync(acquisition.Unread.Value);
             }
 
-            return await FinishAsync(acquisition, id, wake);
+            return report;
         }
 
         /// <summary>
@@ -175,11 +177,11 @@ namespace SecurePush
         {
             while (true)
             {
-                var now = clock.UnixTime;
                 Claim claim;
                 try
                 {
-                    claim = await keeper.UpdateAsync(state => state.Claim(secret, request, process, now, Limits));
+                    claim = await keeper.UpdateAsync(
+                        state => state.Claim(secret, request, process, clock.UnixTime, Limits));
                 }
                 catch (ClientStoreException)
                 {

@@ -63,7 +63,7 @@ namespace SecurePush
 
         private async Task MarkAsync(byte[] body, double deadline)
         {
-            var call = new RetrievalCall("POST", "api/notifications/read", null, body);
+            var call = new RetrievalCall("POST", "api/notifications/read", null, body) { Success = 204 };
             (await connection.SendAsync(call, deadline)).OrThrow();
         }
 
@@ -114,7 +114,7 @@ namespace SecurePush
                 }
 
                 told.Add(id);
-                var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown");
+                var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown") { Success = 204 };
                 var outcome = await connection.SendAsync(call, end);
                 if (outcome.Kind != OutcomeKind.Success && outcome.Kind != OutcomeKind.Refused)
                 {

@@ -11,6 +11,9 @@ namespace SecurePush
         /// <summary>How long a call of the presenter may take after the time is up, in seconds.</summary>
         private const double SecondsToShow = 2;
 
+        /// <summary>In seconds.</summary>
+        private const double Grace = 0.05;
+
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -28,32 +31,52 @@ namespace SecurePush
             /// <summary>The push is not genuine: nothing is asked and nothing is shown.</summary>
             Ignored,
 
-            /// <summary>The store cannot be read.</summary>
+            /// <summary>The user for whom it is signed is not known now, because the store cannot be read.</summary>
+            Unverified,
+
+            /// <summary>The store is locked.</summary>
             Locked,
         }
 
         private async Task<WakeReport> ReceiveUntilAsync(IncomingPush push, Wake wake, CancellationToken expiration)
         {
-            var expired = new TaskCompletionSource<WakeReport>();
-            using (expiration.Register(() => expired.TrySetResult(null)))
+            var work = ReceiveAsync(push, wake);
+            return await IsInTimeAsync(work, wake, expiration) ? await work : await AbandonAsync(push, wake);
+        }
+
+        /// <summary>
+        /// Whether work ends before the wake's time is up, whatever the platform does, and before the system takes it.
+        /// </summary>
+        private async Task<bool> IsInTimeAsync(Task work, Wake wake, CancellationToken expiration)
+        {
+            using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
-                var work = ReceiveAsync(push, wake);
-                await Task.WhenAny(work, expired.Task);
-                return work.IsCompleted ? await work : await AbandonAsync(wake);
+                // What ends at the deadline itself is in time.
+                var end = clock.SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
+                await Task.WhenAny(work, end);
+                timer.Cancel();
+                return work.IsCompleted;
             }
         }
 
-        /// <summary>The system takes the time away: the user sees the generic text, unless it is decided.</summary>
-        private async Task<WakeReport> AbandonAsync(Wake wake)
+        /// <summary>The time is up: the user sees the generic text, unless it is decided.</summary>
+        private async Task<WakeReport> AbandonAsync(IncomingPush push, Wake wake)
         {
             var id = wake.Fetching;
             wake.Abandon();
+            if (!wake.IsNoted)
+            {
+                await ShowAsync(new GenericNotice(push.Id, configuration.Texts.Generic, DiagnosticCode.TimedOut));
+                return WakeReport.OfWaiting(
+                    push.Id == null ? new PushId[0] : new[] { push.Id }, DiagnosticCode.TimedOut);
+            }
+
             if (id != null)
             {
                 // It stays in underWay until the text is shown, so that nobody shows the secret before it.
                 try
                 {
-                    return await NoticeAsync(id, DiagnosticCode.TimedOut, Progress.Pending);
+                    return await NoticeInTimeAsync(id);
                 }
                 finally
                 {
@@ -76,9 +99,26 @@ namespace SecurePush
             return new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
         }
 
+        /// <summary>Shows the generic text after a wake that took too long. It waits for no store.</summary>
+        private async Task<WakeReport> NoticeInTimeAsync(PushId id)
+        {
+            var isFirst = true;
+            await Quietly(() => TimeLimit.RunAsync(
+                clock.Uptime + SecondsToShow, clock, CancellationToken.None,
+                async token => isFirst = await UpdateOrDefaultAsync(
+                    state => state.Ledger.Notice(id, Progress.Pending), true)));
+            if (isFirst)
+            {
+                await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, DiagnosticCode.TimedOut));
+            }
+
+            return WakeReport.OfWaiting(new[] { id }, DiagnosticCode.TimedOut);
+        }
+
         private async Task<WakeReport> ReceiveAsync(IncomingPush push, Wake wake)
         {
             var reception = await NoteAsync(push, wake);
+            wake.IsNoted = true;
             var report = new WakeReport();
             switch (reception.Kind)
             {
@@ -86,6 +126,11 @@ namespace SecurePush
                     return await ShowLockedNoticeAsync();
                 case ReceptionKind.Ignored:
                     return new WakeReport(WakeResult.NoData, reception.Code);
+                case ReceptionKind.Unverified:
+                    await ShowAsync(
+                        new GenericNotice(push.Id, configuration.Texts.Generic, DiagnosticCode.Credentials));
+                    return WakeReport.OfWaiting(
+                        push.Id == null ? new PushId[0] : new[] { push.Id }, DiagnosticCode.Credentials);
                 case ReceptionKind.Unusable:
                     await ShowAsync(new GenericNotice(null, configuration.Texts.Generic, DiagnosticCode.MalformedPush));
                     return new WakeReport(WakeResult.Failed, DiagnosticCode.MalformedPush);
@@ -112,6 +157,11 @@ namespace SecurePush
             {
                 var owner = await AdoptUserAsync();
                 wake.UserChanges = owner.Changes;
+                if (owner.Name == null && keeper.IsBlind && configuration.PushKeys != null)
+                {
+                    return new Reception { Kind = ReceptionKind.Unverified };
+                }
+
                 var fault = await FaultAsync(push, owner.Name);
                 if (fault != null)
                 {
@@ -172,7 +222,7 @@ namespace SecurePush
         private async Task<string> UserNameOrNullAsync()
         {
             string userName = null;
-            await Quietly(async () => userName = await credentials.UserNameAsync());
+            await Quietly(async () => userName = await userNameLimit.RunAsync(credentials.UserNameAsync));
             return userName;
         }
 
@@ -201,8 +251,11 @@ namespace SecurePush
         /// </summary>
         private async Task ResolveDoubtsAsync()
         {
+            var ledger = (await ReadOrNullAsync())?.Ledger;
+
+            // The time after the read: a claim of the future would count as expired.
             var now = clock.UnixTime;
-            var doubts = (await ReadOrNullAsync())?.Ledger.Doubts(process, now, Limits);
+            var doubts = ledger?.Doubts(process, now, Limits);
             if (doubts == null || doubts.Count == 0)
             {
                 return;

@@ -35,6 +35,7 @@ namespace SecurePush
                 }
 
                 await RefreshPushKeysAsync(true, deadline);
+                await ForgetInstallationOfOtherDeviceAsync();
                 return await RegisterAsync(device, userName, deadline);
             }
             catch (ClientStoreException error)
@@ -55,6 +56,8 @@ namespace SecurePush
             var deadline = Begin().Deadline;
             try
             {
+                await ForgetInstallationOfOtherDeviceAsync();
+
                 // Forgotten first: after a crash the device is not taken for registered.
                 var id = await keeper.UpdateAsync(state =>
                 {
@@ -64,7 +67,7 @@ namespace SecurePush
                 if (id != null)
                 {
                     var outcome = await connection.SendAsync(
-                        new RetrievalCall("DELETE", "api/installations/" + id), deadline);
+                        new RetrievalCall("DELETE", "api/installations/" + id) { Success = 204 }, deadline);
                     if (outcome.Status != 404 && outcome.Status != 410)
                     {
                         outcome.OrThrow();
@@ -83,6 +86,30 @@ namespace SecurePush
                 throw Failure(error);
             }
         });
+
+        /// <summary>
+        /// Forgets the installation of a state that has come from another device, such as by a backup. A state of an
+        /// older version does not say where it comes from.
+        /// </summary>
+        private async Task ForgetInstallationOfOtherDeviceAsync()
+        {
+            string mark = null;
+            await Quietly(async () => mark = await store.ReadDeviceMarkAsync());
+            if (mark == null)
+            {
+                return;
+            }
+
+            await keeper.UpdateAsync(state =>
+            {
+                if (state.DeviceMark != null && state.DeviceMark != mark)
+                {
+                    state.Registration = new RegistrationRecord();
+                }
+
+                return state.DeviceMark = mark;
+            });
+        }
 
         /// <summary>The state is never refused but for a locked store; other errors are of the key.</summary>
         private static SecurePushException Failure(ClientStoreException error) => new SecurePushException(

@@ -14,13 +14,14 @@ namespace SecurePush
     {
         private readonly SecurePushConfiguration configuration;
         private readonly ICredentialsProvider credentials;
-        private readonly IClientStore store;
+        private readonly BoundedStore store;
         private readonly IClientClock clock;
         private readonly INotificationPresenter presenter;
         private readonly IClientCryptography cryptography;
         private readonly StateKeeper keeper;
         private readonly RetrievalConnection connection;
         private readonly TaskScheduler scheduler;
+        private readonly CallLimit userNameLimit;
 
         /// <summary>Names this client in the claims of the store. Another process has another name.</summary>
         private readonly string process = Guid.NewGuid().ToString();
@@ -50,12 +51,13 @@ namespace SecurePush
         {
             this.configuration = configuration;
             this.credentials = credentials;
-            this.store = store;
-            this.presenter = presenter;
             this.clock = clock ?? new SystemClientClock();
+            this.store = new BoundedStore(store, this.clock);
+            this.presenter = new BoundedPresenter(presenter, this.clock);
             this.cryptography = cryptography ?? new ManagedCryptography();
             this.scheduler = scheduler ?? new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
-            keeper = new StateKeeper(store);
+            userNameLimit = new CallLimit(this.clock);
+            keeper = new StateKeeper(this.store);
             connection = new RetrievalConnection(
                 configuration.RetrievalUrl, configuration.Limits, credentials, transport, this.clock);
         }
@@ -82,7 +84,14 @@ namespace SecurePush
         /// starts and when it comes to the foreground.
         /// </summary>
         /// <returns>After at most <see cref="ClientLimits.SecondsInTotal"/>.</returns>
-        public Task<WakeReport> CatchUpAsync() => Serial(() => CatchUpAndEndAsync(Begin()));
+        public Task<WakeReport> CatchUpAsync() => Serial(async () =>
+        {
+            var wake = Begin();
+            var work = CatchUpAndEndAsync(wake);
+            return await IsInTimeAsync(work, wake, CancellationToken.None)
+                ? await work
+                : new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
+        });
 
         /// <summary>
         /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in. If

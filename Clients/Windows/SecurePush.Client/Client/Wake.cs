@@ -34,7 +34,10 @@ namespace SecurePush
         /// <summary>The call of the presenter that shows how it ended.</summary>
         public Task Showing { get; set; }
 
-        /// <summary>Whether the system has taken the time away.</summary>
+        /// <summary>Whether the push has been verified and its notification noted.</summary>
+        public bool IsNoted { get; set; }
+
+        /// <summary>Whether the time is up, or the system has taken it away.</summary>
         public bool IsAbandoned { get; private set; }
 
         /// <summary>Ends the wake's own requests.</summary>

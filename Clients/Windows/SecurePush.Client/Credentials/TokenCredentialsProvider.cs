@@ -31,7 +31,7 @@ namespace SecurePush
             Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null)
         {
             this.clock = clock ?? new SystemClientClock();
-            this.store = store;
+            this.store = new BoundedStore(store, this.clock);
             service = new TokenService(retrievalUrl, transport, this.clock);
         }
 
@@ -183,9 +183,8 @@ namespace SecurePush
         {
             while (true)
             {
-                var now = clock.UnixTime;
                 var isTaken = await store.UpdateAsync(
-                    state => state.TakeLease(process, now, LeaseSeconds));
+                    state => state.TakeLease(process, clock.UnixTime, LeaseSeconds));
                 if (isTaken)
                 {
                     return;

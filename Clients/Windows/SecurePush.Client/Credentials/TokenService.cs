@@ -30,13 +30,13 @@ namespace SecurePush
         public async Task<StoredCredentials> LogInAsync(string userName, string password)
         {
             var response = await SendAsync("POST", ClientCredentials.Basic(userName, password), null);
-            if (response.Status == 404)
+            if (response.Status == 404 && AnswerForm.HasOwnForm(response))
             {
                 // The server issues no tokens. Whether the password is right shows with the first request.
                 return new StoredCredentials(userName) { Password = password };
             }
 
-            return response.Status == 200 ? Read(userName, response.Body) : throw Refusal(response);
+            return Read(userName, response);
         }
 
         /// <summary>Exchanges a refresh token; <c>null</c> if it cannot be used any more.</summary>
@@ -44,12 +44,7 @@ namespace SecurePush
         public async Task<StoredCredentials> RefreshAsync(string token, string userName)
         {
             var response = await SendAsync("POST", null, token);
-            if (response.Status == 400 || response.Status == 401)
-            {
-                return null;
-            }
-
-            return response.Status == 200 ? Read(userName, response.Body) : throw Refusal(response);
+            return AnswerForm.EndsSession(response) ? null : Read(userName, response);
         }
 
         /// <summary>Ends a session. A failure is of no consequence: the token expires.</summary>
@@ -65,14 +60,21 @@ namespace SecurePush
             }
         }
 
-        private static SecurePushException Refusal(TransportResponse response) =>
-            new SecurePushException(DiagnosticCode.Status(response.Status));
-
-        private StoredCredentials Read(string userName, byte[] body)
+        private StoredCredentials Read(string userName, TransportResponse response)
         {
+            // A 401 of a proxy does not say that the password is wrong.
+            var isOwn = response.Status == 200
+                ? AnswerForm.HasOwnForm(response)
+                : response.Status != 401 || AnswerForm.IsOwnUnauthorized(response);
+            if (!isOwn || response.Status != 200)
+            {
+                throw new SecurePushException(
+                    isOwn ? DiagnosticCode.Status(response.Status) : DiagnosticCode.MalformedAnswer);
+            }
+
             try
             {
-                var members = JsonValue.Parse(body).Members();
+                var members = JsonValue.Parse(response.Body).Members();
                 var token = AnswerMembers.Required(members, "access_token").Text();
                 var lifetime = members.TryGetValue("expires_in", out var seconds) ? seconds.Number() : (double?)null;
                 if (token == "" || lifetime < 1 || lifetime > MaxLifetime)

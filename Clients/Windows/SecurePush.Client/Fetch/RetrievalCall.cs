@@ -20,6 +20,9 @@ namespace SecurePush
 
         public byte[] Json { get; }
 
+        /// <summary>The status of a success.</summary>
+        public int Success { get; set; } = 200;
+
         /// <summary><c>false</c> for what the server tells everybody.</summary>
         public bool IsAuthorized { get; set; } = true;
 
@@ -30,13 +33,13 @@ namespace SecurePush
     /// <summary>The kinds of results of a request.</summary>
     internal enum OutcomeKind
     {
-        /// <summary>2xx.</summary>
+        /// <summary>A success of the form that the route has.</summary>
         Success,
 
         /// <summary>Another status, after all tries.</summary>
         Refused,
 
-        /// <summary>No response.</summary>
+        /// <summary>No response of the server.</summary>
         Failed,
 
         /// <summary>The user has to log in.</summary>

@@ -144,10 +144,20 @@ namespace SecurePush
 
             private FetchStep After(TransportResponse response)
             {
-                LostTries -= MayHideASuccess(response.Status) ? 0 : 1;
-                if (response.Status >= 200 && response.Status < 300)
+                var isSuccess = AnswerForm.IsSuccess(response, call);
+                var isOther2xx = !isSuccess && response.Status >= 200 && response.Status < 300;
+
+                // The server may have carried out what somebody else has answered with a success.
+                LostTries -= isOther2xx || MayHideASuccess(response.Status) ? 0 : 1;
+                if (isSuccess)
                 {
                     ending = RetrievalOutcome.Success(response);
+                    return FetchStep.Finish;
+                }
+
+                if (isOther2xx || AnswerForm.IsForeignRefusal(response, call.IsAuthorized))
+                {
+                    ending = RetrievalOutcome.Failed(DiagnosticCode.MalformedAnswer);
                     return FetchStep.Finish;
                 }
 

@@ -47,6 +47,9 @@ namespace SecurePush
         /// <summary>The user for whom the key for end-to-end encryption was made.</summary>
         internal string KeyOwner { get; set; }
 
+        /// <summary>The mark of the device on which the installation was registered.</summary>
+        internal string DeviceMark { get; set; }
+
         /// <summary>Keys for pushes from <c>GET /api/push-keys</c>. They replace the configured ones.</summary>
         internal PushKeySet PushKeys { get; private set; }
 
@@ -102,6 +105,7 @@ namespace SecurePush
             Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
             Registration = other.Registration;
             KeyOwner = other.KeyOwner;
+            DeviceMark = other.DeviceMark ?? DeviceMark;
             if (other.PushKeys != null)
             {
                 ReplacePushKeys(other.PushKeys, other.PushKeysReadAt);

@@ -24,6 +24,7 @@ namespace SecurePush
             json.Number("registeredAt", state.Registration.RegisteredAt);
             json.Text("keyDigest", state.Registration.KeyDigest);
             json.Text("keyOwner", state.KeyOwner);
+            json.Text("deviceMark", state.DeviceMark);
             json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
             json.Text("leaseProcess", state.LeaseProcess);
@@ -45,6 +46,7 @@ namespace SecurePush
                     Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
                     Number(members, "registeredAt"), Text(members, "keyDigest")),
                 KeyOwner = Text(members, "keyOwner"),
+                DeviceMark = Text(members, "deviceMark"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
             };

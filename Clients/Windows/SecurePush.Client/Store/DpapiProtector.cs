@@ -19,10 +19,11 @@ namespace SecurePush
             {
                 return Task.FromResult(ProtectedData.Protect(plain, Purpose, DataProtectionScope.CurrentUser));
             }
-            catch (CryptographicException)
+            catch (CryptographicException error)
             {
-                // The profile with the user's keys is not loaded.
-                throw new ClientStoreException(ClientStoreError.Locked);
+                // Locked: the profile with the user's keys is not loaded.
+                throw new ClientStoreException(
+                    DataProtectionErrors.IsLocked(error) ? ClientStoreError.Locked : ClientStoreError.Unwritable);
             }
         }
 

@@ -15,10 +15,13 @@ namespace SecurePush
     /// A change writes a new file, flushes it and replaces the old one, under a lock that other processes see. A
     /// damaged file is put aside as <c>NAME.damaged</c>, and the store begins anew.
     /// </summary>
-    public sealed class FileClientStore : IClientStore
+    public sealed class FileClientStore : IClientStore, IDeviceBoundStore
     {
         /// <summary>Two seconds. A change takes milliseconds.</summary>
         private const int LockTries = 200;
+
+        /// <summary>In milliseconds.</summary>
+        private const int LockPause = 10;
         private const int SharingViolation = unchecked((int)0x80070020);
         private const int LockViolation = unchecked((int)0x80070021);
 
@@ -31,26 +34,38 @@ namespace SecurePush
         private readonly ProtectedFile state;
         private readonly ProtectedFile credentials;
         private readonly ProtectedFile key;
+        private readonly ProtectedFile mark;
+        private readonly string markPath;
+        private readonly string deviceFolder;
         private readonly SemaphoreSlim turn = new SemaphoreSlim(1);
 
         /// <summary>Makes a store.</summary>
         /// <param name="folder">A folder of its own. It is created when something is first stored.</param>
         /// <param name="protector">Encrypts the secrets.</param>
-        public FileClientStore(string folder, ISecretProtector protector)
-            : this(folder, protector, StartOfDevice)
+        /// <param name="deviceFolder">
+        /// A folder that backups leave out, such as <c>ApplicationData.Current.LocalCacheFolder</c>; the other folder
+        /// if it is <c>null</c>.
+        /// </param>
+        public FileClientStore(string folder, ISecretProtector protector, string deviceFolder = null)
+            : this(folder, protector, StartOfDevice, deviceFolder)
         {
         }
 
         /// <param name="folder">The folder.</param>
         /// <param name="protector">Encrypts the secrets.</param>
         /// <param name="startedAt">When the device started, in seconds since 1970.</param>
-        internal FileClientStore(string folder, ISecretProtector protector, Func<double> startedAt)
+        /// <param name="deviceFolder">The folder of the device's mark; the other one if it is <c>null</c>.</param>
+        internal FileClientStore(
+            string folder, ISecretProtector protector, Func<double> startedAt, string deviceFolder = null)
         {
             this.folder = folder;
             this.protector = protector;
             this.startedAt = startedAt;
             state = new ProtectedFile(Path.Combine(folder, "state.json"));
             credentials = new ProtectedFile(Path.Combine(folder, "credentials.bin"));
+            this.deviceFolder = deviceFolder ?? folder;
+            markPath = Path.Combine(this.deviceFolder, "device-mark.bin");
+            mark = new ProtectedFile(markPath);
             key = new ProtectedFile(Path.Combine(folder, "encryption-key.bin"));
         }
 
@@ -96,6 +111,31 @@ namespace SecurePush
 
         /// <inheritdoc/>
         public Task SaveEncryptionKeyAsync(byte[] privateKey) => SaveSecretAsync(key, privateKey);
+
+        /// <summary>
+        /// A random text that only this device can decrypt, and the place of its file, which a copy beside it has not.
+        /// </summary>
+        public Task<string> ReadDeviceMarkAsync() => WithLockAsync(async () =>
+        {
+            var known = await ReadSecretAsync(mark);
+            if (known == null)
+            {
+                known = Guid.NewGuid().ToByteArray();
+                var content = await protector.ProtectAsync(known);
+                try
+                {
+                    Directory.CreateDirectory(deviceFolder);
+                }
+                catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+                {
+                    throw new ClientStoreException(ClientStoreError.Unwritable);
+                }
+
+                mark.Write(content);
+            }
+
+            return Base64Url.Encode(known) + " " + Path.GetFullPath(markPath);
+        });
 
         /// <inheritdoc/>
         public Task<bool> ClaimLockedNoticeAsync()
@@ -201,7 +241,11 @@ namespace SecurePush
         /// <summary>Runs work while no other process changes the files.</summary>
         private async Task<T> WithLockAsync<T>(Func<Task<T>> work)
         {
-            await turn.WaitAsync();
+            if (!await turn.WaitAsync(LockTries * LockPause))
+            {
+                throw new ClientStoreException(ClientStoreError.Busy);
+            }
+
             try
             {
                 for (var count = 0; count < LockTries; count++)
@@ -214,7 +258,7 @@ namespace SecurePush
                         }
                     }
 
-                    await Task.Delay(10);
+                    await Task.Delay(LockPause);
                 }
 
                 throw new ClientStoreException(ClientStoreError.Busy);

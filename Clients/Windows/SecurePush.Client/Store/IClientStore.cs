@@ -40,6 +40,19 @@ namespace SecurePush
         Task<bool> ClaimLockedNoticeAsync();
     }
 
+    /// <summary>
+    /// A store whose files a backup may bring to another device. Two devices with one installation's ID would take it
+    /// from each other.
+    /// </summary>
+    public interface IDeviceBoundStore
+    {
+        /// <summary>
+        /// A text that is different on every device, and that no backup carries to another one; <c>null</c> if there is
+        /// none.
+        /// </summary>
+        Task<string> ReadDeviceMarkAsync();
+    }
+
     /// <summary>Why a store cannot be used now.</summary>
     public enum ClientStoreError
     {

@@ -19,6 +19,9 @@ namespace SecurePush
         private ClientState unsaved;
         private ClientState lastRead;
 
+        /// <summary>Whether the store could not be read, so that nobody knows whose device this is.</summary>
+        public bool IsBlind { get; private set; }
+
         public StateKeeper(IClientStore store)
         {
             this.store = store;
@@ -36,10 +39,12 @@ namespace SecurePush
                 }
 
                 lastRead = state.Clone();
+                IsBlind = false;
                 return state;
             }
             catch (Exception error) when (!IsLocked(error))
             {
+                IsBlind = true;
                 return (unsaved ?? lastRead ?? new ClientState()).Clone();
             }
         }

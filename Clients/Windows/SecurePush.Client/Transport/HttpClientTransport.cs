@@ -107,7 +107,10 @@ namespace SecurePush
                 var body = response.Content == null
                     ? null
                     : await BodyAsync(response.Content, maxBytes, cancellation);
-                return new TransportResponse((int)response.StatusCode, body, RetryAfter(response));
+                return new TransportResponse(
+                    (int)response.StatusCode, body, Header(response.Headers, "Retry-After"),
+                    response.Content == null ? null : Header(response.Content.Headers, "Content-Type"),
+                    Header(response.Headers, "WWW-Authenticate"));
             }
         }
 
@@ -134,8 +137,8 @@ namespace SecurePush
             }
         }
 
-        private static string RetryAfter(HttpResponseMessage response) =>
-            response.Headers.TryGetValues("Retry-After", out var values) ? values.FirstOrDefault() : null;
+        private static string Header(HttpHeaders headers, string name) =>
+            headers.TryGetValues(name, out var values) ? string.Join(", ", values) : null;
 
         /// <summary>
         /// Whether the server's certificate was refused. .NET says so by an <see cref="AuthenticationException"/>, mono

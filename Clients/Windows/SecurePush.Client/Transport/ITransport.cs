@@ -55,11 +55,20 @@ namespace SecurePush
         /// <param name="status">The HTTP status.</param>
         /// <param name="body">The body; <c>null</c> for none.</param>
         /// <param name="retryAfter">The header field <c>Retry-After</c>; <c>null</c> if there is none.</param>
-        public TransportResponse(int status, byte[] body = null, string retryAfter = null)
+        /// <param name="contentType">The header field <c>Content-Type</c>; <c>null</c> if there is none.</param>
+        /// <param name="authenticate">
+        /// The header field <c>WWW-Authenticate</c>, several of them with commas; <c>null</c> if there is none. Without
+        /// these two, a 401 counts as that of a proxy.
+        /// </param>
+        public TransportResponse(
+            int status, byte[] body = null, string retryAfter = null, string contentType = null,
+            string authenticate = null)
         {
             Status = status;
             Body = body ?? new byte[0];
             RetryAfter = retryAfter;
+            ContentType = contentType;
+            Authenticate = authenticate;
         }
 
         /// <summary>The HTTP status.</summary>
@@ -70,6 +79,12 @@ namespace SecurePush
 
         /// <summary>The header field <c>Retry-After</c>, as it came; <c>null</c> if there is none.</summary>
         public string RetryAfter { get; }
+
+        /// <summary>The header field <c>Content-Type</c>, as it came; <c>null</c> if there is none.</summary>
+        public string ContentType { get; }
+
+        /// <summary>The header field <c>WWW-Authenticate</c>, as it came; <c>null</c> if there is none.</summary>
+        public string Authenticate { get; }
     }
 
     /// <summary>Why there is no response.</summary>

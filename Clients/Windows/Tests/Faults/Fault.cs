@@ -9,7 +9,7 @@ namespace SecurePush.Tests
     {
         None, ConnectionRefused, Timeout, TlsFailure, SlowBody, Redirect, TenMegabytes, WrongJson, WrongId,
         UnauthorizedAfterRefresh, Status, StoreFull, StoreCorrupt, StoreReadOnly, Locked, ClockForward, ClockBack,
-        PresenterRefuses, HostilePush,
+        PresenterRefuses, HostilePush, Proxy, StoreHangs, StoreThrows, PresenterHangs,
     }
 
     /// <summary>Where it begins to go wrong.</summary>
@@ -39,8 +39,9 @@ namespace SecurePush.Tests
         }
 
         public static IReadOnlyList<Fault> All { get; } = Enum.GetValues(typeof(FaultKind)).Cast<FaultKind>()
-            .Where(kind => kind != FaultKind.Status).Select(kind => new Fault(kind))
+            .Where(kind => kind != FaultKind.Status && kind != FaultKind.Proxy).Select(kind => new Fault(kind))
             .Concat(new[] { 401, 403, 404, 408, 410, 500, 503 }.Select(status => new Fault(FaultKind.Status, status)))
+            .Concat(new[] { 200, 400, 401, 404 }.Select(status => new Fault(FaultKind.Proxy, status)))
             .Concat(new[] { 1, 3600 }.Select(seconds => new Fault(FaultKind.Status, 429, seconds))).ToList();
 
         public static Fault None => All[0];
@@ -52,7 +53,8 @@ namespace SecurePush.Tests
         public int? RetryAfter { get; }
 
         public override string ToString() =>
-            Kind != FaultKind.Status ? Kind.ToString()
+            Kind == FaultKind.Proxy ? Status + " of a proxy"
+            : Kind != FaultKind.Status ? Kind.ToString()
             : RetryAfter == null ? Status.ToString() : Status + " for " + RetryAfter + " s";
     }
 }

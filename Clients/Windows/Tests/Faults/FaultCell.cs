@@ -195,7 +195,8 @@ namespace SecurePush.Tests
 
             // What could not be stored is in the memory of the process. If that ends first, a secret may be shown
             // again.
-            var isUnsaved = fault.Kind == FaultKind.StoreFull || fault.Kind == FaultKind.StoreReadOnly;
+            var isUnsaved = fault.Kind == FaultKind.StoreFull || fault.Kind == FaultKind.StoreReadOnly
+                || fault.Kind == FaultKind.StoreHangs || fault.Kind == FaultKind.StoreThrows;
             var app = isUnsaved ? first : device.Start();
             if (way == Way.Echo)
             {

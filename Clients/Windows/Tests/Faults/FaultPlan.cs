@@ -1,4 +1,5 @@
 using System;
+using System.Threading.Tasks;
 
 namespace SecurePush.Tests
 {
@@ -24,6 +25,9 @@ namespace SecurePush.Tests
         }
 
         public Fault Fault { get; }
+
+        /// <summary>A call of the system that does not end.</summary>
+        private static Task Never => new TaskCompletionSource<bool>().Task;
 
         public bool HasStruck { get; private set; }
 
@@ -98,7 +102,7 @@ namespace SecurePush.Tests
             return Strikes ? Fault : null;
         }
 
-        public void Store(bool writes)
+        public Task StoreAsync(bool writes)
         {
             Reach(Stage.Store);
             var cannotWrite = Fault.Kind == FaultKind.StoreFull || Fault.Kind == FaultKind.StoreReadOnly;
@@ -111,15 +115,24 @@ namespace SecurePush.Tests
             {
                 throw new ClientStoreException(ClientStoreError.Locked);
             }
+
+            if (isActive && Fault.Kind == FaultKind.StoreThrows && Strikes)
+            {
+                throw new InvalidOperationException("The data protection has another fault.");
+            }
+
+            return isActive && Fault.Kind == FaultKind.StoreHangs && Strikes ? Never : Task.FromResult(true);
         }
 
-        public void Present()
+        public Task PresentAsync()
         {
             Reach(Stage.Present);
             if (Fault.Kind == FaultKind.PresenterRefuses && Strikes)
             {
                 throw new InvalidOperationException("The system shows nothing.");
             }
+
+            return Fault.Kind == FaultKind.PresenterHangs && Strikes ? Never : Task.FromResult(true);
         }
     }
 }

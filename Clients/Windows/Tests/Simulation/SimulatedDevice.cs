@@ -27,6 +27,9 @@ namespace SecurePush.Tests
             SimulatedScheduler.Run(device.Clock, () => test(device));
         }
 
+        /// <summary>The keys of the configuration.</summary>
+        public PushKeySet Keys => Signer.Keys;
+
         public SimulatedClock Clock { get; } = new SimulatedClock();
 
         public SimulatedDisk Disk { get; } = new SimulatedDisk();

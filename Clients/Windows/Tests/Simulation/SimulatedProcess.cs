@@ -47,6 +47,13 @@ namespace SecurePush.Tests
         public Task<T> CallAsync<T>(string name, Func<T> effect) =>
             CallAsync(name, () => Task.FromResult(effect()));
 
+        /// <summary>Runs the effect of a call after a fault, which may throw or never end.</summary>
+        public Task<T> CallAsync<T>(string name, Func<T> effect, Func<Task> fault) => CallAsync(name, async () =>
+        {
+            await fault();
+            return effect();
+        });
+
         /// <summary>Waits for the end of a body, or for the death of the process; tells whether it lived.</summary>
         public async Task<bool> LiveAsync(Func<Task> body)
         {

@@ -54,11 +54,10 @@ namespace SecurePush.Tests
 
         public Task ShowAsync(SecretNotification secret) => process.CallAsync("show secret", () =>
         {
-            faults.Present();
             screen.Secrets.Add(secret);
             screen.VisibleNotices.Remove(secret.Id.ToString());
             return screen.Visible.Add(secret.Id);
-        });
+        }, faults.PresentAsync);
 
         public Task ShowAsync(GenericNotice notice) => process.CallAsync("show notice", () =>
         {

@@ -95,10 +95,10 @@ namespace SecurePush.Tests
 
             if (path.Length == 2 && path[1] == "push-keys")
             {
-                return PushKeys == null ? new TransportResponse(404) : Answer(PushKeys);
+                return PushKeys == null ? Refusal(404) : Answer(PushKeys);
             }
 
-            return IsAuthorized(request) ? Respond(request, path) : new TransportResponse(401);
+            return IsAuthorized(request) ? Respond(request, path) : Refusal(401);
         }
 
         private TransportResponse Respond(TransportRequest request, string[] path)
@@ -112,19 +112,19 @@ namespace SecurePush.Tests
                     return Read(path[2], Query(request.Uri), request.Method == "GET");
                 case "POST notifications 4":
                     ShownReports.Add(path[2]);
-                    return new TransportResponse(Notifications.Any(entry => entry.Id == path[2]) ? 204 : 404);
+                    return Notifications.Any(entry => entry.Id == path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "POST notifications 3":
                     return new TransportResponse(204);
                 case "PUT installations 3":
                     Installations[path[2]] = Encoding.UTF8.GetString(request.Body);
-                    return GoneInstallations.Contains(path[2]) ? new TransportResponse(410) : Answer("{}");
+                    return GoneInstallations.Contains(path[2]) ? Refusal(410) : new TransportResponse(200);
                 case "DELETE installations 3":
-                    return new TransportResponse(Installations.Remove(path[2]) ? 204 : 404);
+                    return Installations.Remove(path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "PUT devices 4":
                     Keys[path[2]] = Encoding.UTF8.GetString(request.Body);
                     return new TransportResponse(204);
                 default:
-                    return new TransportResponse(404);
+                    return Refusal(404);
             }
         }
 
@@ -142,7 +142,7 @@ namespace SecurePush.Tests
         {
             if (!IssuesTokens)
             {
-                return new TransportResponse(404);
+                return Refusal(404);
             }
 
             if (request.Body != null)
@@ -151,12 +151,12 @@ namespace SecurePush.Tests
                 if (!refreshTokens.Remove(presented))
                 {
                     EndSessions();
-                    return new TransportResponse(401);
+                    return Refusal(401);
                 }
             }
             else if (!IsAuthorized(request))
             {
-                return new TransportResponse(401);
+                return Refusal(401);
             }
 
             if (request.Method == "DELETE")
@@ -177,11 +177,16 @@ namespace SecurePush.Tests
             var entry = Notifications.Find(candidate => candidate.Id == id && !candidate.IsHidden);
             if (entry == null || entry.IsRevoked)
             {
-                return new TransportResponse(entry == null ? 404 : 410);
+                return Refusal(entry == null ? 404 : 410);
+            }
+
+            if (!marks)
+            {
+                return new TransportResponse(200, null, null, "application/json");
             }
 
             var json = Json(entry, true);
-            entry.IsRead |= marks;
+            entry.IsRead = true;
             var unread = query.ContainsKey("include") ? ",\"Unread\":" + Unread : "";
             return Answer("{" + json + unread + "}");
         }
@@ -207,7 +212,16 @@ namespace SecurePush.Tests
             + (withPayload ? ",\"Payload\":" + entry.Json : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
 
         private static TransportResponse Answer(string json) =>
-            new TransportResponse(200, Encoding.UTF8.GetBytes(json));
+            new TransportResponse(200, Encoding.UTF8.GetBytes(json), null, "application/json; charset=utf-8");
+
+        /// <summary>An error of the server.</summary>
+        public static TransportResponse Refusal(int status, string retryAfter = null) => new TransportResponse(
+            status, null, retryAfter, "application/problem+json",
+            status == 401 ? "Bearer error=\"invalid_token\", Basic" : null);
+
+        /// <summary>The page of a proxy or a captive portal.</summary>
+        public static TransportResponse OfProxy(int status, string text = "<html></html>") =>
+            new TransportResponse(status, Encoding.UTF8.GetBytes(text), null, "text/html");
 
         private static IReadOnlyDictionary<string, string> Query(Uri uri) =>
             uri.Query.TrimStart('?').Split(new[] { '&' }, StringSplitOptions.RemoveEmptyEntries)

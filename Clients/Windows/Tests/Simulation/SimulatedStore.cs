@@ -38,11 +38,13 @@ namespace SecurePush.Tests
     /// <summary>What goes wrong with a store or a screen.</summary>
     public interface IDeviceFaults
     {
-        /// <summary>Throws if a call of the store fails.</summary>
-        void Store(bool writes);
+        /// <summary>Throws if a call of the store fails. The task never ends if the call does not.</summary>
+        Task StoreAsync(bool writes);
 
-        /// <summary>Throws if the system refuses to show a secret.</summary>
-        void Present();
+        /// <summary>
+        /// Throws if the system refuses to show a secret. The task never ends if the system does not answer.
+        /// </summary>
+        Task PresentAsync();
     }
 
     /// <summary>A process's way to the storage.</summary>
@@ -90,10 +92,7 @@ namespace SecurePush.Tests
             return isFirst;
         });
 
-        private Task<T> Call<T>(string name, bool writes, Func<T> effect) => process.CallAsync(name, () =>
-        {
-            faults.Store(writes);
-            return effect();
-        });
+        private Task<T> Call<T>(string name, bool writes, Func<T> effect) => process.CallAsync(
+            name, effect, () => faults.StoreAsync(writes));
     }
 }

@@ -69,9 +69,11 @@ namespace SecurePush.Tests
                     return Answer(
                         "{\"Id\":\"019aa4a2-ffff-7000-8000-000000000000\",\"Payload\":\"another's\",\"Read\":false}");
                 case FaultKind.Status:
-                    return new TransportResponse(fault.Status, null, fault.RetryAfter?.ToString());
+                    return SimulatedServer.Refusal(fault.Status, fault.RetryAfter?.ToString());
+                case FaultKind.Proxy:
+                    return SimulatedServer.OfProxy(fault.Status);
                 case FaultKind.UnauthorizedAfterRefresh:
-                    return new TransportResponse(401);
+                    return SimulatedServer.Refusal(401);
                 default:
                     return server.Respond(request);
             }

@@ -75,6 +75,8 @@ namespace Windows.Storage
         public static ApplicationData Current { get; } = new ApplicationData();
 
         public StorageFolder LocalFolder { get; } = new StorageFolder();
+
+        public StorageFolder LocalCacheFolder { get; } = new StorageFolder();
     }
 
     public sealed class StorageFolder

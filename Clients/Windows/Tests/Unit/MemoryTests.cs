@@ -41,9 +41,11 @@ namespace SecurePush.Tests
             var payload = "";
             var inbox = LoopbackServer.Response("200 OK", "{\"Notifications\":[],\"Unread\":0}");
             var small = LoopbackServer.Response("200 OK", Answer(Small, "\"hi\""));
+            var done = LoopbackServer.Response("204 No Content");
             byte[] large = null;
             using (var server = new LoopbackServer(
-                path => path.Contains(Small) ? small : path.Contains(Large) ? large : inbox))
+                path => path.EndsWith("/shown") || path.EndsWith("/key") || path.Contains("/installations/") ? done
+                    : path.Contains(Small) ? small : path.Contains(Large) ? large : inbox))
             {
                 switch (form)
                 {

@@ -43,6 +43,23 @@ namespace SecurePush.Tests
             }
         }
 
+        /// <summary>The client knows the server's 401 by its headers.</summary>
+        [TestCase("HEAD")]
+        [TestCase("GET")]
+        [TestCase("POST")]
+        public void ARefusalHasItsHeaders(string method)
+        {
+            const string Headers = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\nWWW-Authenticate: Basic\r\n"
+                + "Content-Type: application/problem+json\r\n";
+            using (var server = new LoopbackServer(_ => LoopbackServer.Response("401 Unauthorized", "", Headers)))
+            {
+                var response = Send(server.Url + "/", method, 8, method == "POST" ? new byte[] { 123, 125 } : null);
+                Assert.That(response.Status, Is.EqualTo(401));
+                Assert.That(response.ContentType, Is.EqualTo("application/problem+json"));
+                Assert.That(response.Authenticate, Is.StringContaining("Bearer").And.StringContaining("Basic"));
+            }
+        }
+
         [Test]
         public void ARedirectIsTheAnswer()
         {

@@ -39,7 +39,7 @@ namespace SecurePush.Tests
             RefusedWrites = 0;
         }
 
-        public void Store(bool writes)
+        public Task StoreAsync(bool writes)
         {
             if (IsLocked)
             {
@@ -51,15 +51,19 @@ namespace SecurePush.Tests
                 RefusedWrites--;
                 throw new ClientStoreException(ClientStoreError.Unwritable);
             }
+
+            return Task.FromResult(true);
         }
 
-        public void Present()
+        public Task PresentAsync()
         {
             if (Refusals > 0)
             {
                 Refusals--;
                 throw new InvalidOperationException("The system shows nothing.");
             }
+
+            return Task.FromResult(true);
         }
 
         /// <summary>The part of <c>expect</c> that the user sees.</summary>

@@ -47,13 +47,14 @@ namespace SecurePush.Tests
 
             var text = count >= 0 ? new string('x', count) : (string)answer["body"];
             return new TransportResponse(
-                (int)(double)answer["status"], Encoding.UTF8.GetBytes(text), RetryAfter(answer));
+                (int)(double)answer["status"], Encoding.UTF8.GetBytes(text), Header(answer, "retry-after"),
+                Header(answer, "content-type"), Header(answer, "www-authenticate"));
         }
 
-        private static string RetryAfter(Dictionary<string, object> answer) =>
-            VectorFile.Object(answer["headers"])
-                .Where(header => header.Key.ToLowerInvariant() == "retry-after")
-                .Select(header => (string)header.Value).FirstOrDefault();
+        private static string Header(Dictionary<string, object> answer, string name) =>
+            answer.ContainsKey("headers") ? VectorFile.Object(answer["headers"])
+                .Where(header => header.Key.ToLowerInvariant() == name)
+                .Select(header => (string)header.Value).FirstOrDefault() : null;
 
         /// <summary>Writes a request down, and takes its answer.</summary>
         private Dictionary<string, object> Record(TransportRequest request)

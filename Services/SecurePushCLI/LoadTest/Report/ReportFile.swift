@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushCore
 
 /// The file for the page of a load test. It is examined before the test and written at its end.
 struct ReportFile: Sendable {
@@ -27,7 +28,7 @@ struct ReportFile: Sendable {
         do {
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
-            throw CommandFailure(.failed, "Cannot write \(path.printable): \(error.localizedDescription)")
+            throw CommandFailure(.failed, "Cannot write \(path.printable): \(ErrorText.reason(error))")
         }
     }
 

@@ -5,10 +5,13 @@ import NIOTLS
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     /// Whether the connection is above the limit and may only use the paths of operators.
     let isRestricted: Bool
     let connections: HTTPConnections
+    /// The open HTTP/2 streams.
+    var streams = 0
     private let id: ConnectionBook.ID
     private var clock: ConnectionClock
     private var context: ChannelHandlerContext?
@@ -17,12 +20,22 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var lastCheck: (writes: Int, pending: Int) = (0, 0)
     private var writes = 0
     private var isEnding = false
+    /// Nothing more is read.
+    private var isClosing = false
+    private var frames: FrameMeter
+    /// The bytes of answers that have not left, as their handlers count them, with what each needs in memory.
+    private var unsentBytes = 0
+    /// The last number that ``HTTPConnections`` was told.
+    private var notedBytes = 0
+    private var writtenBytes = 0
+    private var slowCheck: Scheduled<Void>?
 
     init(_ connections: HTTPConnections, id: ConnectionBook.ID, isRestricted: Bool, isTLS: Bool) {
         self.connections = connections
         self.id = id
         self.isRestricted = isRestricted
         clock = ConnectionClock(limits: connections.limits, isTLS: isTLS, now: .now())
+        frames = FrameMeter(now: .now())
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -33,6 +46,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         wakeUp?.task.cancel()
         wakeUp = nil
+        slowCheck?.cancel()
+        slowCheck = nil
         self.context = nil
     }
 
@@ -65,8 +80,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Events
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        clock.bytesRead(now: .now())
-        context.fireChannelRead(data)
+        let now = NIODeadline.now()
+        clock.bytesRead(now: now)
+        if clock.isHTTP2, !isClosing, !frames.received(unwrapInboundIn(data), now: now) { return refuseFrames(context) }
+        if !isClosing { context.fireChannelRead(data) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -76,8 +93,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let bytes = unwrapOutboundIn(data).readableBytes
         writes &+= 1
+        writtenBytes &+= bytes
         clock.wrote(now: .now())
+        if clock.isHTTP2 { frames.sent(bytes) }
         context.write(data, promise: promise)
     }
 
@@ -133,108 +153,62 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var unreadBytes: Int {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
-}
 
-/// The phase of a connection and the deadline of that phase. A value without side effects: ``ConnectionHandler``
-/// closes the connection.
-struct ConnectionClock {
-    enum Phase: Equatable {
-        /// The TLS handshake.
-        case handshake
-        /// No request is in flight.
-        case idle
-        /// Some bytes of a request's head have arrived (HTTP/1.1).
-        case head
-        /// This number of requests are being read or answered.
-        case busy(Int)
+    private func refuseFrames(_ context: ChannelHandlerContext) {
+        isClosing = true
+        connections.count(.frames)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: FrameMeter.goAway)), promise: nil)
+        context.close(promise: nil)
     }
 
-    private let handshakeTimeout: TimeAmount
-    private let headerTimeout: TimeAmount
-    private let idleTimeout: TimeAmount
-    private let goAwayGrace: TimeAmount
+    // MARK: Answers that the client does not read
 
-    private(set) var phase: Phase
-    private(set) var since: NIODeadline
-    private(set) var isHTTP2 = false
+    /// What an answer needs beside its bytes: its stream, its task and its buffers.
+    private static let answerBytes = 16 * 1024
 
-    init(limits: HTTPLimits, isTLS: Bool, now: NIODeadline) {
-        handshakeTimeout = TimeAmount(limits.handshakeTimeout)
-        headerTimeout = TimeAmount(limits.headerTimeout)
-        idleTimeout = TimeAmount(limits.idleTimeout)
-        goAwayGrace = TimeAmount(limits.goAwayGrace)
-        phase = isTLS ? .handshake : .idle
-        since = now
+    /// A handler of requests writes an answer, or a part of one. Call ``sent(_:isEnd:)`` when it has left.
+    func willSend(_ bytes: Int, isEnd: Bool) { unsentBytes += bytes + (isEnd ? Self.answerBytes : 0) }
+
+    /// An answer, or a part of one, has left the process or will never do so.
+    func sent(_ bytes: Int, isEnd: Bool) {
+        unsentBytes -= bytes + (isEnd ? Self.answerBytes : 0)
+        if notedBytes > 0 { noteUnsent() }
     }
 
-    var isBusy: Bool {
-        if case .busy = phase { return true }
-        return false
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        noteUnsent()
+        context.fireChannelWritabilityChanged()
     }
 
-    /// When to check the connection again.
-    var deadline: NIODeadline {
-        switch phase {
-        case .handshake: since + handshakeTimeout
-        case .head: since + headerTimeout
-        case .busy: since + idleTimeout
-        // Hummingbird sends GOAWAY on an idle HTTP/2 connection, and waits for the answer without a limit.
-        case .idle: since + idleTimeout + (isHTTP2 ? goAwayGrace : .zero)
+    /// Call it when written answers have been flushed: those that have not left then wait for the client.
+    func noteUnsent() {
+        guard unsentBytes > 0 || notedBytes > 0 || context?.channel.isWritable == false else { return }
+        let bytes = waitingBytes
+        // Small changes do not matter, and the lock is shared by all connections.
+        guard abs(bytes - notedBytes) >= Self.answerBytes || (bytes == 0 && notedBytes > 0) else { return }
+        notedBytes = bytes
+        connections.noteUnsent(bytes, of: id)
+        if bytes > connections.limits.maxUnsentBytes, slowCheck == nil { watchSlowReader() }
+    }
+
+    private var waitingBytes: Int { max(0, unsentBytes, unreadBytes) }
+
+    /// Closes the connection if too much still waits after some seconds, and hardly anything was taken meanwhile.
+    private func watchSlowReader() {
+        guard let context else { return }
+        let taken = writtenBytes &- unreadBytes
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        slowCheck = context.eventLoop.scheduleTask(in: TimeAmount(connections.limits.slowReaderTimeout)) {
+            let handler = handler.value
+            handler.slowCheck = nil
+            guard handler.waitingBytes > handler.connections.limits.maxUnsentBytes else { return }
+            if (handler.writtenBytes &- handler.unreadBytes) &- taken < Self.minTakenBytes {
+                return handler.close(.write)
+            }
+            handler.watchSlowReader()
         }
     }
 
-    /// The reason for closing the connection at its deadline; `nil` while it has requests.
-    var reason: HTTPConnections.Reason? {
-        switch phase {
-        case .handshake: .handshake
-        case .head: .header
-        case .idle: .idle
-        case .busy: nil
-        }
-    }
-
-    mutating func handshakeCompleted(isHTTP2: Bool, now: NIODeadline) {
-        guard phase == .handshake else { return }
-        self.isHTTP2 = isHTTP2
-        enter(.idle, now)
-    }
-
-    /// Bytes arrived. In HTTP/2 they can be anything, and each stream reports its own request.
-    mutating func bytesRead(now: NIODeadline) {
-        if phase == .idle, !isHTTP2 { enter(.head, now) }
-    }
-
-    /// Something was written. In the phase `head`, another handler has answered the request.
-    mutating func wrote(now: NIODeadline) {
-        if phase == .head { enter(.idle, now) }
-    }
-
-    /// - Returns: whether it is the first.
-    mutating func requestBegan(now: NIODeadline) -> Bool {
-        guard case .busy(let count) = phase else {
-            enter(.busy(1), now)
-            return true
-        }
-        phase = .busy(count + 1)
-        return false
-    }
-
-    /// - Returns: whether it was the last.
-    mutating func requestEnded(now: NIODeadline) -> Bool {
-        guard case .busy(let count) = phase else { return false }
-        if count > 1 {
-            phase = .busy(count - 1)
-            return false
-        }
-        enter(.idle, now)
-        return true
-    }
-
-    /// A check of a busy connection has shown progress.
-    mutating func madeProgress(now: NIODeadline) { since = now }
-
-    private mutating func enter(_ phase: Phase, _ now: NIODeadline) {
-        self.phase = phase
-        since = now
-    }
+    /// Within ``HTTPLimits/slowReaderTimeout``: the kernel takes more than this at once.
+    private static let minTakenBytes = 4096
 }

@@ -1,9 +1,6 @@
 import CoreMetrics
-import HummingbirdCore
-import HummingbirdHTTP2
 import Logging
 import NIOCore
-import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization
@@ -25,24 +22,34 @@ final class HTTPConnections: Sendable {
         case idle
         /// The head of a request took too long.
         case header
-        /// The next part of a body took too long.
+        /// A body, or its next part, took too long.
         case body
+        /// Too many bodies are awaited.
+        case waiting
+        /// Too many HTTP/2 frames that belong to no request.
+        case frames
         /// The rest of a refused request's body was too long.
         case drain
-        /// The client does not read its answer.
+        /// The client does not read its answers.
         case write
     }
 
     /// The event that tells an idle connection to close in exchange for a new one.
     struct Eviction: Sendable {}
 
-    private struct State {
+    fileprivate struct State {
         var book: ConnectionBook
         var channels: [ConnectionBook.ID: any Channel] = [:]
+        /// The connections with bytes that their clients do not take, and those bytes.
+        var unsent: [ConnectionBook.ID: Int] = [:]
+        var unsentInAll = 0
         var nextWarning = ContinuousClock.now
     }
 
     let limits: HTTPLimits
+    let bodies: WaitingBodies
+    let requests: InFlightRequests
+    let proxies: TrustedProxies
     private let state: Mutex<State>
     private let counters: [Reason: Counter]
     private let logger: Logger
@@ -50,6 +57,9 @@ final class HTTPConnections: Sendable {
     /// - Parameter limits: the result of ``HTTPLimits/resolved(descriptors:)``.
     init(limits: HTTPLimits, context: ServiceContext) {
         self.limits = limits
+        bodies = WaitingBodies(limits: limits)
+        requests = context.requests
+        proxies = context.proxies
         logger = context.logger
         state = Mutex(
             State(
@@ -64,6 +74,7 @@ final class HTTPConnections: Sendable {
         }
         self.counters = counters
         context.metrics.observe("securepush_http_connections") { [weak self] in self.map { Double($0.count) } }
+        context.metrics.observe("securepush_http_bodies_awaited") { [bodies] in Double(bodies.count) }
     }
 
     /// The number of open connections.
@@ -74,7 +85,9 @@ final class HTTPConnections: Sendable {
     /// - Parameter isTLS: whether its first bytes are a TLS handshake.
     /// - Returns: the handler for the place in its pipeline where bytes are plain; `nil` if it was refused and closed.
     func admit(_ channel: any Channel, isTLS: Bool) -> ConnectionHandler? {
-        let address = channel.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
+        // A proxy has the connections of many clients.
+        let peer = proxies.contains(channel.remoteAddress) ? nil : channel.remoteAddress
+        let address = peer?.ipAddress.flatMap { ClientAddress($0) }
         let (admission, victim, warns) = state.withLock { state in
             let admission = state.book.admit(address)
             var victim: (any Channel)?
@@ -118,90 +131,65 @@ final class HTTPConnections: Sendable {
     /// A connection that was to be evicted has received a request.
     func keep(_ id: ConnectionBook.ID) { state.withLock { $0.book.keep(id) } }
 
+    /// Notes the bytes that the client of a connection does not take. If there are too many in all, the connections
+    /// with the most are closed.
+    func noteUnsent(_ bytes: Int, of id: ConnectionBook.ID) {
+        let (victims, freed) = state.withLock { state in
+            guard state.channels[id] != nil else { return ([] as [any Channel], 0) }
+            let former = state.unsent[id] ?? 0
+            state.unsent[id] = bytes == 0 ? nil : bytes
+            state.unsentInAll += bytes - former
+            guard state.unsentInAll > limits.maxUnsentBytesInAll else { return ([], former - bytes) }
+            // Some more than necessary, so that this is not done for each connection of a flood.
+            return (state.takeWorst(until: limits.maxUnsentBytesInAll / 4 * 3), former - bytes)
+        }
+        if freed > 0 { HeapTrimmer.shared.freed(freed) }
+        closeUnread(victims)
+    }
+
+    /// Closes the connection with the most bytes that its client does not take.
+    func closeWorst() {
+        closeUnread(
+            state.withLock { state in
+                guard let worst = state.unsent.max(by: { $0.value < $1.value }) else { return [] }
+                state.unsent[worst.key] = nil
+                state.unsentInAll -= worst.value
+                return [state.channels[worst.key]].compactMap(\.self)
+            })
+    }
+
+    private func closeUnread(_ channels: [any Channel]) {
+        for channel in channels {
+            count(.write)
+            // Not at once: this may be called in the midst of the connection's own work.
+            channel.eventLoop.execute { channel.close(promise: nil) }
+        }
+    }
+
     private func closed(_ id: ConnectionBook.ID) {
-        state.withLock { state in
+        let freed = state.withLock { state in
             state.book.closed(id)
             state.channels[id] = nil
+            let unsent = state.unsent.removeValue(forKey: id) ?? 0
+            state.unsentInAll -= unsent
+            return unsent
         }
+        HeapTrimmer.shared.freed(freed + Self.connectionBytes)
     }
+
+    /// What a connection needs, roughly.
+    private static let connectionBytes = 64 * 1024
 }
 
-/// The connection was refused and is closed.
-struct ConnectionRefused: Error {}
-
-/// Hummingbird's HTTP/1.1 channel within the listener's limits.
-struct GuardedHTTP1Channel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
-
-    let http1: HTTP1Channel
-    let connections: HTTPConnections
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        guard let handler = connections.admit(channel, isTLS: false) else {
-            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
+extension HTTPConnections.State {
+    /// Forgets the connections with the most bytes, until no more than these are left.
+    fileprivate mutating func takeWorst(until limit: Int) -> [any Channel] {
+        var victims: [any Channel] = []
+        for (id, bytes) in unsent.sorted(by: { $0.value > $1.value }) where unsentInAll > limit {
+            unsent[id] = nil
+            unsentInAll -= bytes
+            if let channel = channels[id] { victims.append(channel) }
         }
-        do {
-            try channel.pipeline.syncOperations.addHandler(handler)
-        } catch {
-            return channel.eventLoop.makeFailedFuture(error)
-        }
-        return http1.setup(channel: channel, logger: logger)
-    }
-
-    func handle(value: Value, logger: Logger) async { await http1.handle(value: value, logger: logger) }
-}
-
-/// Hummingbird's channel for HTTPS with the listener's limits. Each connection gets the newest certificate.
-final class GuardedTLSChannel: ServerChildChannel {
-    typealias Value = HTTP2UpgradeChannel.Value
-
-    private let certificates: CertificateStore
-    private let connections: HTTPConnections
-    private let make: @Sendable (TLSConfiguration) throws -> HTTP2UpgradeChannel
-    private let newest: Mutex<(channel: HTTP2UpgradeChannel, generation: Int)>
-
-    init(
-        certificates: CertificateStore, connections: HTTPConnections,
-        make: @escaping @Sendable (TLSConfiguration) throws -> HTTP2UpgradeChannel
-    ) throws {
-        self.certificates = certificates
-        self.connections = connections
-        self.make = make
-        let (configuration, generation) = certificates.current
-        newest = Mutex((try make(configuration), generation))
-    }
-
-    private func current() throws -> HTTP2UpgradeChannel {
-        let (configuration, generation) = certificates.current
-        let known = newest.withLock { $0 }
-        if known.generation == generation { return known.channel }
-        let channel = try make(configuration)
-        newest.withLock { $0 = (channel, generation) }
-        return channel
-    }
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        guard let handler = connections.admit(channel, isTLS: true) else {
-            return channel.eventLoop.makeFailedFuture(ConnectionRefused())
-        }
-        let upgrade: HTTP2UpgradeChannel
-        do {
-            upgrade = try current()
-        } catch {
-            channel.close(promise: nil)
-            return channel.eventLoop.makeFailedFuture(error)
-        }
-        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        return upgrade.setup(channel: channel, logger: logger).flatMapThrowing { value in
-            let pipeline = channel.pipeline.syncOperations
-            let tls = try pipeline.handler(type: NIOSSLServerHandler.self)
-            try pipeline.addHandler(bound.value, position: .after(tls))
-            return value
-        }
-    }
-
-    /// Handling does not depend on the certificate that the connection began with.
-    func handle(value: Value, logger: Logger) async {
-        await newest.withLock { $0.channel }.handle(value: value, logger: logger)
+        return victims
     }
 }

@@ -1,8 +1,14 @@
 import NIOCore
 
-/// The progress of a request's body, and the deadline of its next part. A value without side effects.
+/// The progress of a request's body, and its deadlines: of its next part, and as a whole. A value without side effects.
+///
+/// A body whose declared length is small has one deadline. Every other one may take as long as it brings enough bytes
+/// per second. A streamed body, whose route has a clock of its own, has only a deadline of its next part.
 struct RequestBodyClock {
+    private let limits: HTTPLimits
     private let bodyTimeout: TimeAmount
+    private let streamTimeout: TimeAmount
+    private let wholeTimeout: TimeAmount
     private let drainTimeout: TimeAmount
     private let maxDrainedBytes: Int
 
@@ -15,34 +21,61 @@ struct RequestBodyClock {
     private var pausedSince = NIODeadline.uptimeNanoseconds(0)
     private var progress = NIODeadline.uptimeNanoseconds(0)
     private var drainSince = NIODeadline.uptimeNanoseconds(0)
+    /// When the head arrived, later by the time in which the service did not read.
+    private var start = NIODeadline.uptimeNanoseconds(0)
+    private var isSmall = false
+    private var isStreamed = false
+    private var receivedBytes: Int64 = 0
     /// The bytes of the declared length that have not arrived; `nil` for a chunked body.
     private var left: Int?
     private var drained = 0
 
     init(limits: HTTPLimits) {
+        self.limits = limits
         bodyTimeout = TimeAmount(limits.bodyTimeout)
+        streamTimeout = TimeAmount(limits.streamTimeout)
+        wholeTimeout = TimeAmount(limits.smallBodyTimeout)
         drainTimeout = TimeAmount(limits.drainTimeout)
         maxDrainedBytes = limits.maxDrainedBytes
     }
 
     /// When to check the request again.
-    var deadline: NIODeadline { isDraining ? drainSince + drainTimeout : progress + bodyTimeout }
+    var deadline: NIODeadline {
+        if isDraining { return drainSince + drainTimeout }
+        if isStreamed { return progress + streamTimeout }
+        return min(progress + bodyTimeout, start + whole)
+    }
+
+    /// The time for the body as a whole, as far as it has arrived.
+    private var whole: TimeAmount {
+        if isSmall { return wholeTimeout }
+        let seconds = receivedBytes / Int64(max(1, limits.minBodyBytesPerSecond))
+        return max(wholeTimeout, .seconds(min(seconds, 1 << 30)))
+    }
 
     var hasDrainedTooMuch: Bool { isDraining && drained > maxDrainedBytes }
 
     /// Whether the rest of the body is longer than what is read after an answer.
     var isTooLongToDrain: Bool { isOpen && left.map { $0 > maxDrainedBytes } ?? false }
 
-    mutating func began(length: Int?, now: NIODeadline) {
+    /// - Parameters:
+    ///   - length: the declared one; `nil` for a chunked body.
+    ///   - isStreamed: whether its route has a clock of its own.
+    mutating func began(length: Int?, isStreamed: Bool = false, now: NIODeadline) {
         isOpen = true
         isDraining = false
         left = length
         drained = 0
         progress = now
+        start = now
+        isSmall = length.map { $0 <= limits.maxSmallBody } ?? false
+        self.isStreamed = isStreamed
+        receivedBytes = 0
     }
 
     mutating func received(_ bytes: Int, now: NIODeadline) {
         progress = now
+        receivedBytes += Int64(bytes)
         left = left.map { max(0, $0 - bytes) }
         if isDraining { drained += bytes }
     }
@@ -63,7 +96,7 @@ struct RequestBodyClock {
     mutating func wantsRead(now: NIODeadline) {
         guard !isReadWanted else { return }
         isReadWanted = true
-        progress = min(now, progress + (now - max(pausedSince, progress)))
+        addPause(until: now)
     }
 
     /// The bytes that have arrived were passed on.
@@ -72,5 +105,14 @@ struct RequestBodyClock {
         pausedSince = now
     }
 
-    mutating func progressed(now: NIODeadline) { progress = now }
+    /// The deadline has passed, and the service was not reading.
+    mutating func stillPaused(now: NIODeadline) {
+        addPause(until: now)
+        pausedSince = now
+    }
+
+    private mutating func addPause(until now: NIODeadline) {
+        progress = min(now, progress + (now - max(pausedSince, progress)))
+        start = min(now, start + (now - max(pausedSince, start)))
+    }
 }

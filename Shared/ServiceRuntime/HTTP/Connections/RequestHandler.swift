@@ -1,11 +1,15 @@
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP2
 import SecurePushCore
 
-/// Enforces the deadlines of the requests of an HTTP/1.1 connection or of one HTTP/2 stream. Answers requests that
-/// never reach the router: invalid HTTP, and requests on a connection above the limit.
+/// Enforces the deadlines of the requests of an HTTP/1.1 connection or of one HTTP/2 stream, and counts the bodies that
+/// have not arrived and the answers that have not left. Answers requests that never reach the router: invalid HTTP,
+/// requests on a connection above the limit, and those above the limit of waiting bodies.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -17,6 +21,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: HTTPLimits
     private let direct: DirectRouteTable?
+    private let logger: Logger
     private var connection: ConnectionHandler?
     private var hosts: HostHandler?
     private var isHTTP1 = false
@@ -27,35 +32,65 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// All further input is ignored.
     private var isDone = false
     private var wakeUp: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
+    /// The parts of a request that arrived in the current read. Whether its body waits is known at the end of the read,
+    /// and a request above the limit of waiting bodies must not reach the router.
+    private var held: [HTTPRequestPart] = []
+    private var client: SocketAddress?
+    /// The address whose waiting body the request is; `nil` inside if there is no address.
+    private var waiting: ClientAddress??
+    /// The bytes of the answer that no promise covers yet.
+    private var uncovered = 0
+    /// Answers that are complete and have not left the process, and as many as ``InFlightRequests`` was told of.
+    private var unsent = 0
+    private var notedUnsent = 0
 
     /// - Parameter direct: the routes of a ``DirectRouteHandler`` that HTTP/1.1 connections get.
-    init(limits: HTTPLimits, direct: DirectRouteTable? = nil) {
+    init(limits: HTTPLimits, direct: DirectRouteTable? = nil, logger: Logger) {
         self.limits = limits
         self.direct = direct
+        self.logger = logger
         body = RequestBodyClock(limits: limits)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let pipeline = context.pipeline.syncOperations
-        if let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) {
-            isHTTP1 = true
-            connection = try? pipeline.handler(type: ConnectionHandler.self)
-            let hosts = HostHandler()
-            try? pipeline.addHandler(hosts, position: .after(decoder))
-            self.hosts = hosts
-            addDirectRoutes(pipeline)
-        } else {
-            // A stream's channel is on its connection's event loop.
-            connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+        self.context = context
+        do {
+            try addHandlers(context)
+        } catch {
+            // Without them the requests would not be checked.
+            logger.error(
+                "A connection is closed because its handlers cannot be set up",
+                metadata: [LogKeys.errorType: "\(type(of: error))"])
+            isDone = true
+            context.close(promise: nil)
         }
     }
 
-    private func addDirectRoutes(_ pipeline: ChannelPipeline.SynchronousOperations) {
-        guard let direct, let connection, let encoder = try? pipeline.handler(type: HTTPResponseEncoder.self) else {
+    /// - Throws: an error of NIO if the pipeline is not as expected.
+    private func addHandlers(_ context: ChannelHandlerContext) throws {
+        let pipeline = context.pipeline.syncOperations
+        if let parent = context.channel.parent,
+            (try? pipeline.handler(type: HTTP2FramePayloadToHTTPServerCodec.self)) != nil
+        {
+            // A stream's channel is on its connection's event loop.
+            connection = try parent.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+            connection?.streams += 1
             return
         }
-        let handler = DirectRouteHandler(direct, connection: connection)
-        try? pipeline.addHandler(handler, position: .before(encoder))
+        isHTTP1 = true
+        let connection = try pipeline.handler(type: ConnectionHandler.self)
+        let hosts = HostHandler()
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(hosts, position: .after(decoder))
+        try pipeline.addHandler(PersistenceHandler(connection), position: .after(hosts))
+        if let direct {
+            let encoder = try pipeline.handler(type: HTTPResponseEncoder.self)
+            try pipeline.addHandler(
+                DirectRouteHandler(direct, connection: connection), position: .before(encoder))
+        }
+        self.connection = connection
+        self.hosts = hosts
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { end() }
@@ -66,12 +101,17 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func end() {
+        context = nil
         wakeUp?.cancel()
         wakeUp = nil
+        held = []
+        bodyArrived()
         while unanswered > 0 {
             unanswered -= 1
             connection?.requestEnded()
         }
+        noteUnsent(0)
+        if !isHTTP1 { connection?.streams -= 1 }
         connection = nil
     }
 
@@ -82,24 +122,79 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isDone { return }
         switch part {
         case .head(let head):
-            if connection?.isRestricted == true, !isForOperators(head.path ?? "") {
+            let path = (head.path ?? "").prefix { $0 != "?" }
+            if connection?.isRestricted == true, !Operations.paths.contains(String(path)) {
                 isDone = true
                 let problem = Problem.serviceUnavailable("The limit of connections is reached.")
                 return refuse(problem, isHead: head.method == .head, context)
             }
+            if let connection, connection.streams > limits.maxStreams {
+                // The client has not read the server's SETTINGS yet, or ignores them. It may try again.
+                isDone = true
+                let reset = NIOHTTP2FramePayloadToHTTPEvent.reset(code: .refusedStream)
+                return context.triggerUserOutboundEvent(reset, promise: nil)
+            }
             unanswered += 1
             connection?.requestBegan()
-            body.began(length: head.headerFields[.contentLength].flatMap { Int($0) }, now: .now())
-        case .body(let bytes): body.received(bytes.readableBytes, now: .now())
-        case .end: body.ended()
+            body.began(
+                length: head.headerFields[.contentLength].flatMap { Int($0) },
+                isStreamed: !limits.streamedPaths.isEmpty && limits.streamedPaths.contains(String(path)), now: .now())
+            client = context.channel.remoteAddress
+            if let connection { client = connection.connections.proxies.client(of: client, head.headerFields) }
+            held = [part]
+        case .body(let bytes):
+            body.received(bytes.readableBytes, now: .now())
+            if held.isEmpty { context.fireChannelRead(data) } else { held.append(part) }
+        case .end:
+            body.ended()
+            bodyArrived()
+            passHeld(context)
+            context.fireChannelRead(data)
         }
-        context.fireChannelRead(data)
+    }
+
+    private func passHeld(_ context: ChannelHandlerContext) {
+        let parts = held
+        held = []
+        for part in parts { context.fireChannelRead(wrapInboundOut(part)) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        if !held.isEmpty {
+            guard admitBody() else { return refuseBody(context) }
+            passHeld(context)
+        }
         body.readCompleted(now: .now())
         schedule(context)
         context.fireChannelReadComplete()
+    }
+
+    // MARK: Bodies that have not arrived
+
+    private func admitBody() -> Bool {
+        guard let connection, waiting == nil else { return true }
+        let address = client?.ipAddress.flatMap { ClientAddress($0) }
+        guard connection.connections.bodies.begin(address) else { return false }
+        waiting = .some(address)
+        return true
+    }
+
+    private func bodyArrived() {
+        guard let address = waiting else { return }
+        waiting = nil
+        connection?.connections.bodies.end(address)
+    }
+
+    private func refuseBody(_ context: ChannelHandlerContext) {
+        let isHead = if case .head(let head) = held.first { head.method == .head } else { false }
+        held = []
+        isDone = true
+        connection?.connections.count(.waiting)
+        // Earlier requests of the connection have not been answered, and answers leave in order.
+        if unanswered > 1 { return context.close(promise: nil) }
+        refuse(
+            Problem.serviceUnavailable("Too many requests wait for their bodies; send the body with the head."),
+            isHead: isHead, context)
     }
 
     func read(context: ChannelHandlerContext) {
@@ -107,13 +202,16 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
-    private func isForOperators(_ path: String) -> Bool {
-        Operations.paths.contains(String(path.prefix { $0 != "?" }))
-    }
-
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? HTTPParserError { parserError = error }
+        passHeld(context)
         context.fireErrorCaught(error)
+    }
+
+    /// Sends `100 Continue`, unless the body has ended or the connection has.
+    func askForBody() {
+        guard let context, body.isOpen, !isDone else { return }
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
     // MARK: Answers
@@ -130,17 +228,59 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 connection?.takesNoMoreRequests()
             }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body:
-            context.write(data, promise: promise)
+        case .body(let bytes):
+            uncovered += bytes.readableBytes
+            connection?.willSend(bytes.readableBytes, isEnd: false)
+            guard uncovered >= Self.coveredBytes else { return context.write(data, promise: promise) }
+            context.write(data, promise: covering(isEnd: false, promise, context))
         case .end:
             if unanswered > 0 {
                 unanswered -= 1
                 connection?.requestEnded()
             }
             if unanswered == 0, body.isOpen { body.refused(now: .now()) }
-            context.write(data, promise: promise)
+            connection?.willSend(0, isEnd: true)
+            unsent += 1
+            context.write(data, promise: covering(isEnd: true, promise, context))
             if isDone { closeSoon(context) } else { schedule(context) }
         }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        // What could be written at once has left by now.
+        noteUnsent(min(1, unsent))
+        connection?.noteUnsent()
+    }
+
+    /// A promise per answer, and one for each of so many bytes of a long one.
+    private static let coveredBytes = 64 * 1024
+
+    /// A promise that ends the account of what was written so far.
+    private func covering(
+        isEnd: Bool, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) -> EventLoopPromise<Void> {
+        let promise = promise ?? context.eventLoop.makePromise()
+        let bytes = uncovered
+        uncovered = 0
+        // The connection outlives the handler.
+        let bound = NIOLoopBound((self, connection), eventLoop: context.eventLoop)
+        promise.futureResult.whenComplete { _ in
+            let (handler, connection) = bound.value
+            connection?.sent(bytes, isEnd: isEnd)
+            guard isEnd else { return }
+            handler.unsent -= 1
+            if handler.notedUnsent > 0 { handler.noteUnsent(min(1, handler.unsent)) }
+        }
+        return promise
+    }
+
+    /// Counts an answer that has not left as in flight: of an HTTP/1.1 connection one, whose requests are answered one
+    /// after the other.
+    private func noteUnsent(_ count: Int) {
+        guard count != notedUnsent, let connection else { return }
+        connection.connections.requests.addUnsent(count - notedUnsent)
+        notedUnsent = count
     }
 
     /// Hummingbird answers invalid HTTP with a 400 without a body. The client gets a problem instead.
@@ -212,7 +352,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if body.isDraining { return close(.drain, context) }
         if body.isReadWanted { return close(.body, context) }
         // The service is not reading, so the delay is not the client's.
-        body.progressed(now: now)
+        body.stillPaused(now: now)
         schedule(context)
     }
 
@@ -221,36 +361,5 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         wakeUp = nil
         connection?.connections.count(reason)
         context.close(promise: nil)
-    }
-}
-
-/// Refuses an HTTP/1.1 request that does not have exactly one valid `Host` (RFC 9112, 3.2), in the way in which the
-/// parser refuses invalid HTTP. Its place is before the codec, which keeps only one `Host`.
-final class HostHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-
-    /// Whether a request was refused. Nothing after it is read.
-    private(set) var isRefused = false
-
-    /// The characters of `uri-host [ ":" port ]` (RFC 3986, 3.2.2).
-    static let allowed = ByteSet.unreserved.union(ByteSet("!$&'()*+,;=:[]%"))
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isRefused { return }
-        if case .head(let head) = unwrapInboundIn(data), !Self.isValid(head) {
-            isRefused = true
-            return context.fireErrorCaught(HTTPParserError.unknown)
-        }
-        context.fireChannelRead(data)
-    }
-
-    private static func isValid(_ head: HTTPRequestHead) -> Bool {
-        var count = 0
-        for (name, value) in head.headers where name.utf8.count == 4 && name.lowercased() == "host" {
-            count += 1
-            guard allowed.containsAll(value) else { return false }
-        }
-        return count == 1 || (count == 0 && head.version.minor == 0)
     }
 }

@@ -42,6 +42,10 @@ public struct DirectRequest: Sendable {
     public var authorization: String? { text(head.authorization) }
     /// The value of `Content-Type`.
     public var contentType: String? { text(head.contentType) }
+    /// The value of `Forwarded` (RFC 7239).
+    var forwarded: String? { text(head.forwarded) }
+    /// The value of `X-Forwarded-For`.
+    var forwardedFor: String? { text(head.forwardedFor) }
     /// Whether the request has an `Idempotency-Key`, valid or not.
     public var hasIdempotencyKey: Bool { head.idempotencyKey != nil }
     /// The trace of the request: its span, or else the `traceparent` (W3C Trace Context, section 3.2.2). `nil` if that

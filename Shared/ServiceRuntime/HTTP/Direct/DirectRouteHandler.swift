@@ -33,6 +33,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let span: RequestTrace?
         /// The captured segment of the path; only for the access log.
         let parameter: String?
+        /// The client's address; only for the access log.
+        let client: String?
         let start: ContinuousClock.Instant
         let permit: InFlightRequests.Permit
     }
@@ -100,6 +102,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 phase = count == missing ? .betweenRequests : .passing(missing - count)
                 pass(count, context)
             case .betweenRequests:
+                // The client does not read its responses. Later requests wait, so that it cannot fill the memory.
+                guard context.channel.isWritable else { return }
                 guard begin(context) else { return waitForRest(context) }
             }
         }
@@ -142,7 +146,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         number += 1
         answering = Answering(
             route: match.route, id: request.id, trace: request.traceContext, span: request.trace,
-            parameter: table.service.boundary.logsAccess ? request.parameter : nil, start: .now, permit: permit)
+            parameter: table.service.boundary.logsAccess ? request.parameter : nil,
+            client: table.service.boundary.logsAccess ? client(of: request, context) : nil, start: .now, permit: permit)
         connection.requestBegan()
         let rest = waiting.readableBytes - length
         waiting.moveReaderIndex(forwardBy: length)
@@ -154,6 +159,11 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         permit.end()
         connection.requestEnded()
         phase = .passing(length)
+    }
+
+    private func client(of request: DirectRequest, _ context: ChannelHandlerContext) -> String? {
+        let peer = context.channel.remoteAddress
+        return table.service.proxies.client(of: peer) { (request.forwarded, request.forwardedFor) }?.ipAddress
     }
 
     /// Passes bytes to the router.
@@ -203,7 +213,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func observe(_ response: CompleteResponse, _ answering: Answering, _ route: DirectRoute) {
         let line = ObservedRequest.AccessLine(
             id: answering.parameter.flatMap { $0.isEmpty ? nil : $0 },
-            client: context?.channel.remoteAddress?.ipAddress)
+            client: answering.client)
         let observed = ObservedRequest(
             method: route.method, route: route.template, requestID: answering.id, start: answering.start,
             trace: answering.span, line: table.service.boundary.logsAccess ? line : nil)
@@ -246,10 +256,15 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         readRequests(context)
         while answering == nil, let occurrence = occurrences.popFirst() { pass(occurrence, context) }
         channelReadComplete(context: context)
-        if isReadWanted, answering == nil {
+        if isReadWanted {
             isReadWanted = false
-            context.read()
+            read(context: context)
         }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, answering == nil { resume() }
+        context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) { note(.event(event), context) }
@@ -274,8 +289,11 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// While something waits behind a direct request, nothing more is read: a client that sends many requests at once
-    /// cannot fill the memory.
+    /// cannot fill the memory. The same is true while it does not read its responses; the rest of a request that is the
+    /// router's is read nevertheless.
     func read(context: ChannelHandlerContext) {
-        if answering == nil || waiting.readableBytes == 0 { context.read() } else { isReadWanted = true }
+        var isHeld = answering != nil && waiting.readableBytes > 0
+        if answering == nil, case .betweenRequests = phase, !context.channel.isWritable { isHeld = true }
+        if isHeld { isReadWanted = true } else { context.read() }
     }
 }

@@ -20,13 +20,15 @@ struct PlainRequestHead: Sendable {
     private(set) var length = 0
     /// The bytes of the body: 0 without a `Content-Length`.
     private(set) var bodyLength = 0
-    /// Whether more than the framing is plain: no `Expect` and no `Origin`.
+    /// Whether more than the framing is plain: no `Expect`, no `Origin` and no `Content-Encoding`.
     private(set) var isDirect = true
     private(set) var authorization: Range<Int>?
     private(set) var contentType: Range<Int>?
     private(set) var idempotencyKey: Range<Int>?
     private(set) var requestID: Range<Int>?
     private(set) var traceparent: Range<Int>?
+    private(set) var forwarded: Range<Int>?
+    private(set) var forwardedFor: Range<Int>?
     private var host: Range<Int>?
     private var contentLength: Range<Int>?
 
@@ -126,6 +128,7 @@ struct PlainRequestHead: Sendable {
             return Self.set(&host, value) && value.allSatisfy { HostHandler.allowed.contains(bytes[$0]) }
         case 6 where isNamed("expect"), 6 where isNamed("origin"): isDirect = false
         case 7 where isNamed("upgrade"): return false
+        case 9 where isNamed("forwarded"): return Self.set(&forwarded, value)
         case 10 where isNamed("connection"): return Self.equal(bytes, value, "keep-alive", ignoringCase: true)
         case 11 where isNamed("traceparent"): return Self.set(&traceparent, value)
         case 12 where isNamed("content-type"): return Self.set(&contentType, value)
@@ -133,6 +136,8 @@ struct PlainRequestHead: Sendable {
         case 13 where isNamed("authorization"): return Self.set(&authorization, value)
         case 14 where isNamed("content-length"): return Self.set(&contentLength, value) && readLength(bytes, value)
         case 15 where isNamed("idempotency-key"): return Self.set(&idempotencyKey, value)
+        case 15 where isNamed("x-forwarded-for"): return Self.set(&forwardedFor, value)
+        case 16 where isNamed("content-encoding"): isDirect = false
         case 17 where isNamed("transfer-encoding"): return false
         default: break
         }

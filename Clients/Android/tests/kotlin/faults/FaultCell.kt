@@ -165,7 +165,8 @@ class FaultCell(
         plan.heal()
         simulation.sleep(60_000)
         // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
-        val isMemoryNeeded = fault.kind == Fault.Kind.STORE_FULL || fault.kind == Fault.Kind.STORE_READ_ONLY
+        val isMemoryNeeded = fault.kind == Fault.Kind.STORE_FULL || fault.kind == Fault.Kind.STORE_READ_ONLY ||
+            fault.kind == Fault.Kind.STORE_HANGS || fault.kind == Fault.Kind.STORE_THROWS
         val app = if (isMemoryNeeded) first else device.start()
         if (way == Way.ECHO) device.echoReads { app }
         val report = app.client.catchUp()

@@ -6,6 +6,7 @@ import securepush.TransportRequest
 import securepush.TransportResponse
 import securepush.simulation.DeviceFaults
 import securepush.simulation.SimulatedDevice
+import securepush.simulation.SimulatedServer
 
 /** One fault at one stage. The simulated parts ask it before they act. */
 class FaultPlan(
@@ -53,11 +54,17 @@ class FaultPlan(
         val isFull = writes && (fault.kind == Fault.Kind.STORE_FULL || fault.kind == Fault.Kind.STORE_READ_ONLY)
         if (isFull && strikes()) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
         if (fault.kind == Fault.Kind.LOCKED && strikes()) throw ClientStoreException(ClientStoreException.Reason.LOCKED)
+        if (fault.kind == Fault.Kind.STORE_THROWS && strikes()) throw IllegalStateException("The Keystore has a fault.")
+        if (fault.kind == Fault.Kind.STORE_HANGS && strikes()) device.simulation.sleep(FOR_EVER)
     }
 
     override fun present() {
         reach(Stage.PRESENT)
         if (fault.kind == Fault.Kind.PRESENTER_REFUSES && strikes()) throw IllegalStateException("refused")
+        if (fault.kind == Fault.Kind.PRESENTER_HANGS && strikes()) {
+            device.simulation.sleep(FOR_EVER)
+            throw IllegalStateException("It was never shown.")
+        }
     }
 
     override fun answer(request: TransportRequest, timeout: Long, maxBytes: Int): TransportResponse? {
@@ -84,10 +91,11 @@ class FaultPlan(
             }
             Fault.Kind.WRONG_JSON -> return TransportResponse(200, body = "{\"Id\":7,\"Payload\":".toByteArray())
             Fault.Kind.WRONG_ID -> return TransportResponse(200, body = WRONG_ID.toByteArray())
-            Fault.Kind.STATUS -> return TransportResponse(
+            Fault.Kind.STATUS -> return SimulatedServer.refusal(
                 fault.status, fault.retryAfter?.let { mapOf("Retry-After" to "$it") } ?: emptyMap()
             )
-            Fault.Kind.UNAUTHORIZED_AFTER_REFRESH -> return TransportResponse(401)
+            Fault.Kind.PROXY -> return SimulatedServer.ofProxy(fault.status)
+            Fault.Kind.UNAUTHORIZED_AFTER_REFRESH -> return SimulatedServer.refusal(401)
             else -> return null
         }
     }
@@ -102,6 +110,8 @@ class FaultPlan(
     }
 
     private companion object {
+        /** Longer than a run. */
+        const val FOR_EVER = 10 * 86_400_000L
         const val JUMP = 400 * 86_400_000L
         const val TEN_MEGABYTES = 10 shl 20
         const val WRONG_ID =

@@ -275,6 +275,49 @@ class PlatformTests {
     }
 
     @Test
+    fun aNewTokenDoesNotRegisterADeviceThatWasUnregistered() {
+        simulation.run {
+            device.logIn()
+            val app = device.start()
+            val service = SecurePushMessagingService()
+            service.attachBaseContext(app)
+            service.onNewToken("first")
+            app.client.unregister()
+            service.onNewToken("after unregister()")
+            assertEquals(1, device.server.count("PUT"))
+            assertTrue(device.jobs.jobs.isEmpty())
+            app.client.register(app.securePushDevice("second"))
+            service.onNewToken("third")
+            assertEquals(3, device.server.count("PUT"))
+        }
+    }
+
+    @Test
+    fun aNewTokenWithoutAConnectionIsRegisteredByTheJob() {
+        simulation.run {
+            device.logIn()
+            val failures = ArrayList<securepush.SecurePushFailure>()
+            val service = object : SecurePushMessagingService() {
+                override fun onRegistrationFailed(failure: securepush.SecurePushFailure) {
+                    failures.add(failure)
+                }
+            }
+            service.attachBaseContext(device.start(faults = offline))
+            service.onNewToken("next")
+            assertEquals(1, failures.size)
+            assertEquals(1, device.jobs.jobs.size)
+            for (isOffline in listOf(true, false)) {
+                val job = SecurePushCatchUpService()
+                job.attachBaseContext(device.start(faults = if (isOffline) offline else NoFaults))
+                assertTrue(job.onStartJob(JobParameters()))
+                while (job.finished == 0) simulation.sleep(100)
+                assertEquals(isOffline, job.wantsReschedule)
+            }
+            assertTrue(device.server.bodies.any { "\"pushChannel\":\"token of this app\"" in it.second })
+        }
+    }
+
+    @Test
     fun anAppWithoutAHostIsTold() {
         val service = SecurePushMessagingService()
         service.attachBaseContext(context)

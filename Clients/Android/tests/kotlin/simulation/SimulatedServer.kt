@@ -67,7 +67,7 @@ class SimulatedServer {
         if (path == listOf("api", "token")) return token(request)
         if (path == listOf("api", "push-keys")) return TransportResponse(200, body = pushKeys.toByteArray())
         if (!isAuthorized(request)) {
-            return TransportResponse(401, mapOf("WWW-Authenticate" to "Bearer error=\"invalid_token\""))
+            return refusal(401)
         }
         val query = (url.query ?: "").split("&").filter { it.contains("=") }
             .associate { it.substringBefore("=") to it.substringAfter("=") }
@@ -77,16 +77,17 @@ class SimulatedServer {
     private fun respond(method: String, path: List<String>, query: Map<String, String>): TransportResponse = when {
         method == "GET" && path == listOf("api", "notifications") -> inbox(query)
         method == "GET" && path.size == 3 && path[1] == "notifications" -> read(path[2], query)
-        method == "HEAD" && path.size == 3 -> TransportResponse(if (isThere(path[2])) 200 else 410)
+        method == "HEAD" && path.size == 3 -> if (isThere(path[2])) TransportResponse(200) else refusal(410)
         method == "POST" && path.last() == "shown" -> {
             shownReports.add(path[2])
-            TransportResponse(if (isThere(path[2])) 204 else 404)
+            if (isThere(path[2])) TransportResponse(204) else refusal(404)
         }
         method == "POST" && path.last() == "read" -> TransportResponse(204)
         method == "PUT" && path.size > 1 && path[1] == "installations" && registrationStatuses.isNotEmpty() ->
-            TransportResponse(registrationStatuses.removeAt(0))
-        method == "PUT" || method == "DELETE" -> TransportResponse(200, body = "{}".toByteArray())
-        else -> TransportResponse(404)
+            refusal(registrationStatuses.removeAt(0))
+        method == "PUT" && path.last() != "key" -> TransportResponse(200)
+        method == "PUT" || method == "DELETE" -> TransportResponse(204)
+        else -> refusal(404)
     }
 
     private fun isThere(id: String) = stored.any { it.id.rawValue == id && !it.isRevoked }
@@ -103,10 +104,10 @@ class SimulatedServer {
         if (presented != null) {
             if (!refreshTokens.remove(presented)) {
                 endSessions()
-                return TransportResponse(401)
+                return refusal(401)
             }
         } else if (!isAuthorized(request)) {
-            return TransportResponse(401)
+            return refusal(401)
         }
         if (request.method == "DELETE") return TransportResponse(204)
         val (access, refresh) = tokens()
@@ -117,8 +118,8 @@ class SimulatedServer {
     }
 
     private fun read(id: String, query: Map<String, String>): TransportResponse {
-        val entry = stored.find { it.id.rawValue == id } ?: return TransportResponse(404)
-        if (entry.isRevoked) return TransportResponse(410)
+        val entry = stored.find { it.id.rawValue == id } ?: return refusal(404)
+        if (entry.isRevoked) return refusal(410)
         val answer = json(entry, withPayload = true)
         entry.isRead = true
         if (query["include"] == "unread") answer.put("Unread", unread)
@@ -157,5 +158,16 @@ class SimulatedServer {
         const val USER = "alice"
         const val PASSWORD = "correct horse"
         val url = URI("https://$HOST")
+
+        /** An error of the server. */
+        fun refusal(status: Int, headers: Map<String, String> = emptyMap()): TransportResponse {
+            val challenge = if (status == 401) mapOf("WWW-Authenticate" to "Bearer error=\"invalid_token\", Basic") else
+                emptyMap()
+            return TransportResponse(status, mapOf("Content-Type" to "application/problem+json") + challenge + headers)
+        }
+
+        /** The page of a proxy or a captive portal. */
+        fun ofProxy(status: Int, text: String = "<html></html>") =
+            TransportResponse(status, mapOf("Content-Type" to "text/html"), text.toByteArray())
     }
 }

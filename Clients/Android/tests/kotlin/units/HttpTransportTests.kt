@@ -70,7 +70,9 @@ class HttpTransportTests {
             }
             path.startsWith("/status/") -> {
                 exchange.responseHeaders.add("Retry-After", "7")
-                exchange.responseHeaders.add("WWW-Authenticate", "Bearer")
+                exchange.responseHeaders.add("WWW-Authenticate", "Bearer error=\"invalid_token\"")
+                exchange.responseHeaders.add("WWW-Authenticate", "Basic realm=\"x\"")
+                exchange.responseHeaders.add("Content-Type", "application/problem+json")
                 exchange.sendResponseHeaders(path.removePrefix("/status/").toInt(), -1)
             }
             else -> {
@@ -128,6 +130,19 @@ class HttpTransportTests {
             assertEquals(status, send("/status/$status", "HEAD").status)
         }
         assertEquals("7", send("/status/429").headers["retry-after"])
+    }
+
+    /** The client knows the server's 401 by its headers, also that of a request with a body. */
+    @Test
+    fun aRefusalHasItsHeaders() {
+        val responses = listOf(
+            send("/status/401"), send("/status/401", "HEAD"), send("/status/401", "POST", "{}".toByteArray())
+        )
+        for (response in responses) {
+            assertEquals("application/problem+json", response.headers["content-type"])
+            val challenges = checkNotNull(response.headers["www-authenticate"])
+            assertTrue(challenges, "Bearer" in challenges && "Basic" in challenges)
+        }
     }
 
     @Test

@@ -69,8 +69,9 @@ extension SecurePushClient {
     ///
     /// - Returns: whether there were claims, and they expired before the deadline.
     private func waitForClaims(until deadline: TimeInterval) async -> Bool {
+        let ledger = try? await keeper.read().ledger
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        let claims = ledger?.claims(besides: process, at: now, limits)
         guard let seconds = claims?.map(\.secondsLeft).max(), clock.uptime + seconds < deadline,
             (try? await clock.sleep(for: seconds)) != nil
         else { return false }

@@ -19,7 +19,7 @@ extension SecurePushClient {
     func open(_ secret: SecretNotification) async -> Opening {
         guard Envelope.isEnvelope(secret.json) else { return .opened(secret) }
         do {
-            let key = try await store.envelopeKey()
+            let key = try await limit.run { [store] in try await store.envelopeKey() }
             let state = try await keeper.read()
             return Self.open(
                 secret, for: state.owner ?? "", device: state.registration.installationID.map(Self.text) ?? "",
@@ -65,8 +65,10 @@ extension SecurePushClient {
         guard configuration.encryptsEndToEnd else { return }
         var kept: EnvelopePrivateKey?
         do {
-            kept = try await store.envelopeKey()
-            if kept == nil { kept = try await store.keep(EnvelopePrivateKey()) }
+            kept = try await limit.run { [store] in
+                if let known = try await store.envelopeKey() { return known }
+                return try await store.keep(EnvelopePrivateKey())
+            }
         } catch {
             throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
         }
@@ -77,7 +79,7 @@ extension SecurePushClient {
             return state.registration.publicKey
         }
         let call = RetrievalCall(
-            method: "PUT", path: "api/devices/\(Self.text(id))/key", json: Data(key.jwk.utf8))
+            method: "PUT", path: "api/devices/\(Self.text(id))/key", json: Data(key.jwk.utf8), success: 204)
         switch await connection.send(call, until: deadline) {
         case .success: try await stored { $0.registration.publicKey = text }
         case .refused(404): throw SecurePushFailure(code: .status(404))
@@ -90,7 +92,7 @@ extension SecurePushClient {
     ///
     /// - Throws: ``SecurePushFailure`` if it is still there.
     func forgetKey() async throws {
-        do { _ = try await store.keep(nil) } catch {
+        do { _ = try await limit.run { [store] in try await store.keep(nil) } } catch {
             throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
         }
         try await stored { $0.keyOwner = nil }

@@ -20,8 +20,10 @@ extension SecurePushClient {
     /// Fetches a notification of a push and shows it, or the generic text, or the prompt.
     func fetchAndShow(_ id: PushID, in wake: Wake) async -> WakeReport {
         let acquisition = await acquire(id, in: wake, until: wake.deadline)
+        let report = await finish(acquisition, id, in: wake)
+        // After the secret, which is worth more.
         if case .secret(_, let unread?) = acquisition { await setBadge(unread) }
-        return await finish(acquisition, id, in: wake)
+        return report
     }
 
     /// Fetches a secret and claims it. A claimed secret stays in flight until ``settle(_:isShown:in:)``.
@@ -127,10 +129,11 @@ extension SecurePushClient {
     private func claim(
         _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
-        let (process, limits) = (process, configuration.limits)
+        let (process, limits, clock) = (process, configuration.limits, clock)
         while true {
-            let now = clock.date.timeIntervalSince1970
-            let claim = try? await keeper.update { $0.claim(secret, of: request, by: process, at: now, limits) }
+            let claim = try? await keeper.update { state in
+                state.claim(secret, of: request, by: process, at: clock.date.timeIntervalSince1970, limits)
+            }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
             case .held(let seconds) where clock.uptime + seconds < deadline:

@@ -31,7 +31,7 @@ extension SecurePushClient {
 
     private func mark(_ body: some Encodable, until deadline: TimeInterval) async throws(SecurePushFailure) {
         let call = RetrievalCall(
-            method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body))
+            method: "POST", path: "api/notifications/read", json: try? JSONEncoder().encode(body), success: 204)
         try await connection.send(call, until: deadline).response()
     }
 
@@ -58,7 +58,7 @@ extension SecurePushClient {
             let id = try? await keeper.read().unreported.first(where: { !reported.contains($0) })
         {
             reported.insert(id)
-            let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown")
+            let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown", success: 204)
             switch await connection.send(call, until: end) {
             case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
             case .failed, .loggedOut, .locked: return

@@ -13,6 +13,8 @@ extension SecurePushClient {
         case unusable
         /// The push is not genuine: nothing is asked and nothing is shown.
         case ignored(DiagnosticCode)
+        /// The user for whom it is signed is not known now, because the store cannot be read.
+        case unverified
         /// The store cannot be read before the first unlock.
         case locked
     }
@@ -25,6 +27,7 @@ extension SecurePushClient {
             let owner = try await adoptUser()
             let userChanges = owner.changes
             wake.userChanges = userChanges
+            if owner.name == nil, configuration.pushKeys != nil, await keeper.isBlind { return .unverified }
             if let code = try await fault(of: push, owner: owner.name) { return .ignored(code) }
             guard let id = push.id else { return .unusable }
             if push.isWithdrawal {
@@ -62,7 +65,7 @@ extension SecurePushClient {
     @discardableResult
     func adoptUser() async throws -> (name: String?, changes: Int) {
         let state = try await keeper.read()
-        guard let userName = await credentials.userName(), userName != state.owner else {
+        guard let userName = await currentUserName(), userName != state.owner else {
             return (state.owner, state.userChanges)
         }
         let (ids, userChanges) = try await keeper.update { ($0.adopt(userName), $0.userChanges) }
@@ -88,8 +91,10 @@ extension SecurePushClient {
     /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
     /// sees are shown, the others are fetched again.
     func resolveInDoubtClaims() async {
+        let ledger = try? await keeper.read().ledger
+        // The time after the read: a claim of the future would count as expired.
         let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
-        let claims = try? await keeper.read().ledger.claims(besides: process, at: now, limits)
+        let claims = ledger?.claims(besides: process, at: now, limits)
         guard let inDoubt = claims?.filter({ $0.secondsLeft == 0 }), !inDoubt.isEmpty else { return }
         let displayed = await presenter.displayedSecrets() ?? []
         var withdrawn: [PushID] = []

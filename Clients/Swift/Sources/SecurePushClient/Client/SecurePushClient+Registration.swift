@@ -25,8 +25,9 @@ extension SecurePushClient {
     private func registerNow(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
-        guard let userName = await credentials.userName() else { throw SecurePushFailure(code: .loggedOut) }
+        guard let userName = await currentUserName() else { throw SecurePushFailure(code: .loggedOut) }
         await refreshPushKeys(by: Self.pushKeysCall, until: deadline)
+        try await forgetInstallationOfOtherDevice()
         let record = try await stored { $0.registration }
         let digest = Self.digest(of: device)
         let age = clock.date.timeIntervalSince1970 - (record.registeredAt ?? -.infinity)
@@ -70,13 +71,14 @@ extension SecurePushClient {
 
     private func unregisterNow() async throws {
         let deadline = begin().deadline
+        try await forgetInstallationOfOtherDevice()
         // Forgotten first: after a crash the device is not taken for registered.
         let id = try await stored { state in
             defer { state.registration = RegistrationRecord(installationID: state.registration.installationID) }
             return state.registration.installationID
         }
         if let id {
-            let call = RetrievalCall(method: "DELETE", path: Self.path(of: id))
+            let call = RetrievalCall(method: "DELETE", path: Self.path(of: id), success: 204)
             switch await connection.send(call, until: deadline) {
             case .refused(404), .refused(410): break
             case let outcome: try outcome.response()
@@ -87,6 +89,16 @@ extension SecurePushClient {
         await presenter.remove(ids)
         await presenter.removePrompt()
         await setBadge(0)
+    }
+
+    /// Forgets the installation of a state that has come from another device, such as by a backup: two devices with one
+    /// ID would take it from each other. A state of an older version does not say where it comes from.
+    private func forgetInstallationOfOtherDevice() async throws {
+        guard let mark = try? await limit.run({ [store] in try await store.deviceMark() }) else { return }
+        try await stored { state in
+            if let known = state.deviceMark, known != mark { state.registration = RegistrationRecord() }
+            state.deviceMark = mark
+        }
     }
 
     /// Runs registrations and unregistrations one after another, so that the stored record is that of the last request.

@@ -10,6 +10,10 @@ public actor SecurePushClient {
     let clock: any ClientClock
     let presenter: any NotificationPresenter
     let keeper: StateKeeper
+    /// Bounds the calls of the store.
+    let limit: CallLimit
+    /// Bounds the question for the user's name.
+    private let userNameLimit: CallLimit
     let connection: RetrievalConnection
     /// Names this client in the claims of the store. Another process has another name.
     let process = UUID().uuidString
@@ -49,8 +53,12 @@ public actor SecurePushClient {
         self.credentials = credentials
         self.store = store
         self.clock = clock
-        self.presenter = presenter ?? DefaultPresenter.make()
-        keeper = StateKeeper(store: store)
+        self.presenter = BoundedPresenter(
+            presenter: presenter ?? DefaultPresenter.make(), limit: CallLimit(on: clock))
+        // Both learn of a store that does not answer.
+        limit = (credentials as? TokenCredentialsProvider)?.limit ?? CallLimit(on: clock)
+        userNameLimit = CallLimit(on: clock)
+        keeper = StateKeeper(store: store, limit: limit)
         connection = RetrievalConnection(
             baseURL: configuration.retrievalURL, limits: configuration.limits, credentials: credentials,
             transport: transport, clock: clock)
@@ -69,6 +77,9 @@ public actor SecurePushClient {
         switch await receive(push, in: &wake) {
         case .locked: return await showLockedNotice()
         case .ignored(let code): return WakeReport(code: code)
+        case .unverified:
+            await show(genericNotice(push.id, .credentials))
+            return WakeReport(result: .failed, waiting: push.id.map { [$0] } ?? [], code: .credentials)
         case .unusable:
             await show(genericNotice(nil, .malformedPush))
             return WakeReport(result: .failed, code: .malformedPush)
@@ -148,6 +159,11 @@ extension SecurePushClient {
         ((try? await keeper.read())?.userChanges ?? 0) <= wake.userChanges
     }
 
+    /// The user who is logged in; `nil` also if that is not known now.
+    func currentUserName() async -> String? {
+        try? await userNameLimit.run { [credentials] in await credentials.userName() }
+    }
+
     /// Shows that messages may be waiting, once per start of the device.
     func showLockedNotice() async -> WakeReport {
         if let notice = await claimLockedNotice() { await show(notice) }
@@ -156,7 +172,8 @@ extension SecurePushClient {
 
     /// The notice that the device is locked: one per start of the device, then `nil`.
     func claimLockedNotice() async -> GenericNotice? {
-        guard await store.claimLockedNotice() else { return nil }
+        // Without an answer, the notice is shown once more rather than not at all.
+        guard (try? await limit.run { [store] in await store.claimLockedNotice() }) ?? true else { return nil }
         return GenericNotice(id: nil, localizationKey: configuration.texts.locked, code: .locked)
     }
 

@@ -9,6 +9,8 @@ public actor TokenCredentialsProvider {
     private let service: TokenService
     private let store: any ClientStore
     private let clock: any ClientClock
+    /// Bounds the calls of the store.
+    nonisolated let limit: CallLimit
     private let process = UUID().uuidString
     private var refreshing: Task<ClientCredentials?, any Error>?
 
@@ -26,13 +28,15 @@ public actor TokenCredentialsProvider {
         service = TokenService(retrievalURL: retrievalURL, transport: transport, clock: clock)
         self.store = store
         self.clock = clock
+        limit = CallLimit(on: clock)
     }
 
     /// Logs a user in with a password. The password is stored only if the server issues no tokens.
     ///
     /// - Throws: ``SecurePushFailure``, with `SP-401` for a wrong password; ``ClientStoreError``.
     public func logIn(userName: String, password: String) async throws {
-        try await store.save(try await service.logIn(userName: userName, password: password))
+        let credentials = try await service.logIn(userName: userName, password: password)
+        try await bounded { try await $0.save(credentials) }
     }
 
     /// Logs a user in with a token of an identity provider.
@@ -40,8 +44,9 @@ public actor TokenCredentialsProvider {
     /// - Parameter expiresAt: when the token expires, if that is known.
     /// - Throws: ``ClientStoreError``.
     public func logIn(userName: String, token: String, expiresAt: Date? = nil) async throws {
-        try await store.save(
-            StoredCredentials(userName: userName, accessToken: token, expiresAt: expiresAt?.timeIntervalSince1970))
+        let credentials = StoredCredentials(
+            userName: userName, accessToken: token, expiresAt: expiresAt?.timeIntervalSince1970)
+        try await bounded { try await $0.save(credentials) }
     }
 
     /// Forgets the user, and ends the session at the server if it can be reached. Call
@@ -49,8 +54,8 @@ public actor TokenCredentialsProvider {
     ///
     /// - Throws: ``ClientStoreError``.
     public func logOut() async throws {
-        let token = (try? await store.credentials())?.refreshToken
-        try await store.save(nil)
+        let token = (try? await bounded { try await $0.credentials() })?.refreshToken
+        try await bounded { try await $0.save(nil) }
         if let token { await service.end(token) }
     }
 }
@@ -58,7 +63,7 @@ public actor TokenCredentialsProvider {
 extension TokenCredentialsProvider: CredentialsProvider {
     /// The user of the stored credentials; `nil` if there are none, or if the store cannot be read now.
     public func userName() async -> String? {
-        (try? await store.credentials())?.userName
+        (try? await bounded { try await $0.credentials() })?.userName
     }
 
     /// The stored credentials. A token that has expired is renewed first.
@@ -66,7 +71,7 @@ extension TokenCredentialsProvider: CredentialsProvider {
     /// - Returns: `nil` if the user has to log in.
     /// - Throws: ``ClientStoreError``; ``SecurePushFailure`` if the token cannot be renewed now.
     public func credentials() async throws -> ClientCredentials? {
-        guard let stored = try await store.credentials() else { return nil }
+        guard let stored = try await bounded({ try await $0.credentials() }) else { return nil }
         if stored.isUsable(at: clock.date) { return stored.current }
         guard stored.refreshToken != nil else { return nil }
         return try await refresh(after: stored.current)
@@ -104,31 +109,36 @@ extension TokenCredentialsProvider: CredentialsProvider {
     }
 
     private func exchangeWithLease(_ refused: ClientCredentials?) async throws -> ClientCredentials? {
-        guard let stored = try await store.credentials() else { return nil }
+        guard let stored = try await bounded({ try await $0.credentials() }) else { return nil }
         if let current = stored.current, current != refused, stored.isUsable(at: clock.date) { return current }
         var renewed: StoredCredentials?
         if let token = stored.refreshToken { renewed = try await service.refresh(token, of: stored.userName) }
         // The user may have logged out, or another one may have logged in. The next try finds the new credentials.
-        guard try await store.credentials() == stored else {
+        guard try await bounded({ try await $0.credentials() }) == stored else {
             if let token = renewed?.refreshToken { await service.end(token) }
             throw SecurePushFailure(code: .credentials)
         }
         // The server refuses the stored credentials for good. The name stays for the prompt.
-        try await store.save(renewed ?? StoredCredentials(userName: stored.userName))
+        let next = renewed ?? StoredCredentials(userName: stored.userName)
+        try await bounded { try await $0.save(next) }
         return renewed?.current
     }
 
     private func takeLease() async throws {
         while true {
-            let (now, process) = (clock.date.timeIntervalSince1970, process)
-            let isTaken = try await store.update { state in
-                if let lease = state.refreshLease, lease.process != process,
-                    now - lease.takenAt >= 0, now - lease.takenAt < Self.leaseSeconds
-                {
-                    return false
+            let (clock, process) = (clock, process)
+            let isTaken = try await bounded { store in
+                try await store.update { state in
+                    // The time now: a lease of the future would count as expired.
+                    let now = clock.date.timeIntervalSince1970
+                    if let lease = state.refreshLease, lease.process != process,
+                        now - lease.takenAt >= 0, now - lease.takenAt < Self.leaseSeconds
+                    {
+                        return false
+                    }
+                    state.refreshLease = RefreshLease(process: process, takenAt: now)
+                    return true
                 }
-                state.refreshLease = RefreshLease(process: process, takenAt: now)
-                return true
             }
             if isTaken { return }
             try await clock.sleep(for: 0.25)
@@ -138,7 +148,21 @@ extension TokenCredentialsProvider: CredentialsProvider {
     /// If the store refuses, the lease expires.
     private func endLease() async {
         let process = process
-        try? await store.update { if $0.refreshLease?.process == process { $0.refreshLease = nil } }
+        try? await bounded { store in
+            try await store.update { if $0.refreshLease?.process == process { $0.refreshLease = nil } }
+        }
+    }
+
+    /// Uses the store.
+    ///
+    /// - Throws: ``ClientStoreError/busy`` if it does not answer, and the errors of the store.
+    private func bounded<Value: Sendable>(
+        _ work: @escaping @Sendable (any ClientStore) async throws -> Value
+    ) async throws -> Value {
+        let store = store
+        do { return try await limit.run { try await work(store) } } catch is CallLimit.Overdue {
+            throw ClientStoreError.busy
+        }
     }
 
     /// Longer than an exchange, whose time-out is 8 s.

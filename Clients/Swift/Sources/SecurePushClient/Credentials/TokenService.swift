@@ -18,8 +18,9 @@ struct TokenService: Sendable {
     func logIn(userName: String, password: String) async throws -> StoredCredentials {
         let response = try await send("POST", with: .basic(userName: userName, password: password))
         // The server issues no tokens. Whether the password is right shows with the first request.
-        if response.status == 404 { return StoredCredentials(userName: userName, password: password) }
-        guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
+        if response.status == 404, response.hasOwnForm {
+            return StoredCredentials(userName: userName, password: password)
+        }
         return try credentials(of: userName, in: response)
     }
 
@@ -28,9 +29,7 @@ struct TokenService: Sendable {
     /// - Throws: ``SecurePushFailure`` if the server has not decided, for example because there is no connection.
     func refresh(_ token: String, of userName: String) async throws -> StoredCredentials? {
         let response = try await send("POST", body: ["grant_type": "refresh_token", "refresh_token": token])
-        if response.status == 401 || response.status == 400 { return nil }
-        guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
-        return try credentials(of: userName, in: response)
+        return response.endsSession ? nil : try credentials(of: userName, in: response)
     }
 
     /// Ends a session. A failure is of no consequence: the token expires.
@@ -39,6 +38,11 @@ struct TokenService: Sendable {
     }
 
     private func credentials(of userName: String, in response: TransportResponse) throws -> StoredCredentials {
+        // A 401 of a proxy does not say that the password is wrong.
+        let isOwn =
+            response.status == 200 ? response.hasOwnForm : response.status != 401 || response.isOwnUnauthorized
+        guard isOwn else { throw SecurePushFailure(code: .malformedAnswer) }
+        guard response.status == 200 else { throw SecurePushFailure(code: .status(response.status)) }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: response.body), !answer.access_token.isEmpty,
             answer.expires_in.map({ (1...Self.maxLifetime).contains($0) }) ?? true
         else { throw SecurePushFailure(code: .malformedAnswer) }

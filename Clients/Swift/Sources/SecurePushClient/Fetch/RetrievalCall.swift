@@ -8,6 +8,8 @@ struct RetrievalCall: Sendable {
     /// The values need no percent coding.
     var query: [(name: String, value: String)] = []
     var json: Data?
+    /// The status of a success.
+    var success = 200
     /// `false` for an answer that is the same for everybody.
     var isAuthorized = true
     /// `false` for a request that the next wake sends again if this one fails.

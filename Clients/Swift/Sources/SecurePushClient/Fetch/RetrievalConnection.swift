@@ -9,11 +9,11 @@ struct RetrievalConnection: Sendable {
     let clock: any ClientClock
 
     enum Outcome: Sendable {
-        /// 2xx.
+        /// A success of the form that the route has.
         case success(TransportResponse)
         /// Another status, after all tries.
         case refused(status: Int)
-        /// No response.
+        /// No response of the server.
         case failed(DiagnosticCode)
         /// The user has to log in.
         case loggedOut(DiagnosticCode)
@@ -69,8 +69,14 @@ struct RetrievalConnection: Sendable {
                 lost += 1
                 let response = try await transport.send(
                     request, timeout: timeout, maxBytes: limits.maxAnswerBytes, on: clock)
-                if !Self.mayHideASuccess(response.status) { lost -= 1 }
-                if (200..<300).contains(response.status) { return .success(response) }
+                let isSuccess = response.isSuccess(of: call)
+                let isOther2xx = !isSuccess && (200..<300).contains(response.status)
+                // The server may have carried out what somebody else has answered with a success.
+                if !isOther2xx, !Self.mayHideASuccess(response.status) { lost -= 1 }
+                if isSuccess { return .success(response) }
+                if isOther2xx || response.isForeignRefusal(isAuthorized: call.isAuthorized) {
+                    return .failed(.malformedAnswer)
+                }
                 event = .response(status: response.status, retryAfter: retryAfter(response))
                 ending =
                     response.status == 401 && call.isAuthorized

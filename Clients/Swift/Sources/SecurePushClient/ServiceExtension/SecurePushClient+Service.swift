@@ -22,6 +22,7 @@ extension SecurePushClient {
         case .locked: await completeLocked(delivery)
         // The alert may come from anybody, so its text is not shown either.
         case .ignored(let code): delivery.complete(genericContent(push.id, code))
+        case .unverified: delivery.complete(genericContent(push.id, .credentials))
         case .unusable: delivery.complete(genericContent(nil, .malformedPush))
         case .withdrawn, .settled:
             // Empty content. The alert of a repeated push shows nothing new.

@@ -14,6 +14,7 @@ extension ClientState {
         unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
         (registration, keyOwner) = (other.registration, other.keyOwner)
+        deviceMark = other.deviceMark ?? deviceMark
         if let keys = other.pushKeys { (pushKeys, pushKeysReadAt) = (keys, other.pushKeysReadAt) }
     }
 

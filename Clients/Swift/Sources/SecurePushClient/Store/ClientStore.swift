@@ -39,11 +39,21 @@ public protocol ClientStore: Sendable {
     @discardableResult
     func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey?
 
+    /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has none.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    func deviceMark() async throws -> String?
+
     /// Claims the right to show the one notice of this boot that says that the device is locked. It works while
     /// ``read()`` throws ``ClientStoreError/locked``.
     ///
     /// - Returns: whether no earlier call since the device started has returned `true`.
     func claimLockedNotice() async -> Bool
+}
+
+extension ClientStore {
+    /// A store of the app that its backups do not carry needs no mark.
+    public func deviceMark() async throws -> String? { nil }
 }
 
 /// Why a store cannot be used now.
@@ -77,6 +87,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     var unreported: [PushID] = []
     /// The device's registration.
     var registration = RegistrationRecord()
+    /// The mark of the device on which the installation was registered.
+    var deviceMark: String?
     /// The user for whom the device's key for end-to-end encryption was made.
     var keyOwner: String?
     /// Keys for pushes from `GET /api/push-keys`. They replace the configured ones.

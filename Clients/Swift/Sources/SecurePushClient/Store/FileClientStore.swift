@@ -78,6 +78,11 @@ extension FileClientStore: ClientStore {
         }
     }
 
+    /// A file that counts only where it was made.
+    public func deviceMark() async throws -> String? {
+        try await withLock { try DeviceMark(url: folder.appendingPathComponent("device-mark")).text() }
+    }
+
     public func claimLockedNotice() async -> Bool {
         // A file without protection, because it is needed before the first unlock. Its name is the boot's.
         let mark = folder.appendingPathComponent("locked-notice-\(bootID())")

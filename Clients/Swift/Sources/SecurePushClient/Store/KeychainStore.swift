@@ -69,6 +69,17 @@ extension KeychainStore: ClientStore {
         return key
     }
 
+    /// A Keychain item that stays on this device.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
+    public func deviceMark() async throws -> String? {
+        if let known = try read(Self.markName) { return String(decoding: known, as: UTF8.self) }
+        let mark = UUID().uuidString
+        try write(Data(mark.utf8), as: Self.markName)
+        return mark
+    }
+
+    private static let markName = "device-mark"
     private static let credentialsName = "credentials"
     private static let keyName = "key"
 

@@ -9,9 +9,13 @@ actor StateKeeper {
     /// The state with the changes that are not stored; `nil` if all are.
     private var unsaved: ClientState?
     private var lastRead: ClientState?
+    private let limit: CallLimit
+    /// Whether the store could not be read, so that nobody knows whose device this is.
+    private(set) var isBlind = false
 
-    init(store: any ClientStore) {
+    init(store: any ClientStore, limit: CallLimit) {
         self.store = store
+        self.limit = limit
     }
 
     /// The state.
@@ -19,13 +23,15 @@ actor StateKeeper {
     /// - Throws: ``ClientStoreError/locked``. Other errors are an empty state.
     func read() async throws -> ClientState {
         do {
-            var state = try await store.read()
+            var state = try await limit.run { [store] in try await store.read() }
+            isBlind = false
             if let unsaved { state.merge(unsaved) }
             lastRead = state
             return state
         } catch ClientStoreError.locked {
             throw ClientStoreError.locked
         } catch {
+            isBlind = true
             return unsaved ?? lastRead ?? ClientState()
         }
     }
@@ -37,9 +43,11 @@ actor StateKeeper {
     func update<Result: Sendable>(_ change: @escaping @Sendable (inout ClientState) -> Result) async throws -> Result {
         let pending = unsaved
         do {
-            let (result, state) = try await store.update { state in
-                if let pending { state.merge(pending) }
-                return (change(&state), state)
+            let (result, state) = try await limit.run { [store] in
+                try await store.update { state in
+                    if let pending { state.merge(pending) }
+                    return (change(&state), state)
+                }
             }
             lastRead = state
             // Changes that came in between stay for the next time.

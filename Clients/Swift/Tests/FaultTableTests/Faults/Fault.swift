@@ -6,8 +6,10 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
     // The server's answers.
     case redirect, tenMegabytes, wrongJSON, wrongID, unauthorizedAfterRefresh
     case status(Int, retryAfter: Int?)
+    case proxy(Int)
     // The device.
     case storeFull, storeCorrupt, storeReadOnly, locked, clockForward, clockBack, presenterRefuses
+    case storeHangs, storeThrows, presenterHangs
     // The push network.
     case hostilePush
 
@@ -17,7 +19,8 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
         .status(404, retryAfter: nil), .status(408, retryAfter: nil), .status(410, retryAfter: nil),
         .status(429, retryAfter: 1), .status(429, retryAfter: 3_600), .status(500, retryAfter: nil),
         .status(503, retryAfter: nil), .slowBody, .storeFull, .storeCorrupt, .storeReadOnly, .locked, .clockForward,
-        .clockBack, .hostilePush, .presenterRefuses,
+        .clockBack, .hostilePush, .presenterRefuses, .proxy(200), .proxy(400), .proxy(401), .proxy(404), .storeHangs,
+        .storeThrows, .presenterHangs,
     ]
 
     /// Whether the answer says that the user has no such notification. The client then stops for good.
@@ -50,6 +53,10 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
         case .clockBack: "clock back"
         case .presenterRefuses: "presenter refuses"
         case .hostilePush: "hostile push"
+        case .proxy(let status): "\(status) of a proxy"
+        case .storeHangs: "store hangs"
+        case .storeThrows: "store throws"
+        case .presenterHangs: "presenter hangs"
         }
     }
 }

@@ -139,7 +139,8 @@ struct FaultCell: Sendable, CustomStringConvertible {
         plan.heal()
         try await device.clock.sleep(for: 60)
         // Changes that could not be stored are in the memory of the process. If it ends, a secret may be shown again.
-        let app = fault == .storeFull || fault == .storeReadOnly ? first : try device.start()
+        let isMemoryNeeded = [.storeFull, .storeReadOnly, .storeHangs, .storeThrows].contains(fault)
+        let app = isMemoryNeeded ? first : try device.start()
         if way == .echo { try await device.echoReads(in: { app }) }
         let report = await app.client.catchUp()
         try await device.clock.sleep(for: 60)

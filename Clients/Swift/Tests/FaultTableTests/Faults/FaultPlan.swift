@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushClient
 
 /// One fault at one stage. The simulated parts ask it before they act.
@@ -62,6 +63,10 @@ final class FaultPlan: @unchecked Sendable {
             if strikes { throw ClientStoreError.unwritable }
         case .locked:
             if strikes { throw ClientStoreError.locked }
+        case .storeThrows:
+            if strikes { throw CocoaError(.fileReadUnknown) }
+        case .storeHangs:
+            if strikes { await Self.hang() }
         default: return
         }
     }
@@ -69,7 +74,13 @@ final class FaultPlan: @unchecked Sendable {
     /// - Throws: if the system refuses to show a secret.
     func present() async throws {
         reach(.present)
+        if fault == .presenterHangs, strikes { await Self.hang() }
         if fault == .presenterRefuses, strikes { throw SecurePushFailure(code: .notPresented) }
+    }
+
+    /// A call of the system that does not end.
+    private static func hang() async {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
     private var strikes: Bool {

@@ -79,22 +79,24 @@ final class SimulatedServer: @unchecked Sendable {
         let path = parts.path.split(separator: "/").map(String.init)
         if path == ["api", "token"] { return token(request) }
         if path == ["api", "push-keys"] {
-            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? TransportResponse(status: 404)
+            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? .refusal(404)
         }
         guard isAuthorized(request) else {
-            return TransportResponse(
-                status: 401, headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""])
+            return .refusal(401)
         }
         switch (request.method, path.count) {
         case ("GET", 2) where path[1] == "notifications": return inbox(query)
         case ("GET", 3) where path[1] == "notifications": return read(path[2], query)
-        case ("HEAD", 3) where path[1] == "notifications": return TransportResponse(status: status(of: path[2]))
+        case ("HEAD", 3) where path[1] == "notifications":
+            let status = status(of: path[2])
+            return status == 200 ? TransportResponse(status: 200) : .refusal(status)
         case ("POST", 4) where path[3] == "shown":
             shownReports.insert(path[2])
-            return TransportResponse(status: stored.contains { $0.id.rawValue == path[2] } ? 204 : 404)
+            return stored.contains { $0.id.rawValue == path[2] } ? TransportResponse(status: 204) : .refusal(404)
         case ("POST", 3) where path[2] == "read": return TransportResponse(status: 204)
-        case ("PUT", 3), ("DELETE", 3): return TransportResponse(status: 200, body: Data("{}".utf8))
-        default: return TransportResponse(status: 404)
+        case ("PUT", 3): return TransportResponse(status: 200)
+        case ("DELETE", 3), ("PUT", 4): return TransportResponse(status: 204)
+        default: return .refusal(404)
         }
     }
 
@@ -110,10 +112,10 @@ final class SimulatedServer: @unchecked Sendable {
         if let presented = refreshToken(in: body) {
             guard refreshTokens.remove(presented) != nil else {
                 endSessions()
-                return TransportResponse(status: 401)
+                return .refusal(401)
             }
         } else if !isAuthorized(request) {
-            return TransportResponse(status: 401)
+            return .refusal(401)
         }
         if request.method == "DELETE" { return TransportResponse(status: 204) }
         let pair = tokens()
@@ -138,7 +140,7 @@ final class SimulatedServer: @unchecked Sendable {
     private func read(_ id: String, _ query: [String: String]) -> TransportResponse {
         let status = status(of: id)
         guard status == 200, let index = stored.firstIndex(where: { $0.id.rawValue == id }) else {
-            return TransportResponse(status: status)
+            return .refusal(status)
         }
         var answer = Self.json(stored[index], withPayload: true)
         stored[index].isRead = true
@@ -174,5 +176,19 @@ final class SimulatedServer: @unchecked Sendable {
     private static func answer(_ object: [String: Any]) -> TransportResponse {
         let body = (try? JSONSerialization.data(withJSONObject: object)) ?? Data()
         return TransportResponse(status: 200, headers: ["Content-Type": "application/json"], body: body)
+    }
+}
+
+extension TransportResponse {
+    /// An error of the server.
+    static func refusal(_ status: Int, headers: [String: String] = [:]) -> Self {
+        var all = ["Content-Type": "application/problem+json"]
+        if status == 401 { all["WWW-Authenticate"] = "Bearer error=\"invalid_token\", Basic" }
+        return TransportResponse(status: status, headers: all.merging(headers) { $1 })
+    }
+
+    /// The page of a proxy or a captive portal.
+    static func ofProxy(_ status: Int, _ text: String = "<html></html>") -> Self {
+        TransportResponse(status: status, headers: ["Content-Type": "text/html"], body: Data(text.utf8))
     }
 }

@@ -45,8 +45,9 @@ struct SimulatedTransport: Transport {
             return TransportResponse(status: 200, body: Data(body.utf8))
         case .status(let status, let retryAfter):
             let headers = retryAfter.map { ["Retry-After": String($0)] } ?? [:]
-            return TransportResponse(status: status, headers: headers)
-        case .unauthorizedAfterRefresh: return TransportResponse(status: 401)
+            return .refusal(status, headers: headers)
+        case .proxy(let status): return .ofProxy(status)
+        case .unauthorizedAfterRefresh: return .refusal(401)
         default: return server.respond(to: request)
         }
     }

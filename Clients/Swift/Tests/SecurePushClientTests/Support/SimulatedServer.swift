@@ -92,23 +92,23 @@ extension SimulatedServer.State {
     mutating func answer(_ request: TransportRequest) -> TransportResponse {
         let parts = request.url.path.split(separator: "/").map(String.init).filter { $0 != "base" }
         if parts == ["api", "push-keys"] {
-            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? TransportResponse(status: 404)
+            return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? .refusal(404)
         }
         if parts == ["api", "token"] { return answerToken(request) }
-        guard request.headers["Authorization"] == "Bearer \(token)" else { return TransportResponse(status: 401) }
+        guard request.headers["Authorization"] == "Bearer \(token)" else { return .refusal(401) }
         let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         let parameters = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
         switch (request.method, parts.count, parts.dropFirst().first) {
         case ("PUT", 3, "installations"):
-            if goneInstallations.contains(parts[2]) { return TransportResponse(status: 410) }
+            if goneInstallations.contains(parts[2]) { return .refusal(410) }
             installations[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
             return TransportResponse(status: 200)
         case ("PUT", 4, "devices"):
-            guard installations[parts[2]] != nil else { return TransportResponse(status: 404) }
+            guard installations[parts[2]] != nil else { return .refusal(404) }
             keys[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
             return TransportResponse(status: 204)
         case ("DELETE", 3, "installations"):
-            return TransportResponse(status: installations.removeValue(forKey: parts[2]) == nil ? 404 : 204)
+            return installations.removeValue(forKey: parts[2]) == nil ? .refusal(404) : TransportResponse(status: 204)
         case ("GET", 2, "notifications"): return page(parameters)
         case ("GET", 3, "notifications"), ("HEAD", 3, "notifications"):
             return secret(parts[2], parameters, marks: request.method == "GET")
@@ -116,17 +116,18 @@ extension SimulatedServer.State {
         case ("POST", 4, "notifications"):
             shown.append(parts[2])
             return TransportResponse(status: 204)
-        default: return TransportResponse(status: 404)
+        default: return .refusal(404)
         }
     }
 
     private mutating func secret(_ id: String, _ query: [String: String], marks: Bool) -> TransportResponse {
         guard let index = items.firstIndex(where: { $0.id == id && !$0.isHidden }) else {
-            return TransportResponse(status: 404)
+            return .refusal(404)
         }
-        if items[index].isRevoked { return TransportResponse(status: 410) }
+        if items[index].isRevoked { return .refusal(410) }
         let wasRead = items[index].isRead
         if marks { items[index].isRead = true }
+        guard marks else { return TransportResponse(status: 200) }
         let unread = query["include"] == "unread" ? ",\"Unread\":\(unreadCount)" : ""
         return json("{\"Id\":\"\(id)\",\"Payload\":\(items[index].payload),\"Read\":\(wasRead)\(unread)}")
     }
@@ -150,19 +151,19 @@ extension SimulatedServer.State {
     }
 
     private mutating func answerToken(_ request: TransportRequest) -> TransportResponse {
-        guard issuesTokens else { return TransportResponse(status: 404) }
+        guard issuesTokens else { return .refusal(404) }
         let body = request.body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) }
         if request.method == "DELETE" {
             refreshTokens = []
             return TransportResponse(status: 204)
         }
         if let old = body?["refresh_token"] {
-            guard refreshTokens.remove(old) != nil else { return TransportResponse(status: 401) }
+            guard refreshTokens.remove(old) != nil else { return .refusal(401) }
         } else if request.headers["Authorization"]
             != ClientCredentials.basic(userName: "alice", password: "pw")
             .authorization
         {
-            return TransportResponse(status: 401)
+            return .refusal(401)
         }
         issued += 1
         token = "token-\(issued)"
@@ -175,4 +176,18 @@ extension SimulatedServer.State {
     private var unreadCount: Int { items.filter { !$0.isRead && !$0.isHidden && !$0.isRevoked }.count }
 
     private func json(_ text: String) -> TransportResponse { TransportResponse(status: 200, body: Data(text.utf8)) }
+}
+
+extension TransportResponse {
+    /// An error of the server.
+    static func refusal(_ status: Int) -> Self {
+        var headers = ["Content-Type": "application/problem+json"]
+        if status == 401 { headers["WWW-Authenticate"] = "Bearer error=\"invalid_token\", Basic" }
+        return TransportResponse(status: status, headers: headers)
+    }
+
+    /// The page of a proxy or a captive portal.
+    static func ofProxy(_ status: Int, _ text: String = "<html></html>") -> Self {
+        TransportResponse(status: status, headers: ["Content-Type": "text/html"], body: Data(text.utf8))
+    }
 }

@@ -46,8 +46,7 @@ internal fun SecurePushClient.runCatchUp(wake: Wake): WakeReport {
  * @return whether there were any, and there was time for them.
  */
 private fun SecurePushClient.waitForClaims(deadline: Long): Boolean {
-    val uptime = clock.uptime
-    val claims = unlessLocked { keeper.read().ledger.claims(process, uptime, limits) } ?: emptyList()
+    val claims = unlessLocked { keeper.read().ledger }?.claims(process, clock.uptime, limits) ?: emptyList()
     val millis = claims.fold(0L) { longest, claim -> maxOf(longest, claim.millisLeft) }
     if (claims.isEmpty() || clock.uptime + millis >= deadline || !sleep(millis)) return false
     resolveDoubts()

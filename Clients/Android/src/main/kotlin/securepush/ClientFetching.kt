@@ -17,8 +17,10 @@ internal sealed class Acquisition {
 /** Fetches a notification of a push and shows it, or the generic text, or the prompt. */
 internal fun SecurePushClient.fetchAndShow(id: PushID, wake: Wake): WakeReport {
     val acquisition = acquire(id, wake, wake.deadline)
+    val report = finish(acquisition, id, wake)
+    // After the secret, which is worth more.
     if (acquisition is Acquisition.Secret && acquisition.unread != null) presenter.setBadge(acquisition.unread)
-    return finish(acquisition, id, wake)
+    return report
 }
 
 /** Fetches a secret and claims it. */
@@ -119,8 +121,7 @@ private fun SecurePushClient.claim(
     secret: SecretNotification, unread: Int?, request: FetchRequest, deadline: Long
 ): Acquisition {
     while (true) {
-        val uptime = clock.uptime
-        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, uptime, limits) } }
+        val claim = unlessLocked { keeper.update { it.claim(secret, request, process, clock.uptime, limits) } }
             ?: return Acquisition.Locked
         if (claim is SecretLedger.Claim.Granted) return Acquisition.Secret(secret, unread)
         if (claim is SecretLedger.Claim.Withdrawn) presenter.remove(listOf(secret.id))
@@ -130,7 +131,7 @@ private fun SecurePushClient.claim(
         }
         // If the other process dies now, this one shows the secret.
         val millis = (claim as? SecretLedger.Claim.Held)?.millis ?: return Acquisition.Settled
-        if (clock.uptime + millis >= deadline || !sleep(millis)) return Acquisition.Settled
+        if (clock.uptime + millis >= deadline || !sleep(minOf(millis, CLAIM_PAUSE))) return Acquisition.Settled
     }
 }
 
@@ -211,3 +212,6 @@ internal fun SecurePushClient.prompt(ids: List<PushID>, code: DiagnosticCode): W
     if (waiting.isNotEmpty()) presenter.show(LogInPrompt(waiting, code))
     return WakeReport(WakeReport.Result.FAILED, waiting = ids, code = code)
 }
+
+/** Another process usually shows its secret at once. */
+private const val CLAIM_PAUSE = 500L

@@ -19,7 +19,7 @@ internal fun SecurePushClient.markAsReadThrough(id: PushID, wake: Wake) {
 }
 
 private fun SecurePushClient.mark(body: JSONObject, deadline: Long) {
-    val call = RetrievalConnection.Call("api/notifications/read", "POST", json = body.toString())
+    val call = RetrievalConnection.Call("api/notifications/read", "POST", json = body.toString(), success = 204)
     val outcome = connection.send(call, deadline)
     if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
 }
@@ -48,7 +48,8 @@ internal fun SecurePushClient.reportShown(deadline: Long) {
         while (reported.size < MAX_REPORTS) {
             val id = unlessLocked { keeper.read() }?.unreported?.find { it !in reported } ?: return
             reported.add(id)
-            val outcome = connection.send(RetrievalConnection.Call("api/notifications/$id/shown", "POST"), end)
+            val call = RetrievalConnection.Call("api/notifications/$id/shown", "POST", success = 204)
+            val outcome = connection.send(call, end)
             val isFinal = outcome is RetrievalConnection.Outcome.Success ||
                 outcome is RetrievalConnection.Outcome.Refused
             if (!isFinal) return

@@ -12,6 +12,8 @@ internal sealed class Reception {
     object Unusable : Reception()
     /** The push is not genuine: nothing is asked and nothing is shown. */
     class Ignored(val code: DiagnosticCode) : Reception()
+    /** The user for whom it is signed is not known now, because the store cannot be read. */
+    object Unverified : Reception()
     /** The store cannot be read before the first unlock. */
     object Locked : Reception()
 }
@@ -20,6 +22,9 @@ internal sealed class Reception {
 internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception = unlessLocked {
     val owner = adoptUser()
     wake.userChanges = owner.userChanges
+    if (owner.name == null && keeper.isBlind && configuration.pushKeys != null) {
+        return@unlessLocked Reception.Unverified
+    }
     val fault = fault(push, owner.name)
     if (fault != null) return@unlessLocked Reception.Ignored(fault)
     val id = push.id ?: return@unlessLocked Reception.Unusable
@@ -65,7 +70,7 @@ internal fun SecurePushClient.adoptUser(): Owner {
 
 /** The user who is logged in. */
 internal fun SecurePushClient.currentUserName(): String? = try {
-    credentials.userName()
+    userNameLimit.run { credentials.userName() }
 } catch (e: Exception) {
     null
 }
@@ -84,8 +89,9 @@ private fun SecurePushClient.fault(push: IncomingPush, owner: String?): Diagnost
  * shown, the others are fetched again.
  */
 internal fun SecurePushClient.resolveDoubts() {
-    val uptime = clock.uptime
-    val claims = unlessLocked { keeper.read().ledger.claims(process, uptime, limits) } ?: return
+    val ledger = unlessLocked { keeper.read().ledger } ?: return
+    // The time after the read: a claim of the future would count as one of an earlier start of the device.
+    val claims = ledger.claims(process, clock.uptime, limits)
     val doubts = claims.filter { it.millisLeft == 0L }
     if (doubts.isEmpty()) return
     val displayed = presenter.displayedSecrets()

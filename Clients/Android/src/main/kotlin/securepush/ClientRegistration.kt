@@ -61,7 +61,7 @@ private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wak
             state.registration
         }
     }
-    val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk)
+    val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk, success = 204)
     val outcome = connection.send(call, wake.deadline)
     if (outcome.isMissing) return false
     if (outcome is RetrievalConnection.Outcome.Success) {
@@ -91,15 +91,31 @@ private fun <R> withKey(action: () -> R): R = try {
     throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
 }
 
+/**
+ * Registers the device after its channel has changed, unless the app has unregistered it.
+ *
+ * @throws SecurePushFailure if the server does not have it now. [isRegistrationDue] then.
+ */
+internal fun SecurePushClient.renewRegistration(device: PushDevice) {
+    if (!stored { keeper.read().registration }.isUnregistered) register(device)
+}
+
+/** Whether the last registration has failed. */
+internal val SecurePushClient.isRegistrationDue: Boolean
+    get() = unlessLocked { keeper.read().registration }
+        ?.let { it.installationID != null && it.digest == null && !it.isUnregistered } ?: false
+
 internal fun SecurePushClient.unregisterDevice(wake: Wake) {
     // Forgotten first: after a crash the device is not taken for registered.
     val record = stored {
         keeper.update { state ->
-            state.registration.also { state.registration = RegistrationRecord(it.installationID) }
+            state.registration.also {
+                state.registration = RegistrationRecord(it.installationID, isUnregistered = true)
+            }
         }
     }
     if (record.installationID != null) {
-        val call = RetrievalConnection.Call("api/installations/${record.installationID}", "DELETE")
+        val call = RetrievalConnection.Call("api/installations/${record.installationID}", "DELETE", success = 204)
         val outcome = connection.send(call, wake.deadline)
         if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
     }

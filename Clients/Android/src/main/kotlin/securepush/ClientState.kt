@@ -219,7 +219,9 @@ internal data class RegistrationRecord(
     /** When it was registered, in milliseconds since 1970. */
     val registeredAt: Long? = null,
     /** The public key that the server has got since the device was registered, in base64url. */
-    val publicKey: String? = null
+    val publicKey: String? = null,
+    /** Whether the app has unregistered the device: a new channel does not register it again. */
+    val isUnregistered: Boolean = false
 )
 
 /**

@@ -46,6 +46,7 @@ object ClientStateCoding {
         json.put("digest", record.digest)
         json.put("registeredAt", record.registeredAt)
         json.put("publicKey", record.publicKey)
+        if (record.isUnregistered) json.put("isUnregistered", true)
         return json
     }
 
@@ -109,7 +110,8 @@ object ClientStateCoding {
 
     private fun record(node: Node) = RegistrationRecord(
         node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
-        node.number("registeredAt"), node.text("publicKey")
+        node.number("registeredAt"), node.text("publicKey"),
+        node.flag("isUnregistered")
     )
 
     /** The installation's ID becomes a part of a path, so a store with another text is damaged. */

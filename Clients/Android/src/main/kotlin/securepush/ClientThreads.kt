@@ -2,7 +2,7 @@ package securepush
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutorService
-import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.SynchronousQueue
 import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
@@ -64,12 +64,9 @@ class SystemClientThreads : ClientThreads {
     private companion object {
         val count = AtomicInteger()
 
-        /** More than enough for the requests of all wakes; an abandoned one keeps its thread until it notices. */
-        const val MAX_THREADS = 16
-
+        /** One that had to wait for a thread would end too late. An abandoned one keeps its thread until it notices. */
         val pool: ExecutorService = ThreadPoolExecutor(
-            MAX_THREADS, MAX_THREADS, 10, TimeUnit.SECONDS, LinkedBlockingQueue<Runnable>()
+            0, Int.MAX_VALUE, 10, TimeUnit.SECONDS, SynchronousQueue<Runnable>()
         ) { work -> Thread(work, "SecurePush-${count.incrementAndGet()}").apply { isDaemon = true } }
-            .apply { allowCoreThreadTimeOut(true) }
     }
 }

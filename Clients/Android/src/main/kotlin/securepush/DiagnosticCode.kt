@@ -22,7 +22,7 @@ class DiagnosticCode(
     /** Whether the same request may succeed later, without the user doing anything. */
     val canHeal: Boolean
         get() = this == TIMED_OUT || this == UNREACHABLE || this == CREDENTIALS || this == NOT_PRESENTED ||
-            this == status(408) || this == status(429) || HEALING_STATUS.matches(rawValue)
+            this == MALFORMED_ANSWER || this == status(408) || this == status(429) || HEALING_STATUS.matches(rawValue)
 
     companion object {
         /** The server answered with this HTTP status: `SP-404`. */

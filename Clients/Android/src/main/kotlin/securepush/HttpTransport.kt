@@ -33,7 +33,7 @@ class HttpTransport : Transport {
             return TransportResponse(status, headers(connection), body)
         } catch (e: HttpRetryException) {
             // A 401 to a request with a body: the connection wants to send it again with other credentials.
-            return TransportResponse(e.responseCode())
+            return TransportResponse(e.responseCode(), connection?.let { headers(it) } ?: emptyMap())
         } catch (e: SocketTimeoutException) {
             throw TransportException(TransportException.Reason.TIMED_OUT)
         } catch (e: SSLException) {
@@ -92,7 +92,7 @@ class HttpTransport : Transport {
         val headers = LinkedHashMap<String, String>()
         for ((name: String?, values: List<String>?) in connection.headerFields) {
             // The status line has no name.
-            if (name != null && !values.isNullOrEmpty()) headers[name] = values.first()
+            if (name != null && !values.isNullOrEmpty()) headers[name] = values.joinToString(", ")
         }
         return headers
     }

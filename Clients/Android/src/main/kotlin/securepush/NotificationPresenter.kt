@@ -79,10 +79,10 @@ data class LogInPrompt(
     val code: DiagnosticCode
 )
 
-/** Calls a presenter. What the system refuses, secrets aside, has no consequence. */
-internal class CarefulPresenter(private val presenter: NotificationPresenter) {
-    /** @throws Exception if the system refuses. */
-    fun show(secret: SecretNotification) = presenter.show(secret)
+/** Calls a presenter. What the system refuses or does not answer, secrets aside, has no consequence. */
+internal class CarefulPresenter(private val presenter: NotificationPresenter, private val limit: CallLimit) {
+    /** @throws Exception if the system refuses, or does not answer. */
+    fun show(secret: SecretNotification) = limit.run { presenter.show(secret) }
 
     fun show(notice: GenericNotice) = quietly { presenter.show(notice) }
 
@@ -95,14 +95,14 @@ internal class CarefulPresenter(private val presenter: NotificationPresenter) {
     fun setBadge(count: Int) = quietly { presenter.setBadge(count) }
 
     fun displayedSecrets(): Set<PushID> = try {
-        presenter.displayedSecrets() ?: emptySet()
+        limit.run { presenter.displayedSecrets() } ?: emptySet()
     } catch (e: Exception) {
         emptySet()
     }
 
     private fun quietly(action: () -> Unit) {
         try {
-            action()
+            limit.run(action)
         } catch (e: Exception) {
             // There is nothing else to show.
         }

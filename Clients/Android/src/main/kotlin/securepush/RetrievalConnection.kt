@@ -20,6 +20,8 @@ internal class RetrievalConnection(
         val method: String = "GET",
         val query: List<Pair<String, String>> = emptyList(),
         val json: String? = null,
+        /** The status of a success. */
+        val success: Int = 200,
         /** `false` for what the server tells everybody. */
         val isAuthorized: Boolean = true,
         /** `false` for a request that the next wake sends again if this one fails. */
@@ -27,11 +29,11 @@ internal class RetrievalConnection(
     )
 
     sealed class Outcome {
-        /** 2xx. */
+        /** A success of the form that the route has. */
         class Success(val response: TransportResponse) : Outcome()
         /** Another status, after all tries. */
         class Refused(val status: Int) : Outcome()
-        /** No response. */
+        /** No response of the server. */
         class Failed(val code: DiagnosticCode) : Outcome()
         /** The user has to log in. */
         class LoggedOut(val code: DiagnosticCode) : Outcome()
@@ -84,8 +86,14 @@ internal class RetrievalConnection(
                     ?: return Reply(Outcome.Failed(DiagnosticCode.TIMED_OUT), lost)
                 lost += 1
                 val response = send(call, used, timeout)
-                if (!mayHideASuccess(response.status)) lost -= 1
-                if (response.status in 200..299) return Reply(Outcome.Success(response), lost)
+                val isSuccess = AnswerForm.isSuccess(response, call)
+                val isOther2xx = !isSuccess && response.status in 200..299
+                // The server may have carried out what somebody else has answered with a success.
+                if (!isOther2xx && !mayHideASuccess(response.status)) lost -= 1
+                if (isSuccess) return Reply(Outcome.Success(response), lost)
+                if (isOther2xx || AnswerForm.isForeignRefusal(response, call.isAuthorized)) {
+                    return Reply(Outcome.Failed(DiagnosticCode.MALFORMED_ANSWER), lost)
+                }
                 end(response, call)
             } catch (e: ClientStoreException) {
                 return Reply(Outcome.Locked, lost)

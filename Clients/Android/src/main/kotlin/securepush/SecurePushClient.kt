@@ -20,15 +20,18 @@ import java.util.concurrent.atomic.AtomicBoolean
 class SecurePushClient @JvmOverloads constructor(
     internal val configuration: SecurePushConfiguration,
     internal val credentials: CredentialsProvider,
-    internal val store: ClientStore,
+    store: ClientStore,
     transport: Transport,
     presenter: NotificationPresenter,
     internal val clock: ClientClock = SystemClientClock(),
     internal val threads: ClientThreads = SystemClientThreads()
 ) {
     internal val limits = configuration.limits
-    internal val presenter = CarefulPresenter(presenter)
-    internal val keeper = StateKeeper(store)
+    internal val store: ClientStore = BoundedStore(store, clock, threads)
+    internal val presenter = CarefulPresenter(presenter, CallLimit(clock, threads))
+    /** Bounds the calls of the provider that know nothing of a deadline. */
+    internal val userNameLimit = CallLimit(clock, threads)
+    internal val keeper = StateKeeper(this.store)
     internal val connection =
         RetrievalConnection(configuration.retrievalUrl, limits, credentials, transport, clock, threads)
     /** Names this client in the claims of the store. Another process has another name. */
@@ -68,6 +71,12 @@ class SecurePushClient @JvmOverloads constructor(
         return when (reception) {
             is Reception.Locked -> showLockedNotice()
             is Reception.Ignored -> WakeReport(code = reception.code)
+            is Reception.Unverified -> {
+                presenter.show(GenericNotice(push.id, GenericNotice.Kind.GENERIC, DiagnosticCode.CREDENTIALS))
+                WakeReport(
+                    WakeReport.Result.FAILED, waiting = listOfNotNull(push.id), code = DiagnosticCode.CREDENTIALS
+                )
+            }
             is Reception.Unusable -> {
                 presenter.show(GenericNotice(null, GenericNotice.Kind.GENERIC, DiagnosticCode.MALFORMED_PUSH))
                 WakeReport.failed(DiagnosticCode.MALFORMED_PUSH)

@@ -11,6 +11,9 @@ internal class StateKeeper(private val store: ClientStore) {
     /** The state with the changes that are not stored; `null` if all are. */
     private var unsaved: ClientState? = null
     private var lastRead: ClientState? = null
+    /** Whether the store could not be read, so that nobody knows whose device this is. */
+    @Volatile var isBlind = false
+        private set
 
     /**
      * The state. The caller does not change it.
@@ -24,6 +27,7 @@ internal class StateKeeper(private val store: ClientStore) {
             rethrowLocked(e)
             null
         }
+        isBlind = stored == null
         synchronized(lock) {
             if (stored == null) return unsaved ?: lastRead ?: ClientState()
             val state = stored.copy()

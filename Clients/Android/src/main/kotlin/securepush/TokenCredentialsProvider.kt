@@ -16,11 +16,12 @@ import java.util.UUID
  */
 class TokenCredentialsProvider @JvmOverloads constructor(
     retrievalUrl: URI,
-    private val store: ClientStore,
+    store: ClientStore,
     transport: Transport,
     private val clock: ClientClock = SystemClientClock(),
     private val threads: ClientThreads = SystemClientThreads()
 ) : CredentialsProvider {
+    private val store: ClientStore = BoundedStore(store, clock, threads)
     private val service = TokenService(retrievalUrl, transport, clock, threads)
     private val process = UUID.randomUUID().toString()
     private val lock = Any()
@@ -134,8 +135,8 @@ class TokenCredentialsProvider @JvmOverloads constructor(
 
     private fun takeLease() {
         while (true) {
-            val now = clock.uptime
             val isTaken = store.update { state ->
+                val now = clock.uptime
                 val lease = state.refreshLease
                 val isHeld = lease != null && lease.process != process && now - lease.takenAt in 0 until LEASE_MILLIS
                 if (!isHeld) state.refreshLease = RefreshLease(process, now)

@@ -19,8 +19,9 @@ internal class TokenService(
         val authorization = ClientCredentials.basic(userName, password).authorization
         val response = send("POST", mapOf("Authorization" to authorization), null)
         // The server issues no tokens. Whether the password is right shows with the first request.
-        if (response.status == 404) return StoredCredentials(userName, password = password)
-        if (response.status != 200) throw SecurePushFailure(DiagnosticCode.status(response.status))
+        if (response.status == 404 && AnswerForm.isOwn(response)) {
+            return StoredCredentials(userName, password = password)
+        }
         return credentials(userName, response)
     }
 
@@ -31,9 +32,7 @@ internal class TokenService(
      */
     fun refresh(token: String, userName: String): StoredCredentials? {
         val response = send("POST", emptyMap(), token)
-        if (response.status == 401 || response.status == 400) return null
-        if (response.status != 200) throw SecurePushFailure(DiagnosticCode.status(response.status))
-        return credentials(userName, response)
+        return if (AnswerForm.endsSession(response)) null else credentials(userName, response)
     }
 
     /** Ends a session. A failure is of no consequence: the token expires. */
@@ -45,7 +44,17 @@ internal class TokenService(
         }
     }
 
-    private fun credentials(userName: String, response: TransportResponse): StoredCredentials = try {
+    private fun credentials(userName: String, response: TransportResponse): StoredCredentials {
+        val status = response.status
+        // A 401 of a proxy does not say that the password is wrong.
+        val isOwn = if (status == 200) AnswerForm.isOwn(response) else
+            status != 401 || AnswerForm.isOwnUnauthorized(response)
+        if (!isOwn) throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
+        if (status != 200) throw SecurePushFailure(DiagnosticCode.status(status))
+        return read(userName, response)
+    }
+
+    private fun read(userName: String, response: TransportResponse): StoredCredentials = try {
         JsonReader.read(response.body) { reader, span ->
             val members = reader.members(span)
             fun text(name: String) = members[name]?.takeIf { !reader.isNull(it) }?.let { reader.string(it) }

@@ -6,8 +6,14 @@ import android.app.job.JobScheduler
 import android.app.job.JobService
 import android.content.ComponentName
 import android.content.Context
+import com.google.firebase.messaging.FirebaseMessaging
 import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.atomic.AtomicReference
 import securepush.ClientThread
+import securepush.SecurePushClient
+import securepush.SecurePushFailure
+import securepush.isRegistrationDue
+import securepush.renewRegistration
 
 /** The job that fetches later what could not be fetched when the push came. There is one per app. */
 internal class CatchUpJob(private val context: Context) {
@@ -59,12 +65,42 @@ class SecurePushCatchUpService : JobService() {
         work.thread = client.threads.start {
             var isUnfinished = true
             try {
-                isUnfinished = client.catchUp().code?.canHeal ?: false
+                val report = client.catchUp()
+                val isRegistered = !client.isRegistrationDue || registers(client)
+                isUnfinished = !isRegistered || report.code?.canHeal ?: false
             } finally {
                 if (work.isOver.compareAndSet(false, true)) jobFinished(parameters, isUnfinished)
             }
         }
         return true
+    }
+
+    /** @return whether the channel is registered now, or trying again does not help. */
+    private fun registers(client: SecurePushClient): Boolean {
+        val token = AtomicReference<String>()
+        val done = client.threads.newSignal()
+        try {
+            FirebaseMessaging.getInstance().token.addOnCompleteListener { task ->
+                if (task.isSuccessful) token.set(task.result)
+                done.set()
+            }
+            done.await(MILLIS_FOR_TOKEN)
+            client.renewRegistration(securePushHost().securePushDevice(token.get() ?: return false))
+            return true
+        } catch (e: SecurePushFailure) {
+            return !e.code.canHeal
+        } catch (e: InterruptedException) {
+            Thread.currentThread().interrupt()
+            return false
+        } catch (e: RuntimeException) {
+            // The app has no Firebase. It registers at its next start.
+            return true
+        }
+    }
+
+    private companion object {
+        /** Firebase may not answer while it has no connection. */
+        const val MILLIS_FOR_TOKEN = 10_000L
     }
 
     /** The time is up, or the network is gone. The system starts the job again. */

@@ -5,6 +5,7 @@ import com.google.firebase.messaging.RemoteMessage
 import securepush.IncomingPush
 import securepush.SecurePushFailure
 import securepush.WakeReport
+import securepush.renewRegistration
 
 /**
  * Receives the messages of Firebase. The library's manifest names it. An app with messages of its own names a
@@ -45,13 +46,17 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         onWake(report)
     }
 
-    /** The channel has changed. If nobody is logged in, the log-in registers the new one. */
+    /**
+     * The channel has changed. If nobody is logged in, the log-in registers the new one; a device that was unregistered
+     * stays so. Without a connection, a job tries again.
+     */
     override fun onNewToken(token: String) {
         val host = securePushHost()
         try {
-            host.securePushClient.register(host.securePushDevice(token))
+            host.securePushClient.renewRegistration(host.securePushDevice(token))
         } catch (e: SecurePushFailure) {
-            // The app registers at its next start.
+            // Otherwise the app registers at its next start.
+            if (e.code.canHeal) CatchUpJob(this).schedule()
             onRegistrationFailed(e)
         }
     }

@@ -1,0 +1,33 @@
+/// A presenter whose calls end. What the system does not answer, secrets aside, has no consequence.
+struct BoundedPresenter: NotificationPresenter {
+    let presenter: any NotificationPresenter
+    let limit: CallLimit
+
+    func show(_ secret: SecretNotification) async throws {
+        try await limit.run { try await presenter.show(secret) }
+    }
+
+    func show(_ notice: GenericNotice) async throws {
+        try await limit.run { try await presenter.show(notice) }
+    }
+
+    func show(_ prompt: LogInPrompt) async throws {
+        try await limit.run { try await presenter.show(prompt) }
+    }
+
+    func remove(_ ids: [PushID]) async {
+        try? await limit.run { await presenter.remove(ids) }
+    }
+
+    func removePrompt() async {
+        try? await limit.run { await presenter.removePrompt() }
+    }
+
+    func setBadge(_ count: Int) async {
+        try? await limit.run { await presenter.setBadge(count) }
+    }
+
+    func displayedSecrets() async -> Set<PushID>? {
+        try? await limit.run { await presenter.displayedSecrets() }
+    }
+}

@@ -1,0 +1,73 @@
+using System;
+using System.Threading.Tasks;
+
+namespace SecurePush
+{
+    /// <summary>
+    /// A store whose calls end: one that takes too long, or throws anything, is as one that cannot be read or written.
+    /// So a wake goes on without the store, and shows the secret.
+    /// </summary>
+    internal sealed class BoundedStore : IClientStore, IDeviceBoundStore
+    {
+        private readonly IClientStore store;
+        private readonly CallLimit limit;
+
+        public BoundedStore(IClientStore store, IClientClock clock)
+        {
+            this.store = store;
+            limit = new CallLimit(clock);
+        }
+
+        public Task<ClientState> ReadAsync() => RunAsync(ClientStoreError.Unreadable, store.ReadAsync);
+
+        public Task<T> UpdateAsync<T>(Func<ClientState, T> change) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.UpdateAsync(change));
+
+        public Task<StoredCredentials> ReadCredentialsAsync() =>
+            RunAsync(ClientStoreError.Unreadable, store.ReadCredentialsAsync);
+
+        public Task SaveCredentialsAsync(StoredCredentials credentials) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.SaveCredentialsAsync(credentials));
+
+        public Task<byte[]> ReadEncryptionKeyAsync() =>
+            RunAsync(ClientStoreError.Unreadable, store.ReadEncryptionKeyAsync);
+
+        public Task SaveEncryptionKeyAsync(byte[] privateKey) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.SaveEncryptionKeyAsync(privateKey));
+
+        public Task<string> ReadDeviceMarkAsync() => RunAsync(
+            ClientStoreError.Unreadable,
+            () => (store as IDeviceBoundStore)?.ReadDeviceMarkAsync() ?? Task.FromResult<string>(null));
+
+        /// <summary>Without an answer, the notice is shown once more rather than not at all.</summary>
+        public async Task<bool> ClaimLockedNoticeAsync()
+        {
+            try
+            {
+                return await RunAsync(ClientStoreError.Unwritable, store.ClaimLockedNoticeAsync);
+            }
+            catch (ClientStoreException)
+            {
+                return true;
+            }
+        }
+
+        private Task RunAsync(ClientStoreError otherwise, Func<Task> work) => RunAsync(otherwise, async () =>
+        {
+            await work();
+            return true;
+        });
+
+        private async Task<T> RunAsync<T>(ClientStoreError otherwise, Func<Task<T>> work)
+        {
+            try
+            {
+                return await limit.RunAsync(work);
+            }
+            catch (Exception error) when (!(error is ClientStoreException))
+            {
+                throw new ClientStoreException(otherwise);
+            }
+        }
+    }
+}

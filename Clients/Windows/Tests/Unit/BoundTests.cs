@@ -1,0 +1,199 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading.Tasks;
+using NUnit.Framework;
+
+namespace SecurePush.Tests
+{
+    /// <summary>
+    /// A part of the platform that does not answer, or throws anything, keeps no secret from the user.
+    /// </summary>
+    [TestFixture]
+    public sealed class BoundTests
+    {
+        private static readonly PushDevice Device = new PushDevice("https://db3.notify.windows.com/?token=1");
+
+        [TestCase("nothing ends")]
+        [TestCase("writes hang")]
+        [TestCase("everything throws")]
+        [TestCase("everything throws at once")]
+        public void WithoutAStoreTheSecretIsShownInTime(string fault) => SimulatedDevice.Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            var client = Client(device, new BrokenStore(fault), new FixedCredentialsProvider("alice", Token(device)));
+            await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
+            Assert.That(device.Screen.Secrets.Select(secret => secret.Id), Is.EqualTo(new[] { id }));
+            await InTimeAsync(device, () => client.RegisterAsync(Device));
+            await InTimeAsync(device, () => client.CatchUpAsync());
+            await InTimeAsync(device, () => client.WaitingAsync());
+            await InTimeAsync(device, () => FailAsync(() => client.UnregisterAsync()));
+        });
+
+        [TestCase("nothing ends")]
+        [TestCase("everything throws")]
+        [TestCase("everything throws at once")]
+        public void WithoutAStoreForTheCredentialsTheGenericTextComesInTime(string fault) =>
+            SimulatedDevice.Run(async device =>
+            {
+                await device.LogInAsync();
+                var id = device.Server.Send();
+                var store = new BrokenStore(fault);
+                var transport = new SimulatedTransport(
+                    device.Server, device.Clock, new SimulatedProcess(), device.NoFaults);
+                var credentials = new TokenCredentialsProvider(SimulatedServer.Url, store, transport, device.Clock);
+                var client = Client(device, store, credentials);
+                await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
+                Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-CREDENTIALS"));
+                await InTimeAsync(device, () => FailAsync(credentials.LogOutAsync));
+            });
+
+        [TestCase("show")]
+        [TestCase("remove")]
+        [TestCase("badge")]
+        [TestCase("displayed")]
+        public void AScreenThatDoesNotAnswerEndsInTime(string call) => SimulatedDevice.Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            var presenter = new SilentPresenter(
+                call, new SimulatedPresenter(device.Screen, new SimulatedProcess(), device.NoFaults));
+            var client = Client(
+                device, new MemoryClientStore(), new FixedCredentialsProvider("alice", Token(device)), presenter);
+            await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
+            Assert.That(device.Screen.Secrets.Count + device.Screen.Hints, Is.EqualTo(1));
+            await InTimeAsync(device, () => client.UnregisterAsync());
+        });
+
+        [TestCase(true)]
+        [TestCase(false)]
+        public void AProviderThatDoesNotAnswerEndsInTime(bool knowsTheName) => SimulatedDevice.Run(async device =>
+        {
+            await device.LogInAsync();
+            var id = device.Server.Send();
+            var client = Client(device, new MemoryClientStore(), new SilentProvider(knowsTheName));
+            await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
+            Assert.That(device.Screen.Hints, Is.EqualTo(knowsTheName ? 1 : 0));
+            await InTimeAsync(device, () => FailAsync(() => client.RegisterAsync(Device)));
+        });
+
+        private static Task<T> Never<T>() => new TaskCompletionSource<T>().Task;
+
+        private static ClientCredentials Token(SimulatedDevice device) =>
+            ClientCredentials.Bearer(device.Disk.Credentials.AccessToken);
+
+        private static SecurePushClient Client(
+            SimulatedDevice device, IClientStore store, ICredentialsProvider credentials,
+            INotificationPresenter presenter = null) => new SecurePushClient(
+                new SecurePushConfiguration(SimulatedServer.Url) { PushKeys = device.Keys }, credentials, store,
+                new SimulatedTransport(device.Server, device.Clock, new SimulatedProcess(), device.NoFaults),
+                presenter ?? new SimulatedPresenter(device.Screen, new SimulatedProcess(), device.NoFaults),
+                device.Clock, null, TaskScheduler.Current);
+
+        private static async Task InTimeAsync(SimulatedDevice device, Func<Task> call)
+        {
+            var begin = device.Clock.Uptime;
+            await call();
+            Assert.That(device.Clock.Uptime - begin, Is.LessThan(28));
+        }
+
+        /// <summary>A failure is an end.</summary>
+        private static async Task FailAsync(Func<Task> call)
+        {
+            try
+            {
+                await call();
+            }
+            catch (Exception error) when (error is SecurePushException || error is ClientStoreException)
+            {
+                // It has ended.
+            }
+        }
+
+        private sealed class BrokenStore : IClientStore
+        {
+            private readonly string fault;
+            private readonly MemoryClientStore memory = new MemoryClientStore();
+
+            public BrokenStore(string fault)
+            {
+                this.fault = fault;
+            }
+
+            public Task<ClientState> ReadAsync() => Break(memory.ReadAsync, false);
+
+            public Task<T> UpdateAsync<T>(Func<ClientState, T> change) => Break(() => memory.UpdateAsync(change), true);
+
+            public Task<StoredCredentials> ReadCredentialsAsync() => Break(memory.ReadCredentialsAsync, false);
+
+            public Task SaveCredentialsAsync(StoredCredentials credentials) => Break(() => Never<bool>(), true);
+
+            public Task<byte[]> ReadEncryptionKeyAsync() => Break(memory.ReadEncryptionKeyAsync, false);
+
+            public Task SaveEncryptionKeyAsync(byte[] privateKey) => Break(() => Never<bool>(), true);
+
+            public Task<bool> ClaimLockedNoticeAsync() => Break(memory.ClaimLockedNoticeAsync, true);
+
+            private Task<T> Break<T>(Func<Task<T>> work, bool writes)
+            {
+                switch (fault)
+                {
+                    case "everything throws at once":
+                        throw new UnauthorizedAccessException("No store.");
+                    case "everything throws":
+                        var end = new TaskCompletionSource<T>();
+                        end.SetException(new InvalidOperationException("No store."));
+                        return end.Task;
+                    default:
+                        return writes || fault == "nothing ends" ? Never<T>() : work();
+                }
+            }
+        }
+
+        private sealed class SilentPresenter : INotificationPresenter
+        {
+            private readonly string call;
+            private readonly INotificationPresenter others;
+
+            public SilentPresenter(string call, INotificationPresenter others)
+            {
+                this.call = call;
+                this.others = others;
+            }
+
+            public Task ShowAsync(SecretNotification secret) =>
+                call == "show" ? Never<bool>() : others.ShowAsync(secret);
+
+            public Task ShowAsync(GenericNotice notice) => others.ShowAsync(notice);
+
+            public Task ShowAsync(LogInPrompt prompt) => others.ShowAsync(prompt);
+
+            public Task RemoveAsync(IReadOnlyCollection<PushId> ids) =>
+                call == "remove" ? Never<bool>() : others.RemoveAsync(ids);
+
+            public Task RemovePromptAsync() => call == "remove" ? Never<bool>() : others.RemovePromptAsync();
+
+            public Task SetBadgeAsync(int count) => call == "badge" ? Never<bool>() : others.SetBadgeAsync(count);
+
+            public Task<ISet<PushId>> DisplayedSecretsAsync() =>
+                call == "displayed" ? Never<ISet<PushId>>() : others.DisplayedSecretsAsync();
+        }
+
+        private sealed class SilentProvider : ICredentialsProvider
+        {
+            private readonly bool knowsTheName;
+
+            public SilentProvider(bool knowsTheName)
+            {
+                this.knowsTheName = knowsTheName;
+            }
+
+            public Task<string> UserNameAsync() => knowsTheName ? Task.FromResult("alice") : Never<string>();
+
+            public Task<ClientCredentials> CredentialsAsync() => Never<ClientCredentials>();
+
+            public Task<ClientCredentials> RefreshAsync(ClientCredentials refused) => Never<ClientCredentials>();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import SecurePushCore
+
+/// Gives a group to the store in one statement. If the store refuses the group for good, it finds the elements that are
+/// refused, so that they do not hold up the others.
+struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
+    /// The result for each element of a group.
+    struct Result: Sendable {
+        /// What the statements that succeeded have returned.
+        var values: [Value] = []
+        /// The elements that the store refuses for good, while it takes others.
+        var refused: [(element: Element, error: StorageError)] = []
+        /// The elements that were not stored. The store is away, or it refuses everything.
+        var left: [Element] = []
+        /// Why elements are left.
+        var failure: (any Error)?
+
+        /// Whether a later try may succeed without anybody's help.
+        var isRetriable: Bool { (failure as? StorageError)?.isRetriable ?? true }
+
+        /// Why elements were not stored.
+        var failures: [any Error] { refused.map(\.error) + [failure].compactMap(\.self) }
+
+        /// Adds the result of a try with the elements that were left.
+        mutating func add(_ later: Result) {
+            values += later.values
+            refused += later.refused
+            (left, failure) = (later.left, later.failure)
+        }
+
+        mutating func leave(_ elements: [Element], _ error: any Error) {
+            left += elements
+            failure = error
+        }
+    }
+
+    /// Stores all elements, or none and throws.
+    let write: @Sendable ([Element]) async throws -> Value
+    /// The same statement about something that the store does not have, so that it changes nothing. If it fails too,
+    /// the store refuses everything, and no element is at fault: it is read-only, or the role lacks a right.
+    let probe: @Sendable () async throws -> Void
+
+    /// Stores elements, once each.
+    func callAsFunction(_ elements: [Element]) async -> Result {
+        var result = Result()
+        do {
+            result.values.append(try await write(elements))
+        } catch let error as StorageError where !error.isRetriable {
+            do {
+                try await probe()
+                await split(elements, error, &result)
+            } catch {
+                result.leave(elements, error)
+            }
+        } catch {
+            result.leave(elements, error)
+        }
+        return result
+    }
+
+    /// Stores the halves of a group that was refused, and so on down to single elements.
+    private func split(_ elements: [Element], _ error: StorageError, _ result: inout Result) async {
+        if elements.count == 1 {
+            result.refused.append((elements[0], error))
+            return
+        }
+        let middle = elements.count / 2
+        for half in [Array(elements[..<middle]), Array(elements[middle...])] {
+            do {
+                result.values.append(try await write(half))
+            } catch let error as StorageError where !error.isRetriable {
+                await split(half, error, &result)
+            } catch {
+                result.leave(half, error)
+            }
+        }
+    }
+}
+
+extension GroupWrite where Element == NotificationID, Value == DispatchClaims {
+    /// Claims notifications.
+    ///
+    /// - Parameter first: those whose deliveries own the first attempt.
+    static func claim(_ store: any DispatchStore, first: Set<NotificationID>) -> GroupWrite {
+        GroupWrite {
+            try await store.claim($0, first: first, now: .now)
+        } probe: {
+            _ = try await store.claim([NotificationID()], now: .now)
+        }
+    }
+}
+
+extension GroupWrite where Element == FollowUp, Value == FollowUpClaims {
+    /// Claims withdrawals and reminders.
+    static func claim(_ store: any FollowUpStore) -> GroupWrite {
+        GroupWrite {
+            try await store.claimFollowUps($0, now: .now)
+        } probe: {
+            _ = try await store.claimFollowUps([FollowUp(id: NotificationID(), kind: .withdrawal)], now: .now)
+        }
+    }
+}
+
+extension GroupWrite where Element == Settlement, Value == Set<NotificationID> {
+    /// Stores the outcomes of notifications; returns those with a later claim.
+    static func record(_ store: any DispatchStore) -> GroupWrite {
+        GroupWrite {
+            try await store.record($0.compactMap(\.outcome))
+        } probe: {
+            try await probe(store)
+        }
+    }
+
+    /// With a push, so that the statement is the one that also makes follow-ups.
+    static func probe(_ store: any DispatchStore) async throws {
+        _ = try await store.record([
+            DispatchOutcome(id: NotificationID(), attempt: 1, deliveries: [], pushedAt: .now)
+        ])
+    }
+}
+
+extension GroupWrite where Element == Settlement, Value == Void {
+    /// Stores the outcomes of withdrawals and reminders.
+    static func record(_ store: any FollowUpStore) -> GroupWrite {
+        GroupWrite {
+            try await store.recordFollowUps($0.compactMap(\.followUp?.outcome))
+        } probe: {
+            try await probe(store)
+        }
+    }
+
+    static func probe(_ store: any FollowUpStore) async throws {
+        let unknown = FollowUp(id: NotificationID(), kind: .withdrawal)
+        try await store.recordFollowUps([FollowUpOutcome(followUp: unknown, attempt: 1, deliveries: [])])
+    }
+}

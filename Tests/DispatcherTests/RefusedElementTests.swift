@@ -1,0 +1,206 @@
+import Logging
+import SecurePushCore
+import TestSupport
+import Testing
+
+@testable import Dispatcher
+
+/// What the store refuses for good costs nobody else anything.
+@Suite("What the store refuses")
+struct RefusedElementTests {
+    let bench = DispatchPipelineTests()
+    var broker: FakeBroker { bench.broker }
+    var store: MemoryStore { bench.store }
+
+    private func run(
+        _ gateway: FakeGateway, _ picky: PickyStore, _ body: () async throws -> Void = {}
+    ) async throws {
+        let pipeline = DispatchPipeline(
+            consumer: broker, publisher: broker, store: picky, followUps: picky, gateway: gateway, policy: bench.policy,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            try await body()
+            broker.drain()
+            try await group.waitForAll()
+        }
+    }
+
+    private func deliver(_ count: Int) async throws -> [NotificationID] {
+        var ids: [NotificationID] = []
+        for _ in 0..<count { ids.append(try await bench.stored()) }
+        for id in ids { broker.deliver(DispatchMessage(id: id)) }
+        return ids
+    }
+
+    private var deadLetters: [(id: NotificationID, reason: String)] {
+        broker.record.published.compactMap { message, route in
+            if case .dead(let reason) = route { (message.id, reason) } else { nil }
+        }
+    }
+
+    private static let codes: [StorageError.Code] = [.failed, .invalid, .migrationNeeded]
+
+    @Test(
+        "One outcome that is refused is dead-lettered, and its neighbours are pushed once", arguments: codes,
+        [1, 2, 20])
+    func outcome(_ code: StorageError.Code, _ count: Int) async throws {
+        let ids = try await deliver(count)
+        let bad = ids[count / 2]
+        let gateway = FakeGateway()
+        let start = ContinuousClock.now
+        let picky = PickyStore(store) { $0 == .record && $1 == bad ? code : nil }
+        try await run(gateway, picky)
+        #expect(start.duration(to: .now) < .seconds(20))
+        #expect(gateway.sent.count == 3 * count)
+        #expect(broker.record.acknowledged.count == count && broker.record.requeued.isEmpty)
+        #expect(deadLetters.map(\.id) == [bad])
+        #expect(deadLetters.first?.reason == "the outcome cannot be stored: refused by the test")
+        for id in ids where id != bad { #expect(await store.status(of: id) == .dispatched) }
+        // The outbox does not publish it again.
+        let later = Timestamp.now + .seconds(3600)
+        #expect(try await store.leasePublished(limit: 99, due: later, now: later, until: later).entries.isEmpty)
+        #expect(try await store.lease(limit: 99, now: later, until: later).isEmpty)
+    }
+
+    @Test("Several of a group are refused", arguments: [[0], [19], [0, 1, 2], [3, 9, 18], Array(0..<20)])
+    func several(_ positions: [Int]) async throws {
+        let ids = try await deliver(20)
+        let bad = Set(positions.map { ids[$0] })
+        let gateway = FakeGateway()
+        try await run(gateway, PickyStore(store) { $0 == .record && bad.contains($1) ? .failed : nil })
+        #expect(gateway.sent.count == 60 && broker.record.acknowledged.count == 20)
+        #expect(broker.record.requeued.isEmpty && Set(deadLetters.map(\.id)) == bad)
+        #expect(deadLetters.count == bad.count)
+    }
+
+    @Test("One claim that is refused is dead-lettered and not pushed", arguments: codes, [1, 20])
+    func claim(_ code: StorageError.Code, _ count: Int) async throws {
+        let ids = try await deliver(count)
+        let bad = ids[count - 1]
+        let gateway = FakeGateway()
+        try await run(gateway, PickyStore(store) { $0 == .claim && $1 == bad ? code : nil })
+        #expect(gateway.sent.count == 3 * (count - 1))
+        #expect(broker.record.acknowledged.count == count && broker.record.requeued.isEmpty)
+        #expect(deadLetters.map(\.id) == [bad])
+        let later = Timestamp.now + .seconds(3600)
+        #expect(try await store.lease(limit: 99, now: later, until: later).isEmpty)
+    }
+
+    /// A right that the role lacks: no element is at fault.
+    @Test("If all outcomes are refused, nothing is dead-lettered, and nothing more is pushed")
+    func allOutcomes() async throws {
+        let gateway = FakeGateway()
+        let picky = PickyStore(store) { operation, _ in operation == .record ? .failed : nil }
+        let first = try await deliver(1)
+        var others: [NotificationID] = []
+        try await run(gateway, picky) {
+            try await expectEventually { picky.count(.record) > 2 }
+            others = try await deliver(5)
+            try await expectEventually { broker.record.requeued.count == 5 }
+            #expect(gateway.sent.count == 3 && deadLetters.isEmpty)
+            picky.takeAll()
+            for id in others { broker.deliver(DispatchMessage(id: id), isRedelivered: true) }
+            try await expectEventually { gateway.sent.count == 18 }
+        }
+        #expect(deadLetters.isEmpty && broker.record.acknowledged.count == 6)
+        for id in first + others { #expect(await store.status(of: id) == .dispatched) }
+    }
+
+    // MARK: Withdrawals and reminders
+
+    /// Notifications that were pushed and revoked, and the messages that withdraw them.
+    private func revoked(_ count: Int) async throws -> [FollowUp] {
+        var followUps: [FollowUp] = []
+        for _ in 0..<count {
+            let id = try await bench.stored()
+            let attempt = try #require(try await store.claim([id], now: .now)[id]?.attempt)
+            try await store.record([
+                DispatchOutcome(
+                    id: id, attempt: attempt,
+                    deliveries: [Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now)])
+            ])
+            _ = try await store.revoke(id, sender: "test", now: .now)
+            followUps.append(FollowUp(id: id, kind: .withdrawal))
+        }
+        for followUp in followUps { broker.deliver(DispatchMessage(id: followUp.id, kind: followUp.kind)) }
+        return followUps
+    }
+
+    /// The notifications whose follow-ups fall due again. They are leased by that.
+    private func dueLater() async throws -> Set<NotificationID> {
+        Set(try await store.leaseFollowUps(limit: 99, now: .now + .seconds(86_400)).map(\.id))
+    }
+
+    @Test(
+        "A withdrawal that is refused is dead-lettered and ends; the others are done",
+        arguments: [PickyStore.Operation.claimFollowUps, .recordFollowUps])
+    func withdrawal(_ operation: PickyStore.Operation) async throws {
+        let followUps = try await revoked(8)
+        let bad = followUps[5]
+        let gateway = FakeGateway()
+        try await run(gateway, PickyStore(store) { $0 == operation && $1 == bad.id ? .failed : nil })
+        #expect(gateway.sent.count == (operation == .claimFollowUps ? 7 : 8))
+        #expect(broker.record.acknowledged.count == 8 && broker.record.requeued.isEmpty)
+        #expect(deadLetters.map(\.id) == [bad.id])
+        #expect(broker.record.published.map(\.message.kind) == [.withdrawal])
+        #expect(try await dueLater().isEmpty)
+    }
+
+    @Test("A follow-up whose row cannot be read is dead-lettered and ends, as an unreadable push")
+    func unreadable() async throws {
+        let followUps = try await revoked(3)
+        await store.damage(followUps[1].id)
+        let gateway = FakeGateway()
+        try await run(gateway, PickyStore(store) { _, _ in nil })
+        #expect(gateway.sent.count == 2 && broker.record.acknowledged.count == 3)
+        #expect(deadLetters.map(\.id) == [followUps[1].id])
+        #expect(deadLetters.first?.reason == "the record cannot be read: The record was damaged.")
+        #expect(try await dueLater().isEmpty)
+    }
+
+    @Test("If follow-ups cannot be stored, the pushes of their group are done all the same")
+    func pushesBesideFollowUps() async throws {
+        let followUps = try await revoked(1)
+        let gateway = FakeGateway([
+            .fcmv1: [.unavailable(reason: "503", retryAfter: nil)]
+        ])
+        let picky = PickyStore(store) { operation, _ in operation == .recordFollowUps ? .failed : nil }
+        let start = ContinuousClock.now
+        let ids = try await deliver(4)
+        try await run(gateway, picky)
+        #expect(start.duration(to: .now) < .seconds(20))
+        #expect(gateway.sent.count == 13 && broker.record.acknowledged.count == 5)
+        #expect(broker.record.requeued.isEmpty)
+        // The retry of one of them has kept its message.
+        #expect(broker.record.published.map(\.route) == [.retry(delay: 0)])
+        let dispatched = await ids.asyncCount { await store.status(of: $0) == .dispatched }
+        #expect(dispatched == 3)
+        // It is withdrawn once more when its claim has ended, and not before.
+        #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(50)).isEmpty)
+        #expect(try await dueLater() == [followUps[0].id])
+    }
+
+    @Test("While outcomes of follow-ups cannot be stored, no further one is sent, and pushes are")
+    func followUpsWait() async throws {
+        _ = try await revoked(1)
+        let gateway = FakeGateway()
+        let picky = PickyStore(store) { operation, _ in operation == .recordFollowUps ? .failed : nil }
+        try await run(gateway, picky) {
+            try await expectEventually { broker.record.acknowledged == [1] }
+            let more = try await revoked(3)
+            _ = try await deliver(2)
+            try await expectEventually { broker.record.acknowledged.count == 6 }
+            #expect(gateway.sent.count == 1 + 6 && broker.record.requeued.isEmpty)
+            #expect(try await dueLater().isSuperset(of: more.map(\.id)))
+        }
+    }
+}
+
+extension Array where Element: Sendable {
+    fileprivate func asyncCount(_ condition: (Element) async -> Bool) async -> Int {
+        var count = 0
+        for element in self where await condition(element) { count += 1 }
+        return count
+    }
+}

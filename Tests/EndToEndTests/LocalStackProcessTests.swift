@@ -1,0 +1,143 @@
+import Foundation
+import StackKit
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The scripts of the local stack touch only their own processes, and leave none behind.
+@Suite("The local stack's processes", .serialized, .timeLimit(.minutes(5)))
+struct LocalStackProcessTests {
+    /// A file with a process ID outlives its process: after a power cut the number may be anybody's.
+    @Test("A number that another process has now is never sent a signal", arguments: ["stop", "kill"])
+    func strangersLive(_ command: String) async throws {
+        try await withFolder { folder in
+            let strangers = try (0..<4).map { _ in try stranger(folder) }
+            defer { for stranger in strangers { stranger.send(SIGKILL) } }
+            let (rabbitmq, postgres) = (folder.appending(path: "rabbitmq"), folder.appending(path: "postgres"))
+            try write("23000\n", rabbitmq.appending(path: "port"))
+            for (file, stranger) in zip(["pid", "epmd.pid", "server.pid"], strangers) {
+                try write("\(stranger.id)\n", rabbitmq.appending(path: file))
+            }
+            try write("\(strangers[3].id)\n", postgres.appending(path: "data/postmaster.pid"))
+            _ = try? await Scripts.ofThisCheckout.run("rabbitmq.sh", [command, rabbitmq.path])
+            _ = try? await Scripts.ofThisCheckout.run("postgres.sh", [command, postgres.path])
+            await #expect(throws: ProgramFailed.self) {
+                try await Scripts.ofThisCheckout.run("postgres.sh", ["status", postgres.path])
+            }
+            #expect(strangers.allSatisfy { $0.isRunning })
+        }
+    }
+
+    /// `kill 0` is the caller's own process group, `kill -1` every process of the user.
+    @Test("A damaged record names no process", arguments: ["", "0\n1\n", "-1\n1\n", "1\n1\n", "abc\n1\n", "1 2\n3\n"])
+    func damagedRecords(_ text: String) async throws {
+        try await withFolder { folder in
+            let record = folder.appending(path: "record")
+            try write(text, record)
+            let processes = Scripts.ofThisCheckout.folder.appending(path: "processes.sh").path
+            await #expect(throws: ProgramFailed.self) {
+                try await run("/bin/bash", ["-c", #". "$0"; recorded_process "$1""#, processes, record.path])
+            }
+        }
+    }
+
+    @Test("A start that is broken off leaves no server", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func brokenOff(_ signal: Int32) async throws {
+        try await withFolder { folder in
+            let node = folder.appending(path: "rabbitmq")
+            let start = try Program(
+                URL(filePath: "/bin/bash"),
+                [Scripts.ofThisCheckout.folder.appending(path: "rabbitmq.sh").path, "start", node.path]
+                    + [String(try freePorts(3))],
+                environment: ProcessInfo.processInfo.environment, output: folder.appending(path: "output"),
+                folder: folder)
+            let record = node.appending(path: "server.pid")
+            #expect(try await eventually(within: .seconds(60)) { FileManager.default.fileExists(atPath: record.path) })
+            start.send(signal)
+            #expect(await start.waitUntilEnd(within: .seconds(60)))
+            let left = try await eventually(within: .seconds(60)) {
+                let processes = try await run("ps", ["-ww", "-eo", "args="])
+                return !processes.contains("-home \(node.path)/home ")
+            }
+            #expect(left, "a node of \(node.path) is still there")
+        }
+    }
+
+    @Test func stoppingNothingSaysSo() async throws {
+        try await withFolder { folder in
+            let said = try await Scripts.ofThisCheckout.run("stack.sh", ["down", folder.path])
+            #expect(said.contains("No process of a stack is on record"))
+        }
+    }
+
+    /// Settings of another installation: its audit log, its users, its servers.
+    @Test func aStackTakesNoSettingsFromItsCaller() async throws {
+        try await withFolder { folder in
+            let scripts = Scripts.ofThisCheckout.folder.path
+            let script = """
+                here=$0; for part in terminal ports processes services; do . "$here/$part.sh"; done
+                export AUDIT_LOG=/a AUTH_USERS_FILE=/b SECUREPUSH_INGEST_URL=c ALL_PROXY=d OTEL_X=e SSL_CERT_FILE=f \
+                    STORE=sqlite STACK_AUDIT_LOG=/g
+                stack_use "$1" STORE
+                env
+                bin=/usr/bin; (with_only_settings HTTP_PORT=1 env)
+                """
+            let lines = Set(
+                try await run("/bin/bash", ["-c", script, scripts, folder.path])
+                    .utf8.split(separator: UInt8(ascii: "\n")).compactMap { String($0) })
+            let foreign = ["AUDIT_LOG=/a", "AUTH_USERS_FILE=/b", "SECUREPUSH_INGEST_URL=c", "ALL_PROXY=d", "OTEL_X=e"]
+            #expect(lines.isDisjoint(with: foreign + ["SSL_CERT_FILE=f"]))
+            #expect(lines.isSuperset(of: ["STORE=sqlite", "HTTP_PORT=1", "AUDIT_LOG=/g"]))
+        }
+    }
+
+    /// Without a place, `find` searches the folder that it stands in, and finds the secret with the devices.
+    @Test func theSearchOfTheDemoNeedsAPlace() async throws {
+        let script = #"cd "$1" && . "$0/demo-steps.sh" && count_holding secret && count_holding secret ."#
+        try await withFolder { folder in
+            try write("secret", folder.appending(path: "run/device.out"))
+            let said = try await run("/bin/bash", ["-c", script, Scripts.ofThisCheckout.folder.path, folder.path])
+            #expect(said == "0 of 0\n1 of 1\n")
+        }
+    }
+
+    @Test(
+        "Settings of another PostgreSQL change nothing",
+        arguments: [
+            "PGSSLMODE=require", "PGSERVICE=prod", "PGHOSTADDR=127.0.0.9",
+            "PGOPTIONS=-c default_transaction_read_only=on",
+        ])
+    func foreignSettingsOfPostgreSQL(_ setting: String) async throws {
+        try await withFolder { folder in
+            let data = folder.appending(path: "postgres").path
+            let script = Scripts.ofThisCheckout.folder.appending(path: "postgres.sh").path
+            try await run("env", [setting, "/bin/bash", script, "start", data, String(try freePorts(1))])
+            try await run("/bin/bash", [script, "status", data])
+            try await run("/bin/bash", [script, "stop", data])
+        }
+    }
+
+    private func stranger(_ folder: URL) throws -> Program {
+        try Program(
+            URL(filePath: "/bin/sleep"), ["600"], environment: [:], output: folder.appending(path: "stranger"),
+            folder: folder)
+    }
+
+    private func write(_ text: String, _ file: URL) throws {
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-scripts-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+}

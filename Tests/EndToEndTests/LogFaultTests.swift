@@ -1,0 +1,142 @@
+import Foundation
+import SecurePushCore
+import StackKit
+import Testing
+
+/// Services whose standard error or standard output nobody reads, is closed, or goes to a full disk.
+@Suite("Logs that nobody takes", .serialized, .timeLimit(.minutes(5))) struct LogFaultTests {
+    /// A pipe that is open for reading and never read, as that of a collector that stands still.
+    private static let unread = #"2> "$PIPE""#
+
+    private func withService(
+        _ name: String, _ redirections: String, _ more: [String: String] = [:],
+        _ body: (LooseService, _ reader: Int32) async throws -> Void
+    ) async throws {
+        try await withLooseFolder { folder in
+            let pipe = folder.appending(path: "pipe").path
+            try #require(mkfifo(pipe, 0o600) == 0)
+            let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+            defer { close(reader) }
+            let settings = ["ACCESS_LOG": "true", "LOG_FORMAT": "json", "PIPE": pipe]
+            let service = try LooseService(name, redirections, settings.merging(more) { $1 }, folder: folder)
+            defer { service.program.send(SIGKILL) }
+            try await service.waitUntilLive()
+            try await body(service, reader)
+        }
+    }
+
+    @Test(arguments: LooseService.names, [1, 2])
+    func aPipeThatNobodyReadsHoldsNoRequestAndNoEnd(_ name: String, signals: Int) async throws {
+        try await withService(name, Self.unread) { service, _ in
+            // Ten times what the pipe takes.
+            try await service.fill(2400)
+            #expect(try await service.get("/livez").status == 200)
+            #expect(try await service.get("/metrics").status == 200)
+            service.program.send(SIGTERM)
+            if signals == 2 { service.program.send(SIGTERM) }
+            #expect(await service.program.waitUntilEnd(within: .seconds(10)))
+            if signals == 1 { #expect(service.program.exitCode == 0) }
+        }
+    }
+
+    @Test func aPipeThatIsReadAgainSaysWhatIsMissing() async throws {
+        try await withService("hub-emulator", Self.unread, ["LOG_LEVEL": "trace"]) { service, reader in
+            var requests = 0
+            while try await service.figure("securepush_log_lines_dropped_total") == 0, requests < 80_000 {
+                try await service.fill(4000)
+                requests += 4000
+            }
+            #expect(try await service.figure("securepush_log_lines_dropped_total") > 0)
+            let text = try await read(reader) { $0.contains("Log lines were dropped") }
+            let lines = text.split(separator: "\n").dropLast()
+            #expect(lines.allSatisfy { JSONValue(text: String($0)) != nil }, "A line was cut.")
+            service.program.send(SIGTERM)
+            // What is written before a normal end is not lost.
+            let end = try await read(reader) { $0.contains(#""body":"Stopped""#) }
+            #expect(end.contains(#""body":"Stopped""#))
+            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+        }
+    }
+
+    /// Reads what comes until it is enough.
+    private func read(_ reader: Int32, until isEnough: (String) -> Bool) async throws -> String {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        _ = try await eventually(within: .seconds(30)) {
+            while case let count = Foundation.read(reader, &buffer, buffer.count), count > 0 {
+                bytes += buffer[..<count]
+            }
+            return isEnough(String(decoding: bytes, as: UTF8.self))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: ["2> >(exit 0)", "2> /dev/full", "2> >(sleep 1)"])
+    func aLogThatCannotBeWrittenIsCountedAndHoldsNothing(_ redirections: String) async throws {
+        try await withService("retrieval", redirections) { service, _ in
+            let isCounted = try await eventually(within: .seconds(60)) {
+                try await service.fill(80)
+                return try await service.figure("securepush_log_lines_dropped_total") > 0
+            }
+            #expect(isCounted)
+            let before = try await service.figure("process_cpu_seconds_total")
+            // Time is what is measured here: a process that spins takes a second of each second.
+            try await Task.sleep(for: .seconds(3))
+            #expect(try await service.figure("process_cpu_seconds_total") - before < 1)
+            service.program.send(SIGTERM)
+            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+        }
+    }
+
+    /// The audit log on standard output refuses requests, and does not hold the end.
+    @Test func anAuditLogThatNobodyReadsDoesNotHoldTheEnd() async throws {
+        try await withService("retrieval", #"> "$PIPE""#, ["AUDIT_LOG": "-"]) { service, _ in
+            // Refusals of tokens have lines. Requests wait for them, until the log counts as stuck.
+            let path = "/api/notifications/01900000-0000-7000-8000-000000000000"
+            await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<100 {
+                            guard let answer = try? await service.get(path), answer.status != 503 else { return 503 }
+                        }
+                        return 401
+                    }
+                }
+                let worst = await group.reduce(0, max)
+                #expect(worst == 503)
+            }
+            let probe = try await service.get("/livez")
+            #expect(probe.status == 200)
+            service.program.send(SIGTERM)
+            let hasEnded = await service.program.waitUntilEnd(within: .seconds(10))
+            #expect(hasEnded)
+        }
+    }
+
+    @Test(arguments: ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "1>&- 2>&-"], ["retrieval", "ingest"])
+    func aServiceWithoutDescriptorsLogsIntoNoFile(_ redirections: String, _ name: String) async throws {
+        try await withLooseFolder { folder in
+            let audit = folder.appending(path: "audit.log").path
+            let service = try LooseService(
+                name, redirections, ["AUDIT_LOG": audit, "ACCESS_LOG": "true", "LOG_LEVEL": "trace"], folder: folder)
+            defer { service.program.send(SIGKILL) }
+            try await service.waitUntilLive()
+            let path =
+                name == "ingest" ? "/api/notifications" : "/api/notifications/01900000-0000-7000-8000-000000000000"
+            for _ in 0..<5 { #expect(try await service.get(path).status == 401) }
+            #if os(Linux)
+            for descriptor in 0...2 where redirections.contains("\(descriptor)") {
+                let place = "/proc/\(service.program.id)/fd/\(descriptor)"
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == "/dev/null")
+            }
+            #endif
+            service.program.send(SIGTERM)
+            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+            var verifier = AuditVerifier()
+            let lines = try FileContent(path: audit).text.split(separator: "\n")
+            for line in lines { verifier.check(Array(line.utf8), at: String(line)) }
+            #expect(verifier.report.fault == nil && verifier.report.incomplete == 0 && lines.count >= 6)
+            let database = try Data(contentsOf: folder.appending(path: "data/securepush.sqlite"))
+            #expect(database.starts(with: "SQLite format 3".utf8))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Logging
+import StackKit
+import Testing
+
+@testable import Storage
+
+@Suite("The database roles of the services", .timeLimit(.minutes(5)))
+struct DatabaseRoleTests {
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// What a role could fill the disk with, or read or keep other things in, besides its rows.
+    static let refused = [
+        "SELECT lo_create(0)", "SELECT lo_creat(-1)", "SELECT lo_from_bytea(0, '\\x00'::bytea)",
+        "SELECT lo_put(1, 0, '\\x00'::bytea)", "SELECT lo_import('/etc/passwd')", "SELECT lo_open(1, 131072)",
+        "SELECT lo_unlink(1)", "CREATE TABLE t (a int)", "CREATE TEMPORARY TABLE t (a int)", "CREATE SCHEMA s",
+    ]
+
+    @Test("No role can store anything but its rows")
+    func largeObjects() async throws {
+        try await withPostgresServer { server in
+            // It can be repeated, and the second time nothing is left to revoke.
+            for _ in 0..<2 {
+                _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
+            }
+            // Succeeds only if the right is missing.
+            func expectDenied(_ statement: String, as role: String) {
+                let url = "postgres://\(role)@127.0.0.1:\(server.port)/securepush"
+                let block = """
+                    DO $$ BEGIN
+                        BEGIN EXECUTE $q$\(statement)$q$; EXCEPTION WHEN insufficient_privilege THEN RETURN; END;
+                        RAISE 'allowed';
+                    END $$
+                    """
+                #expect(throws: Never.self, "\(role): \(statement)") { _ = try PostgresTestDatabase.psql(url, block) }
+            }
+            for role in DatabaseRole.allCases {
+                for statement in Self.refused { expectDenied(statement, as: role.name) }
+            }
+        }
+    }
+}

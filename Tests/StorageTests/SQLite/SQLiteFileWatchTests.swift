@@ -1,0 +1,91 @@
+import Foundation
+import SecurePushCore
+import StackKit
+import Testing
+
+@testable import Storage
+
+/// What is written to a file that nobody finds again is lost, so nothing is written to it.
+@Suite("A SQLite file that is not where it was", .timeLimit(.minutes(5)))
+struct SQLiteFileWatchTests {
+    enum Fault: CaseIterable {
+        case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved
+
+        /// Whether moving it back repairs it.
+        var isMove: Bool { self == .moved || self == .folderMoved }
+
+        func make(_ path: String) throws {
+            let files = FileManager.default
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            switch self {
+            case .moved: try files.moveItem(atPath: path, toPath: path + ".away")
+            case .removed: try files.removeItem(atPath: path)
+            case .replaced:
+                try files.removeItem(atPath: path)
+                try Data("another file".utf8).write(to: URL(filePath: path))
+            case .replacedByACopy:
+                try files.moveItem(atPath: path, toPath: path + ".away")
+                try files.copyItem(atPath: path + ".away", toPath: path)
+            case .folderMoved: try files.moveItem(atPath: folder, toPath: folder + ".away")
+            case .folderRemoved: try files.removeItem(atPath: folder)
+            case .logRemoved: try files.removeItem(atPath: path + "-wal")
+            case .indexRemoved: try files.removeItem(atPath: path + "-shm")
+            }
+        }
+
+        func undo(_ path: String) throws {
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            let place = self == .moved ? path : folder
+            try FileManager.default.moveItem(atPath: place + ".away", toPath: place)
+        }
+    }
+
+    @Test("Nothing is stored, and the service is not ready, until the file is back", arguments: Fault.allCases)
+    func refusal(_ fault: Fault) async throws {
+        try await withTestStore(.sqlite) { test in
+            let path = String(test.url.dropFirst("sqlite:".count))
+            let sent = SealedNotification.sample()
+            try await test.store.append([sent])
+            #expect(await test.readiness() == nil)
+            try fault.make(path)
+            #expect(await test.readiness()?.contains("not where it was") == true)
+            for call in [StoreCall.append, .appendThen, .appendOnce, .markRead, .find, .inbox, .lease, .ping] {
+                let error = await #expect(throws: StorageError.self, "\(call)") {
+                    try await call.make(test.store, .sample())
+                }
+                #expect(error?.isRetriable == true, "\(call)")
+            }
+            guard fault.isMove else { return }
+            try fault.undo(path)
+            #expect(await test.readiness() == nil)
+            try await test.store.append([.sample()])
+            #expect(try await test.store.find(sent.id, recipient: .alice) != nil)
+        }
+    }
+
+    @Test("A path that is a symbolic link is watched too")
+    func symbolicLink() async throws {
+        try await withTemporaryFolder { folder in
+            for name in ["a", "b"] { try Data().write(to: URL(filePath: "\(folder)/\(name).sqlite")) }
+            let link = "\(folder)/link.sqlite"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/a.sqlite")
+            try await withRunningStore("sqlite:\(link)") { test in
+                try await test.store.append([.sample()])
+                try FileManager.default.removeItem(atPath: link)
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/b.sqlite")
+                await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
+            }
+        }
+    }
+
+    @Test("Other processes that open and close the file change nothing")
+    func otherProcesses() async throws {
+        try await withTestStore(.sqlite) { test in
+            for _ in 0..<3 {
+                try await withRunningStore(test.url) { other in try await other.store.append([.sample()]) }
+                try await test.store.append([.sample()])
+                #expect(await test.readiness() == nil)
+            }
+        }
+    }
+}

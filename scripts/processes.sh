@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# Sourced by the other scripts: knows one's own processes again. The system gives a process ID to another process later,
+# so an ID in a file proves nothing by itself.
+
+# When a process was started: tells it from a later one with the same ID.
+birth_of() {
+    if [ -r "/proc/$1/stat" ]; then sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+    else ps -o lstart= -p "$1" 2>/dev/null || true; fi
+}
+
+# Whether a process lives. A zombie, whose parent has not collected it yet, does not.
+is_alive() { [[ $(ps -o stat= -p "$1" 2>/dev/null) == [!Z]* ]]; }
+
+# record_process FILE PID: writes down a process that the caller has just started.
+record_process() { printf '%s\n%s\n' "$2" "$(birth_of "$2")" >"$1"; }
+
+# Prints the ID of the recorded process if that process still lives; otherwise fails.
+recorded_process() {
+    local pid='' birth=''
+    { read -r pid && read -r birth; } 2>/dev/null <"$1" || true
+    is_process_id "$pid" && [ -n "$birth" ] && is_alive "$pid" && [ "$(birth_of "$pid")" = "$birth" ] && echo "$pid"
+}
+
+# process_with PID TEXT: whether a process lives whose command line has TEXT. It is for servers that write their own
+# process ID into a file: TEXT names the folder of their data.
+process_with() {
+    is_process_id "$1" && is_alive "$1" && [[ $(ps -ww -o args= -p "$1" 2>/dev/null) == *"$2"* ]]
+}
+
+# A number that is no process, or init's, is never sent a signal: `kill 0` and `kill -1` would reach many.
+is_process_id() { [[ $1 =~ ^[0-9]{1,9}$ ]] && [ "$1" -gt 1 ]; }
