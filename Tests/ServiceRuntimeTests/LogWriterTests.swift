@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ServiceConfiguration
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -45,10 +46,13 @@ import Darwin
             _ = fcntl(reader, F_SETFL, O_NONBLOCK)
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            try await expectEventually {
+            let isThere = try await eventually(within: .seconds(60), every: .milliseconds(1)) {
                 while case let count = read(reader, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
-                return String(decoding: bytes, as: UTF8.self).contains(text) && bytes.last == UInt8(ascii: "\n")
+                // The text is in the last line.
+                return bytes.last == UInt8(ascii: "\n")
+                    && String(decoding: bytes.suffix(40), as: UTF8.self).contains(text)
             }
+            #expect(isThere)
             return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         }
     }
@@ -68,9 +72,8 @@ import Darwin
         let writer = LogWriter(descriptor: pipe.writer, capacity: 1 << 20)
         writer.noteDrops { Array("dropped \($0)\n".utf8) }
         let count = (4 << 20) / length
-        let start = ContinuousClock.now
+        // A write that waits would never end.
         for number in 0..<count { writer.write(Self.line(number, length)) }
-        #expect(ContinuousClock.now - start < .seconds(10))
         let dropped = writer.dropped
         #expect(dropped > 0 && dropped < count)
         // The reader comes back.
@@ -132,14 +135,15 @@ import Darwin
         for end in [reader, descriptor] { try #require(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
         let writer = LogWriter(descriptor: descriptor)
         for number in 0..<20 { writer.write(Self.line(number, 90_000)) }
-        var text = ""
-        var buffer = [UInt8](repeating: 0, count: 7000)
-        try await expectEventually {
-            while case let count = read(reader, &buffer, buffer.count), count > 0 {
-                text += String(decoding: buffer[..<count], as: UTF8.self)
-            }
-            return text.utf8.count { $0 == UInt8(ascii: "\n") } == 20
+        let count = (0..<20).reduce(0) { $0 + Self.line($1, 90_000).utf8.count }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let isThere = try await eventually(within: .seconds(60), every: .milliseconds(1)) {
+            while case let count = read(reader, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+            return bytes.count == count
         }
+        #expect(isThere)
+        let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count > 90_000 })
         #expect(writer.dropped == 0)
     }
@@ -155,7 +159,7 @@ import Darwin
         let start = ContinuousClock.now
         writer.flush(within: .milliseconds(200))
         let taken = ContinuousClock.now - start
-        #expect(taken >= .milliseconds(200) && taken < .seconds(5))
+        #expect(taken >= .milliseconds(200))
     }
 
     @Test(arguments: [LogFormat.text, .json])

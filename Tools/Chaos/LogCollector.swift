@@ -1,5 +1,4 @@
 import Foundation
-import StackKit
 import Synchronization
 
 #if canImport(Glibc)
@@ -13,21 +12,27 @@ final class LogCollector: Sendable {
     private struct State {
         var streams: [String: (reader: Int32, writer: Int32, file: FileHandle)] = [:]
         var isReading = true
+        var isEnded = false
     }
 
     private let folder: RunFolder
     private let state = Mutex(State())
-    private let timer: any DispatchSourceTimer
+    private let queue = DispatchQueue(label: "chaos.logs")
 
     /// What a service may write while nobody reads, in bytes: little, so that a few lines fill it.
     private static let pipeBytes: Int32 = 4096
 
     init(_ folder: RunFolder) {
         self.folder = folder
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "chaos.logs"))
-        timer.schedule(deadline: .now(), repeating: .milliseconds(20))
-        timer.setEventHandler { [weak self] in self?.read() }
-        timer.activate()
+        readLater()
+    }
+
+    private func readLater() {
+        queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [weak self] in
+            guard let self, !state.withLock({ $0.isEnded }) else { return }
+            read()
+            readLater()
+        }
     }
 
     /// The pipe of a service, which stays the same over its restarts.
@@ -59,10 +64,10 @@ final class LogCollector: Sendable {
 
     /// Reads the rest, once all services have ended.
     func end() {
-        timer.cancel()
         setReading(true)
         read()
         state.withLock { state in
+            state.isEnded = true
             for stream in state.streams.values {
                 close(stream.reader)
                 close(stream.writer)

@@ -82,10 +82,8 @@ enum SecretFile {
 
     static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// The permission bits of a regular file; `nil` if there is none.
+    /// The permission bits of a file; `nil` if the file does not exist.
     static func mode(_ path: String) -> Int? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
-        return attributes?[.posixPermissions] as? Int
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
     }
 }

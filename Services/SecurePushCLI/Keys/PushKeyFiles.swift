@@ -102,7 +102,8 @@ struct PushKeyFiles: Sendable, Equatable {
     }
 
     private func writePublic(_ keys: PushVerificationKeys) throws {
-        let mode = SecretFile.mode(verification).map { UInt32($0) } ?? 0o644
+        // A link has all permissions; whoever may read the file still may, and only its owner writes it.
+        let mode = SecretFile.mode(verification).map { UInt32($0) & 0o644 } ?? 0o644
         _ = try SecretFile.replace(verification, keys.jwks, mode: mode)
     }
 }

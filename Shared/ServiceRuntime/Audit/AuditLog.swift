@@ -59,13 +59,12 @@ public final class AuditLog: Service, Sendable {
     private func begin() throws {
         let entry = AuditEntry(service: service, action: "service.start", id: SecurePushVersion.current)
         let failure = Mutex<FileError?>(nil)
-        let written = DispatchSemaphore(value: 0)
+        let writing = DispatchGroup()
         let file = file
-        queue.async {
+        queue.async(group: writing) {
             do throws(FileError) { try file.append([entry]) } catch { failure.withLock { $0 = error } }
-            written.signal()
         }
-        guard written.wait(timeout: .now() + .milliseconds(Int(patience / .milliseconds(1)))) == .success else {
+        guard writing.wait(timeout: .now() + .milliseconds(Int(patience / .milliseconds(1)))) == .success else {
             throw FileError(.unreadable, path: file.path, stuckMessage)
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
