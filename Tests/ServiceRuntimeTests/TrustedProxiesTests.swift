@@ -1,5 +1,6 @@
 import Hummingbird
 import NIOCore
+import SecurePushCore
 import ServiceConfiguration
 import TestSupport
 import Testing

@@ -151,14 +151,14 @@ struct WaitingBodyTests {
         for _ in 0..<60 {
             now = now + .seconds(1)
             #expect(now < clock.deadline)
-            clock.received(1024 + 200, now: now)
+            clock.received(1024 + 400, now: now)
         }
-        // 60 s later it has brought what 71 s need.
-        #expect(clock.deadline == start + .seconds(71))
+        // 60 s later it has brought what 83 s need.
+        #expect(clock.deadline == start + .seconds(83))
         // The time in which the service does not read does not count.
         clock.readCompleted(now: now)
         clock.wantsRead(now: now + .seconds(100))
-        #expect(clock.deadline == start + .seconds(171))
+        #expect(clock.deadline == start + .seconds(183))
         clock.began(length: nil, isStreamed: true, now: now)
         #expect(clock.deadline == now + .seconds(75))
         clock.began(length: 64 * 1024, now: now)
