@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messaging
 import SecurePushCore
+import ServiceRuntime
 import StackKit
 import Storage
 import TestSupport
@@ -65,8 +66,8 @@ import Testing
         try await withRabbitMQServer { server in
             var configuration = try MessagingConfiguration(
                 amqpURL: server.url, retryDelays: [.seconds(1)], connectionName: "test")
-            let topology = configuration.topology
-            try await AMQPConnection.with(configuration.amqp) { try await $0.declare(topology.declarations) }
+            let (topology, amqp) = (configuration.topology, configuration.amqp)
+            try await AMQPConnection.with(amqp) { try await $0.declare(topology.declarations) }
             // Neither the consumer nor the doctor declares it again.
             configuration.topology.isDeclared = false
             let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: .silent)
@@ -75,7 +76,7 @@ import Testing
                 #expect(isConnected)
                 let settings = ["RETRY_DELAYS": "1s", "AMQP_DECLARE": "check"]
                 #expect(await findings(server, settings)["binding"] == nil)
-                try await AMQPConnection.with(configuration.amqp) { connection in
+                try await AMQPConnection.with(amqp) { connection in
                     if isExchangeGone {
                         try await connection.delete(exchange: topology.exchange)
                     } else {
