@@ -46,7 +46,7 @@ public final class SafeFolder: Sendable {
             guard let target = try FolderWalk.target(of: name, in: folder.descriptor, folder.status, path: path) else {
                 return (folder, name)
             }
-            path = target.hasPrefix("/") ? target : folder.place(target)
+            path = target.utf8.first == UInt8(ascii: "/") ? target : folder.place(target)
         }
         throw FileError(errno: ELOOP, path: path)
     }
@@ -56,6 +56,12 @@ public final class SafeFolder: Sendable {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = path[..<slash]
         return (folder.isEmpty ? "/" : String(folder), String(path[path.utf8.index(after: slash)...]))
+    }
+
+    /// The names of a path, the last one first. By bytes, as the system reads them: a slash and an accent after it are
+    /// one character to Swift, and a name with a slash inside would be looked up without the checks of each step.
+    static func components(_ path: String) -> [Substring] {
+        OutsideText.parts(path, at: "/").filter { !$0.isEmpty }.reversed()
     }
 
     /// The user and the group that own the folder.
@@ -228,9 +234,9 @@ private struct FolderWalk {
     static func open(
         _ path: String, creatingWith mode: UInt32?
     ) throws(FileError) -> (descriptor: Int32, status: stat) {
-        let start = openFolder(AT_FDCWD, path.hasPrefix("/") ? "/" : ".")
+        let start = openFolder(AT_FDCWD, path.utf8.first == UInt8(ascii: "/") ? "/" : ".")
         guard start >= 0 else { throw FileError(errno: errno, path: path) }
-        var walk = FolderWalk(path: path, descriptor: start, rest: path.split(separator: "/").reversed())
+        var walk = FolderWalk(path: path, descriptor: start, rest: SafeFolder.components(path))
         do {
             try walk.go(mode)
         } catch {
@@ -277,8 +283,8 @@ private struct FolderWalk {
             if let target = try Self.target(of: name, in: descriptor, status, path: path) {
                 links += 1
                 guard links <= Self.maxLinks else { throw failure(ELOOP) }
-                rest += target.split(separator: "/").reversed()
-                if target.hasPrefix("/") { try enter(openFolder(AT_FDCWD, "/")) }
+                rest += SafeFolder.components(target)
+                if target.utf8.first == UInt8(ascii: "/") { try enter(openFolder(AT_FDCWD, "/")) }
                 continue
             }
             var next = openFolder(descriptor, name)

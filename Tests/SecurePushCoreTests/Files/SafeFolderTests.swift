@@ -158,4 +158,12 @@ struct SafeFolderTests {
             #expect(throws: FileError.self) { try SafeFolder.find(root + "/x") }
         }
     }
+
+    @Test(arguments: [
+        ("/a/b", ["a", "b"]), ("a//b/", ["a", "b"]), ("/a/\u{301}b", ["a", "\u{301}b"]), ("/\u{20DD}a", ["\u{20DD}a"]),
+        ("", []),
+    ])
+    func `The names of a path are those that the system sees`(path: String, names: [String]) {
+        #expect(SafeFolder.components(path).reversed().map { Array($0.utf8) } == names.map { Array($0.utf8) })
+    }
 }
