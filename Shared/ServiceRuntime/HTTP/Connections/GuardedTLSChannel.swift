@@ -94,9 +94,15 @@ final class GuardedTLSChannel: ServerChildChannel {
     private func setUpHTTP2(_ channel: any Channel, logger: Logger) throws -> Value.Streams {
         let limits = connections.limits
         var configuration = NIOHTTP2Handler.Configuration()
-        configuration.connection.initialSettings = nioDefaultSettings.filter { $0.parameter != .maxConcurrentStreams }
-        configuration.connection.initialSettings.append(
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maxStreams))
+        configuration.connection.initialSettings = nioDefaultSettings.filter {
+            $0.parameter != .maxConcurrentStreams && $0.parameter != .maxHeaderListSize
+        }
+        // A token has up to 16 KiB; a longer one gets 431 and does not end the connection.
+        configuration.connection.initialSettings += [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maxStreams),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 32_768),
+        ]
+        try channel.pipeline.syncOperations.addHandler(LargeHeadHandler())
         // Answers to PING, SETTINGS and resets that the client does not read.
         configuration.connection.maximumBufferedControlFrames = 1000
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
