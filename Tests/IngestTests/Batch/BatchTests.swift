@@ -5,6 +5,7 @@ import HummingbirdCore
 import HummingbirdTesting
 import NIOCore
 import SecurePushCore
+import ServiceRuntime
 import TestSupport
 import Testing
 
