@@ -56,9 +56,10 @@ struct BatchBoundTests {
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(Self.head(bench))
                 try await connection.writeChunk(Self.line)
+                let writer = connection.writer
                 let dripping = Task {
                     while !filler.isEmpty, !Task.isCancelled {
-                        try await connection.writeChunk(filler)
+                        try await writer.writeChunk(filler)
                         try await Task.sleep(for: .milliseconds(50))
                     }
                 }
@@ -97,7 +98,8 @@ struct BatchBoundTests {
             try await RawConnection.with(port: bench.client.port) { connection in
                 let body = String(repeating: big, count: 20)
                 try await connection.write(Self.head(bench, "Content-Length: \(body.utf8.count)"))
-                let writing = Task { try await connection.write(body) }
+                let half = connection.writer
+                let writing = Task { try await half.write(body) }
                 try await expectEventually { writer.waiting == 1 }
                 try await Task.sleep(for: .seconds(2))
                 writer.release()

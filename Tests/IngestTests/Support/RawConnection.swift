@@ -4,7 +4,19 @@ import Testing
 
 /// A connection that a test writes HTTP to by hand, to send a part, look at the answer, and go on.
 struct RawConnection {
-    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    /// The half that another task may use while this one reads.
+    struct Writer: Sendable {
+        fileprivate let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+
+        func write(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
+
+        /// A chunk of a body (RFC 9112, section 7.1).
+        func writeChunk(_ text: String) async throws {
+            try await write(String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n")
+        }
+    }
+
+    let writer: Writer
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     /// What came and was not waited for yet.
     private var received: [UInt8] = []
@@ -18,17 +30,14 @@ struct RawConnection {
                 }
             }
         try await channel.executeThenClose { inbound, outbound in
-            var connection = RawConnection(outbound: outbound, inbound: inbound.makeAsyncIterator())
+            var connection = RawConnection(writer: Writer(outbound: outbound), inbound: inbound.makeAsyncIterator())
             try await body(&connection)
         }
     }
 
-    func write(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
+    func write(_ text: String) async throws { try await writer.write(text) }
 
-    /// A chunk of a body (RFC 9112, section 7.1).
-    func writeChunk(_ text: String) async throws {
-        try await write(String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n")
-    }
+    func writeChunk(_ text: String) async throws { try await writer.writeChunk(text) }
 
     /// Reads up to this text, however long that takes.
     ///
