@@ -57,6 +57,20 @@ import Testing
         #expect(try Self.received(channel) == Self.ping)
     }
 
+    @Test func whoNeverAcknowledgesFillsNoMemory() throws {
+        let channel = EmbeddedChannel(handler: LargeHeadHandler())
+        try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.body.prefix(5)))
+        var largest = 0
+        for _ in 0..<1000 {
+            // A part of the next frame's header always waits.
+            try channel.writeInbound(ByteBuffer(bytes: Self.body.dropFirst(5) + Self.body.prefix(5)))
+            while let part = try channel.readInbound(as: ByteBuffer.self) {
+                largest = max(largest, part.storageCapacity)
+            }
+        }
+        #expect(largest < 32 * 1024)
+    }
+
     private static func received(_ channel: EmbeddedChannel) throws -> [UInt8] {
         var received: [UInt8] = []
         while let part = try channel.readInbound(as: ByteBuffer.self) { received += part.readableBytesView }

@@ -40,6 +40,8 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isDone { return context.fireChannelRead(data) }
         var bytes = unwrapInboundIn(data)
+        // Otherwise it would hold all that a client sends that never acknowledges.
+        waiting.discardReadBytes()
         waiting.writeBuffer(&bytes)
         while !isDone, step(context) {}
         if isDone || waiting.readableBytes > Self.maxHeld { finish(context) }
