@@ -92,7 +92,8 @@ import Testing
     @Test(arguments: [
         ("key-1", "key-1"), ("a b", "a b"), ("a\n{\"level\":\"info\"}", #"a\n{"level":"info"}"#),
         ("\u{1B}[2J", #"\u{1B}[2J"#),
-        ("\u{202E}x", #"\u{202E}x"#), (#"a\b"#, #"a\\b"#), ("é", #"\u{E9}"#), ("\r\0\u{85}", #"\r\0\u{85}"#), ("", ""),
+        ("\u{202E}x", #"\u{202E}x"#), (#"a\b"#, #"a\\b"#), ("é", #"\u{00E9}"#),
+        ("\r\0\u{85}", #"\r\0\u{0085}"#), ("", ""),
         (String(repeating: "k", count: 64), String(repeating: "k", count: 64)),
         (String(repeating: "k", count: 9000), String(repeating: "k", count: 64) + "…"),
     ])

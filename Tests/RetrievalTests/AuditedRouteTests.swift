@@ -40,6 +40,12 @@ import Testing
                 .post, "/api/token", by: nil,
                 body: #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#)
             #expect(again.status == .ok)
+            // Once its successor is used, the first token is that of a thief.
+            let second = try #require(JSONValue(text: again.text)?["refresh_token"]?.text)
+            let third = try await bench.request(
+                .post, "/api/token", by: nil,
+                body: #"{"grant_type":"refresh_token","refresh_token":"\#(second)"}"#)
+            #expect(third.status == .ok)
             let reused = try await bench.request(
                 .post, "/api/token", by: nil,
                 body: #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#)
@@ -57,7 +63,8 @@ import Testing
                     "alice device.key phone-1 ok", "bob device.remove phone-1 refused",
                     "alice device.register \(id) ok",
                     "alice device.remove-all - ok", "alice token.issue - ok", "alice token.issue alice ok",
-                    "- token.issue alice refused", "alice token.issue - ok", "- token.revoke alice ok",
+                    "alice token.issue alice ok", "- token.issue alice refused", "alice token.issue - ok",
+                    "- token.revoke alice ok",
                     "- token.issue - refused",
                 ])
             let text = try FileContent(path: bench.folder + "/audit.log").text

@@ -32,7 +32,7 @@ struct CrossSiteTests {
     /// Those of clients that are no browsers, of our own pages, and of a person.
     static let own: [(String?, String?)] = [
         (nil, nil), ("https://localhost", nil), ("http://localhost", nil),
-        ("https://PUSH.example.org:443", nil), ("https://localhost", "same-origin"), (nil, "same-origin"),
+        ("https://LOCALHOST:443", nil), ("https://localhost", "same-origin"), (nil, "same-origin"),
         (nil, "none"), ("null", "same-origin"), ("https://public.example.org", "same-origin"),
         ("https://localhost", "same-site"), ("http://localhost:80", nil), (nil, "same-site"),
     ]

@@ -88,7 +88,7 @@ struct InboxTests {
             ("Limit=0", ["/Limit"]), ("Limit=201", ["/Limit"]), ("Limit=", ["/Limit"]), ("Limit=+5", ["/Limit"]),
             ("Limit=-1", ["/Limit"]), ("Limit=5x", ["/Limit"]), ("Limit=99999999999999999999", ["/Limit"]),
             ("Unread=1", ["/Unread"]), ("Unread", ["/Unread"]), ("After=42", ["/After"]),
-            ("After=0191E2A0-0000-7000-8000-000000000000", ["/After"]), ("Before=1", ["/Before"]),
+            ("After=0191e2a0-0000-7000-8000-00000000000", ["/After"]), ("Before=1", ["/Before"]),
             ("limit=1&Limit=2", ["/Limit"]), ("Unread=true&unread=true", ["/Unread"]),
             ("Page=1&Limit=0&After=x&Unread=maybe", ["/After", "/Limit", "/Page", "/Unread"]),
         ] as [(String, [String])])

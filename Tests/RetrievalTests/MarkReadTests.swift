@@ -81,7 +81,7 @@ struct MarkReadTests {
             (#"{"Ids":null,"Through":null}"#, [""]), (#"{"Ids":["\#(id)"],"Through":"\#(id)"}"#, ["/Through"]),
             (#"{"Ids":"\#(id)"}"#, ["/Ids"]), (#"{"Ids":{}}"#, ["/Ids"]),
             (#"{"Ids":[1,"\#(id)",null]}"#, ["/Ids/0", "/Ids/2"]),
-            (#"{"Ids":["x"]}"#, ["/Ids/0"]), (#"{"Ids":["019AA4A2-1C9B-7C3E-9F4E-2F6F1D0A8B11"]}"#, ["/Ids/0"]),
+            (#"{"Ids":["x"]}"#, ["/Ids/0"]), (#"{"Ids":["019aa4a2-1c9b-7c3e-9f4e-2f6f1d0a8b1"]}"#, ["/Ids/0"]),
             (#"{"Through":["\#(id)"]}"#, ["/Through"]), (#"{"Through":""}"#, ["/Through"]),
             (#"{"Through":7}"#, ["/Through"]), (#"{"Through":"\#(id)","Until":1}"#, ["/Until"]),
             (#"{"Through":"\#(id)","through":"\#(id)"}"#, ["/Through"]), (#"{"Id":"\#(id)"}"#, ["", "/Id"]),

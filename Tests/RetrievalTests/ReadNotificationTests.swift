@@ -132,7 +132,8 @@ struct ReadNotificationTests {
             _ = try await bench.request(.get, "/api/notifications", by: try bench.token())
             let lines = bench.metrics.exposition().split(separator: "\n")
             for line in [
-                #"securepush_retrievals_total{result="ok"} 3"#, #"securepush_retrievals_total{result="not_found"} 1"#,
+                // HEAD reads nothing.
+                #"securepush_retrievals_total{result="ok"} 2"#, #"securepush_retrievals_total{result="not_found"} 1"#,
                 #"securepush_retrievals_total{result="gone"} 1"#,
                 #"securepush_retrievals_total{result="unauthorized"} 1"#, "securepush_inbox_requests_total 1",
                 // The first reading only, and an hour after the creation.

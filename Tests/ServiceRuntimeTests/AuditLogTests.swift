@@ -73,7 +73,8 @@ import Testing
             #expect(
                 texts == [
                     "null service.start \(SecurePushVersion.current) ok", "alice read known ok",
-                    "alice read other refused", "alice read 1 ok", "alice read 2 ok", "null send null refused",
+                    "alice read other refused", "alice read.head known ok", "alice read 1 ok", "alice read 2 ok",
+                    "null send null refused",
                 ])
             #expect(lines.last?["request"]?.text == "r7")
             #expect(try !FileContent(path: path).text.contains("secret"))

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SecurePushCore
 import Synchronization
 import Testing
 
@@ -14,8 +15,6 @@ struct LogHandlerTests {
         var all: [String] { lines.withLock { $0 } }
         func append(_ bytes: [UInt8]) { lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) } }
     }
-
-    private struct Failure: Error, CustomStringConvertible { let description = "went wrong" }
 
     private func json(_ body: (inout Logger) -> Void) throws -> [String: Any] {
         let lines = Lines()
@@ -78,14 +77,14 @@ struct LogHandlerTests {
         let line = try json { logger in
             logger[metadataKey: "hb.request.id"] = "r1"
             logger[metadataKey: "a"] = "own"
-            logger.info("x", error: Failure(), metadata: ["a": "given"])
+            logger.info("x", error: PushKeyError("went wrong"), metadata: ["a": "given"])
         }
         let attributes = try #require(line["attributes"] as? [String: String])
         #expect(attributes["request_id"] == "r1")
         #expect(attributes["hb.request.id"] == nil)
         #expect(attributes["a"] == "given")
         #expect(attributes["error.message"] == "went wrong")
-        #expect(attributes["error.type"]?.hasSuffix("Failure") == true)
+        #expect(attributes["error.type"] == "SecurePushCore.PushKeyError")
         #expect(try json { $0.info("x") }["attributes"] == nil)
     }
 

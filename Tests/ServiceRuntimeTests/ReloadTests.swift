@@ -1,4 +1,5 @@
 import Logging
+import SecurePushCore
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
@@ -15,16 +16,12 @@ import Darwin
 
 @Suite("Reloading on SIGHUP", .serialized)
 struct ReloadTests {
-    private struct Unreadable: Error, CustomStringConvertible {
-        let description = "keys: permission denied"
-    }
-
     @Test func everyPartIsReloadedAlthoughOneFails() async throws {
         let sink = LineSink()
         let context = ServiceContext.test(logger: sink.logger(level: .info))
         let reloaded = Mutex<[String]>([])
         context.onReload("first") { reloaded.withLock { $0.append("first") } }
-        context.onReload("second") { throw Unreadable() }
+        context.onReload("second") { throw PushKeyError("keys: permission denied") }
         context.onReload("third") { reloaded.withLock { $0.append("third") } }
         await context.reload()
         #expect(reloaded.withLock { $0 } == ["first", "third"])

@@ -6,8 +6,9 @@ import Testing
 
 @Suite("How a service ends that cannot go on")
 struct ServiceFailureTests {
-    private struct Broken: Error, CustomStringConvertible {
-        let description = "first line\nsecond line"
+    /// An error of a library, whose text could repeat a secret.
+    private struct Foreign: Error, CustomStringConvertible {
+        let description = "cannot open amqp://securepush:secret@broker"
     }
 
     @Test func configuration() {
@@ -26,9 +27,11 @@ struct ServiceFailureTests {
     }
 
     @Test func otherErrors() {
-        let (lines, code) = ServiceFailure.report(Broken())
+        let (lines, code) = ServiceFailure.report(PushKeyError("first line\nsecond line"))
         #expect(lines == ["error: first line second line"])
         #expect(code == 1)
+        let foreign = ServiceFailure.report(Foreign())
+        #expect(foreign.code == 1 && foreign.lines.count == 1 && !foreign.lines[0].contains("secret"))
         #expect(ServiceFailure.report(StorageError(.migrationNeeded, "x")).code == 1)
         #expect(ServiceFailure.report(CancellationError()).code == 1)
     }

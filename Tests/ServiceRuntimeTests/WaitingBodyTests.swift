@@ -194,7 +194,7 @@ struct WaitingBodyTests {
             let third = try server.connect()
             third.send(head)
             #expect(try await third.receives("wait for their bodies"))
-            #expect(third.text.hasPrefix("HTTP/1.1 503 "))
+            #expect(third.text.hasPrefix(head.contains("HTTP/1.0") ? "HTTP/1.0 503 " : "HTTP/1.1 503 "))
             #expect(third.text.lowercased().contains("retry-after: 1"))
             #expect(server.closed(.waiting) == 1)
             // A body that comes with its head does not wait.

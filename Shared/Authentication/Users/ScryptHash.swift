@@ -25,7 +25,9 @@ public enum PasswordHash {
     static func spellings(of password: [UInt8]) -> [[UInt8]] {
         // Only letters with marks have several forms, and none of those are ASCII.
         guard password.contains(where: { $0 >= 0x80 }) else { return [password] }
-        let composed = Array(String(decoding: password, as: UTF8.self).precomposedStringWithCanonicalMapping.utf8)
+        // Foundation composes a Hangul syllable and its final consonant only if both were decomposed before.
+        let decomposed = String(decoding: password, as: UTF8.self).decomposedStringWithCanonicalMapping
+        let composed = Array(decomposed.precomposedStringWithCanonicalMapping.utf8)
         return composed == password ? [password] : [composed, password]
     }
 

@@ -58,23 +58,23 @@ public final class HubPoolConfiguration: Sendable {
     private static func hub(
         _ line: String, insecureHost: String?
     ) throws(NotificationHubConfigurationError) -> NotificationHubConfiguration? {
-        let line = OutsideText.trimmed(line)
-        if line.isEmpty || line.utf8.first == UInt8(ascii: "#") { return nil }
-        guard line.utf8.count <= maxLineBytes else {
+        // An invisible character is no blank: it would be a part of the name, which has none.
+        let scalars = OutsideText.trimmedEnd(line).unicodeScalars.drop { $0.properties.isWhitespace }
+        if scalars.isEmpty || scalars.first == "#" { return nil }
+        guard Substring(scalars).utf8.count <= maxLineBytes else {
             throw .init(.pool, "is longer than \(maxLineBytes) bytes.")
         }
-        let scalars = line.unicodeScalars
-        let name = String(scalars.prefix { !$0.properties.isWhitespace })
-        let connectionString = OutsideText.trimmed(String(scalars[name.endIndex...]))
+        let name = scalars.prefix { !$0.properties.isWhitespace }
+        let connectionString = OutsideText.trimmed(Substring(scalars[name.endIndex...]))
         // A name of a hub has no "=".
-        if name.utf8.contains(UInt8(ascii: "=")) {
+        if name.contains("=") {
             throw .init(.pool, "has no name: write the hub's name, a blank, and its connection string.")
         }
         guard !connectionString.isEmpty else {
             throw .init(.pool, "has no connection string: write the hub's name, a blank, and its connection string.")
         }
         return try NotificationHubConfiguration(
-            connectionString: connectionString, hubName: name, insecureHost: insecureHost)
+            connectionString: connectionString, hubName: String(name), insecureHost: insecureHost)
     }
 }
 

@@ -77,7 +77,7 @@ struct AdminAPITests {
             #expect((broker["Since"] as? String).flatMap { Timestamp(rfc3339: $0) } != nil)
             #expect(overview["Funnel"] != nil)
             let page = try await bench.get("/").text
-            #expect(page.contains("broker cannot be reached") && page.contains("connection refused"))
+            #expect(page.contains("<bdi>broker</bdi> cannot be reached") && page.contains("connection refused"))
         }
     }
 

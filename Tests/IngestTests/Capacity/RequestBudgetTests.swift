@@ -51,11 +51,11 @@ struct RequestBudgetTests {
         #expect(throws: Problem.self) { try budget.share(ofBatchBy: "d").add(1) }
         let small = budget.share()
         try small.add(60_000)
+        small.release()
         second.release(30_000)
         try first.add(30_000)
         first.release()
         second.release()
-        small.release()
         for other in others { other.release(200_000) }
         #expect(budget.usedBytes == 0)
     }

@@ -106,7 +106,7 @@ struct NotificationListTests {
         ("Limit=0", ["/Limit"]), ("Limit=201", ["/Limit"]), ("Limit=", ["/Limit"]), ("Limit=-1", ["/Limit"]),
         ("Limit=+5", ["/Limit"]), ("Limit=1e1", ["/Limit"]), ("Limit=99999999999999999999", ["/Limit"]),
         ("Limit", ["/Limit"]), ("Before=1", ["/Before"]), ("Before=", ["/Before"]),
-        ("before=0199C8F0-0000-7000-8000-000000000000", ["/Before"]), ("Status=sent", ["/Status"]),
+        ("before=0199c8f0-0000-7000-8000-00000000000", ["/Before"]), ("Status=sent", ["/Status"]),
         ("Status=Queued", ["/Status"]), ("Recipient=", ["/Recipient"]), ("Recipient=%00", ["/Recipient"]),
         ("Recipient=%FF", ["/Recipient"]), ("Recipient=%4", ["/Recipient"]), ("Recipient=%zz", ["/Recipient"]),
         ("Limit=1&limit=2", ["/Limit"]), ("Status=read&Status=read", ["/Status"]), ("Foo=1", ["/Foo"]),

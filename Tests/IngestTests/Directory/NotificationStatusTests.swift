@@ -133,7 +133,7 @@ struct NotificationStatusTests {
             let id = try await bench.stored()
             let ofAUser = try await bench.stored { $0.sender = "user:alice" }
             let paths = [
-                "\(NotificationID())", "\(ofAUser)", "\(id)".uppercased(), "\(id)".replacing("-", with: ""), "1",
+                "\(NotificationID())", "\(ofAUser)", "\(ofAUser)".uppercased(), "\(id)".replacing("-", with: ""), "1",
                 "%00", "..", "\(id)%20",
             ]
             var texts: Set<String> = []

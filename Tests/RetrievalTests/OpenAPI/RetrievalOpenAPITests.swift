@@ -27,6 +27,11 @@ struct RetrievalOpenAPITests {
         "components/schemas/EncryptionKey/properties/kty",
         "components/schemas/EncryptionKey/properties/crv",
         "components/schemas/EncryptionKey/properties/x",
+        // Nor are other parameters of a form refused (RFC 6749, section 3.2).
+        "components/schemas/RefreshForm/properties/grant_type",
+        "components/schemas/RefreshForm/properties/refresh_token",
+        "components/schemas/RefreshForm/properties/scope",
+        "components/schemas/RefreshForm/properties/client_id",
     ]
 
     @Test func itListsTheRoutesThatThereAre() async throws {
