@@ -18,13 +18,18 @@ import Testing
     ) -> @Sendable (String, Int) -> ScriptedServer.Answer {
         let refused = Mutex(0)
         return { request, _ in
-            guard request.hasPrefix("PUT /api/installations/") else { return .init() }
+            guard request.hasPrefix("PUT /api/installations/") else { return answer(to: request) }
             let isRefused = refused.withLock { count in
                 count += 1
                 return count <= refusals
             }
-            return isRefused ? .init(status: 503, headers: ["Retry-After": "\(retryAfter)"]) : .init()
+            return isRefused ? .init(status: 503, headers: ["Retry-After": "\(retryAfter)"]) : answer(to: request)
         }
+    }
+
+    /// The form of a success, by which the SDK tells the service from a captive portal: a body for `GET` only.
+    private static func answer(to request: String) -> ScriptedServer.Answer {
+        .init(body: request.hasPrefix("GET ") ? "{}" : "")
     }
 
     private final class Events: Sendable {
@@ -123,7 +128,7 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM], [[], ["--devices", "2"], ["--keep"]])
     func `A signal ends the device and removes its installation`(signal: Int32, more: [String]) async throws {
         let server: @Sendable (String, Int) -> ScriptedServer.Answer = { request, _ in
-            request.hasSuffix("/stream") ? .init(body: ": open\n\n", staysOpen: true) : .init()
+            request.hasSuffix("/stream") ? .init(body: ": open\n\n", staysOpen: true) : Self.answer(to: request)
         }
         try await ScriptedServer.with(server) { server in
             try await withTemporaryFolder { folder in
