@@ -18,12 +18,13 @@ import Testing
     ) -> @Sendable (String, Int) -> ScriptedServer.Answer {
         let refused = Mutex(0)
         return { request, _ in
-            guard request.hasPrefix("PUT /api/installations/") else { return answer(to: request) }
+            guard request.hasPrefix("PUT /api/installations/") else { return Self.answer(to: request) }
             let isRefused = refused.withLock { count in
                 count += 1
                 return count <= refusals
             }
-            return isRefused ? .init(status: 503, headers: ["Retry-After": "\(retryAfter)"]) : answer(to: request)
+            return isRefused
+                ? .init(status: 503, headers: ["Retry-After": "\(retryAfter)"]) : Self.answer(to: request)
         }
     }
 
