@@ -43,7 +43,7 @@ import Testing
     private func register(at url: String, _ events: Events, _ schedule: RetrySchedule) async throws {
         let retrieval = try APIClient(service: "retrieval", url: url, timeout: .seconds(30))
         var limits = ClientLimits()
-        limits.secondsInTotal = 10
+        limits.secondsInTotal = 30
         let base = try SecurePushConfiguration(retrieval)
         let configuration = SecurePushConfiguration(
             retrievalURL: base.retrievalURL, refreshesPushKeys: false, limits: limits)
@@ -66,18 +66,18 @@ import Testing
     }
 
     @Test func `A registration that is refused with 503 is tried again after its Retry-After`() async throws {
-        try await ScriptedServer.with(Self.retrieval(refusals: 1, retryAfter: 11)) { server in
+        try await ScriptedServer.with(Self.retrieval(refusals: 1, retryAfter: 31)) { server in
             let events = Events()
             let start = ContinuousClock.now
             let schedule = RetrySchedule(maxTries: 4, first: .milliseconds(1), longest: .milliseconds(2))
             try await register(at: server.url, events, schedule)
             #expect(events.names == [.waiting, .registered])
-            #expect(ContinuousClock.now - start >= .seconds(11))
+            #expect(ContinuousClock.now - start >= .seconds(31))
         }
     }
 
     @Test func `A registration that is refused again and again is given up`() async throws {
-        try await ScriptedServer.with(Self.retrieval(refusals: .max, retryAfter: 11)) { server in
+        try await ScriptedServer.with(Self.retrieval(refusals: .max, retryAfter: 31)) { server in
             let events = Events()
             let schedule = RetrySchedule(maxTries: 2, first: .milliseconds(1), longest: .milliseconds(2))
             let failure = await #expect(throws: CommandFailure.self) {
