@@ -180,8 +180,8 @@ struct DispatchPipeline: Service {
         if !due.isEmpty { await start(due, claims, at: arrival) }
     }
 
-    /// Keeps or drops messages whose `NotBefore` has not come. The outbox publishes such an ID when it is due; a message
-    /// before that has another origin, unless the clock of its publisher is ahead.
+    /// Keeps or drops messages whose `NotBefore` has not come. The outbox publishes such an ID when it is due; a
+    /// message before that has another origin, unless the clock of its publisher is ahead.
     ///
     /// - Returns: the others.
     private func holdEarly(

@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Checks periodically whether all exchanges, queues and bindings are there, and whether each queue has a leader, on its
-/// own connection.
+/// Checks periodically whether all exchanges, queues and bindings are there, and whether each queue has a leader, on
+/// its own connection.
 ///
 /// It declares what is missing, unless `AMQP_DECLARE=check`. So what an operator or a restored broker has lost comes
 /// back although nobody publishes to it.

@@ -38,8 +38,8 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     /// The thread of the connection; see ``AMQPPublisher/executor``.
     public var executor: (any TaskExecutor)? { publisher.executor }
 
-    /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a binding or
-    /// a queue that is missing, and a queue without a leader, even while ``isConnected`` is true, because the other
+    /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a binding
+    /// or a queue that is missing, and a queue without a leader, even while ``isConnected`` is true, because the other
     /// queues still work.
     public var problem: String? {
         if let problem = publisher.problem { return problem }

@@ -11,8 +11,8 @@ import Synchronization
 /// next, on whatever thread that is. So requests of callbacks and of tasks share one queue, and a callback waits for no
 /// thread but the database's.
 ///
-/// If the database refuses a commit for good (``StorageError/isRefusal(_:)``), its callers are split in halves, which are
-/// committed before anything else, and so on. So one value that the database refuses fails its own caller only.
+/// If the database refuses a commit for good (``StorageError/isRefusal(_:)``), its callers are split in halves, which
+/// are committed before anything else, and so on. So one value that the database refuses fails its own caller only.
 final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     /// Receives one output per element in their order, or why nothing is known to be durable.
     typealias Completion = @Sendable (Result<[Output], any Error>) -> Void
@@ -30,8 +30,8 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     ///   - weight: how much an element counts against the limit.
     ///   - bytes: the approximate memory of an element.
     ///   - cancel: ends the commit in flight, and all later ones, with an error as soon as it can.
-    ///   - commit: makes all elements durable, or none if it fails; returns at once, and calls its completion exactly once, on any
-    ///     thread, also before it returns.
+    ///   - commit: makes all elements durable, or none if it fails; returns at once, and calls its completion exactly
+    ///     once, on any thread, also before it returns.
     init(
         limit: Int, capacity: Queue.Capacity = .standard, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
         bytes: @escaping @Sendable (Element) -> Int = { _ in 256 }, cancel: @escaping @Sendable () -> Void = {},

@@ -19,8 +19,8 @@ import Testing
         return "Bearer " + (try key.token(header: header, claims: claims(more)))
     }
 
-    /// Case 27: before, the tokens of the new key were refused for up to five minutes. The algorithms before and after, and
-    /// the `kid` of keys and tokens.
+    /// Case 27: before, the tokens of the new key were refused for up to five minutes. The algorithms before and after,
+    /// and the `kid` of keys and tokens.
     @Test(arguments: [
         ("ES256", "ES256", "a"), ("ES256", "ES256", nil), ("ES256", "ES384", "a"), ("EdDSA", "ES256", "a"),
         ("HS256", "HS512", "a"), ("ES512", "EdDSA", nil),

@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// Finding 5 of the second security review: names that do not exist kept the operator out. With a hash for each, these
-    /// take minutes, and the last ones are held back or refused.
+    /// Finding 5 of the second security review: names that do not exist kept the operator out. With a hash for each,
+    /// these take minutes, and the last ones are held back or refused.
     @Test(.timeLimit(.minutes(1))) func otherNamesAreRefusedWithoutACheck() async throws {
         try await withOperator { authenticator, lines in
             let names = ["root", "Admin", "admin ", "adminn", "", "ａdmin", "admi", "operator"]

@@ -57,8 +57,8 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(wide.waitingCount == PasswordQueue<Int>.maxWaiting)
     }
 
-    /// Who fills the queue: two addresses, many of one network, the /64 networks of a customer and of a provider, with the
-    /// same user or with others.
+    /// Who fills the queue: two addresses, many of one network, the /64 networks of a customer and of a provider, with
+    /// the same user or with others.
     private static let crowds: [(String, @Sendable (Int) -> (String, String))] = [
         ("two addresses", { ("u\($0)", "127.0.0.\($0 % 2 + 2)") }),
         ("a few addresses", { ("u\($0)", "203.0.113.\($0 % 5)") }),

@@ -6,7 +6,7 @@ import Testing
 @testable import Dispatcher
 
 /// What the store refuses for good costs nobody else anything.
-@Suite("What the store refuses")
+@Suite("What the store refuses", .timeLimit(.minutes(5)))
 struct RefusedElementTests {
     let bench = DispatchPipelineTests()
     var broker: FakeBroker { bench.broker }
@@ -48,10 +48,8 @@ struct RefusedElementTests {
         let ids = try await deliver(count)
         let bad = ids[count / 2]
         let gateway = FakeGateway()
-        let start = ContinuousClock.now
         let picky = PickyStore(store) { $0 == .record && $1 == bad ? code : nil }
         try await run(gateway, picky)
-        #expect(start.duration(to: .now) < .seconds(20))
         #expect(gateway.sent.count == 3 * count)
         #expect(broker.record.acknowledged.count == count && broker.record.requeued.isEmpty)
         #expect(deadLetters.map(\.id) == [bad])
@@ -166,10 +164,8 @@ struct RefusedElementTests {
             .fcmv1: [.unavailable(reason: "503", retryAfter: nil)]
         ])
         let picky = PickyStore(store) { operation, _ in operation == .recordFollowUps ? .failed : nil }
-        let start = ContinuousClock.now
         let ids = try await deliver(4)
         try await run(gateway, picky)
-        #expect(start.duration(to: .now) < .seconds(20))
         #expect(gateway.sent.count == 13 && broker.record.acknowledged.count == 5)
         #expect(broker.record.requeued.isEmpty)
         // The retry of one of them has kept its message.

@@ -45,12 +45,11 @@ struct MissingTopologyTests {
                     try await fault.happen(stack.topology, connection)
                 }
                 let message = DispatchMessage(id: NotificationID())
-                let start = ContinuousClock.now
                 let isTaken = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
                     let result = await stack.publisher.publish([message], to: fault.route)[0]
                     return (try? result.get()) != nil
                 }
-                #expect(isTaken && start.duration(to: .now) < .seconds(30))
+                #expect(isTaken)
                 if case .dead = fault.route {
                     #expect(try await stack.dead()?.message.messageID == message.id.description)
                 } else {

@@ -7,7 +7,7 @@ import Testing
 @testable import Postgres
 
 /// Collects the results that completions are called with.
-private final class Answers: Sendable {
+final class Answers: Sendable {
     private let results = Mutex<[Result<PostgresResult, PostgresError>]>([])
 
     var all: [Result<PostgresResult, PostgresError>] { results.withLock { $0 } }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -29,7 +30,8 @@ final class LogCollector: Sendable {
 
     private func readLater() {
         queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [weak self] in
-            guard let self, !state.withLock({ $0.isEnded }) else { return }
+            guard let self else { return }
+            if state.withLock({ $0.isEnded }) { return }
             read()
             readLater()
         }

@@ -4,7 +4,8 @@ import Messaging
 import StackKit
 
 extension Nemesis {
-    /// Removes the dispatch queue's binding, or the retry queues. The services have to notice and to declare them again.
+    /// Removes the dispatch queue's binding, or the retry queues. The services have to notice and to declare them
+    /// again.
     func breakTopology(_ fault: FaultPlan.Fault) async throws {
         let topology = DispatchTopology(retryDelays: stack.options.retryDurations)
         let queues = Set(topology.retryDelays).map { topology.retryQueue(delay: $0) }

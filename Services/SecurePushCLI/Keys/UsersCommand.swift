@@ -64,8 +64,8 @@ struct UsersCommand: AsyncParsableCommand {
             let password = try password.newPassword(of: name, allowsShort: allowShort)
             for other in try CommandFailure.naming(file.origin, { try users.users(like: user) }) {
                 console.message(
-                    "warning: \(name.printable) looks like the user \(other.text.printable). Names are compared byte for "
-                        + "byte, so they are two users.")
+                    "warning: \(name.printable) looks like the user \(other.text.printable). Names are compared byte "
+                        + "for byte, so they are two users.")
             }
             try CommandFailure.naming(file.origin) { try users.add(user, password: password, replacing: replace) }
             try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")

@@ -185,6 +185,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
                 + UserAuthenticationConfiguration.keys + HubSettings.keys
                 + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
                 + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
+                + [ConfigurationKeys.retrievalCORSHeaders]
         case .dispatcher:
             return MessagingConfiguration.keys + HubSettings.keys + [
                 ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
@@ -242,6 +243,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         _ = reader.read(ConfigurationKeys.hubTelemetry)
         _ = reader.read(ConfigurationKeys.deviceStaleAfter)
         _ = reader.read(ConfigurationKeys.retrievalCORSOrigins)
+        _ = reader.read(ConfigurationKeys.retrievalCORSHeaders)
         _ = reader.read(ConfigurationKeys.pushVerificationKeysFile)
         if HubSettings.isConfigured(reader) { _ = HubSettings.read(&reader) }
     }

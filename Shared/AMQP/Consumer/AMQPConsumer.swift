@@ -77,7 +77,8 @@ public final class AMQPConsumer: Service {
     }
 
     /// Publishes a message in place of a delivery, on the consumer's own channel. Acknowledges the delivery once the
-    /// broker has confirmed the message; requeues it after two seconds if no queue accepts the message. Returns at once.
+    /// broker has confirmed the message; requeues it after two seconds if no queue accepts the message. Returns at
+    /// once.
     public func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
         connection.move(SettlementMailbox.Move(message: message, tag: tag, epoch: epoch))
     }

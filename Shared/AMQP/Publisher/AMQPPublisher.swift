@@ -4,8 +4,9 @@ public import ServiceLifecycle
 /// Publishes with confirms (RabbitMQ's extension `confirm.select`), each message mandatory, on one connection of its
 /// own.
 ///
-/// ``run()`` keeps the connection open and declares the topology on each connect, and when messages are returned. The publisher never retries: a
-/// message that was not confirmed fails, and the caller decides. A message that failed may still have been queued.
+/// ``run()`` keeps the connection open and declares the topology on each connect, and when messages are returned. The
+/// publisher never retries: a message that was not confirmed fails, and the caller decides. A message that failed may
+/// still have been queued.
 public final class AMQPPublisher: Service {
     private let connection: PublisherConnection
     private let configuration: AMQPConfiguration

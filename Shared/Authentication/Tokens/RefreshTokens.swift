@@ -92,8 +92,8 @@ public struct RefreshTokens: Sendable {
             renewed.replaced = RefreshFamily.ReplacedToken(hash: token.hash, usedAt: now)
             renewed.expiresAt = now + ttl
         }
-        // A repeated use changes nothing, unless the signing key was replaced since: then the token that nobody has used
-        // gives way to its successor under the new key.
+        // A repeated use changes nothing, unless the signing key was replaced since: then the token that nobody has
+        // used gives way to its successor under the new key.
         if renewed != family {
             guard try await store.renew(renewed, replacing: family.tokenHash, now: now) else { return nil }
         }

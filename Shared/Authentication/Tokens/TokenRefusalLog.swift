@@ -38,7 +38,8 @@ final class TokenRefusalLog: Sendable {
         logger.info("A token was refused", metadata: metadata)
     }
 
-    /// - Returns: the number of lines of this reason that were dropped since the last one; `nil` if this one is dropped.
+    /// - Returns: the number of lines of this reason that were dropped since the last one; `nil` if this one is
+    ///   dropped.
     private func take(_ reason: String, at now: ContinuousClock.Instant) -> Int? {
         lines.withLock { lines in
             var own = lines[reason] ?? Lines(counted: now)

@@ -4,8 +4,8 @@ public import SecurePushCore
 /// Authenticates the operator of a service by a password (`Basic`, RFC 7617), with the user name `admin`.
 ///
 /// The file has the password, or its hash in the form of ``PasswordHash``. It is read again when it changes. Checks
-/// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way. Other
-/// user names are refused without a check.
+/// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way.
+/// Other user names are refused without a check.
 public final class OperatorAuthenticator: Sendable {
     /// The name of the operator.
     public static let name = "admin"

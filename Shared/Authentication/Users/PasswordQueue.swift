@@ -58,8 +58,8 @@ struct PasswordQueue<Ticket> {
         return dropped?.ticket
     }
 
-    /// Removes and returns the next ticket. Its network, its client and its user go to the end of their lines. The ticket
-    /// counts as running until ``finish(_:)``.
+    /// Removes and returns the next ticket. Its network, its client and its user go to the end of their lines. The
+    /// ticket counts as running until ``finish(_:)``.
     mutating func next() -> (ticket: Ticket, attempt: PasswordThrottle.Attempt)? {
         guard let entry = all.takeFirst() else { return nil }
         running[entry.attempt, default: 0] += 1

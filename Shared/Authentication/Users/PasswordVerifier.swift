@@ -89,8 +89,8 @@ final class PasswordVerifier: Sendable {
     /// The user whose credentials these are.
     ///
     /// - Parameter client: the address of the client.
-    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`. A wrong
-    ///   password may have a ``AuthenticationError/delay``, which the caller of the service has to wait.
+    /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`. A
+    ///   wrong password may have a ``AuthenticationError/delay``, which the caller of the service has to wait.
     func verify(
         _ header: AuthorizationHeader, from client: ClientAddress?
     ) async throws(AuthenticationError) -> UserName {

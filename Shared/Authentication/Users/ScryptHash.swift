@@ -5,8 +5,8 @@ internal import SecurePushCore
 
 /// Password hashes: scrypt (RFC 7914) with N = 2^14, r = 8, p = 1. Each takes 16 MiB and some tens of milliseconds.
 public enum PasswordHash {
-    /// Hashes a password in Unicode's form C, so that it does not matter how a device composes letters (RFC 7617, section
-    /// 2.1).
+    /// Hashes a password in Unicode's form C, so that it does not matter how a device composes letters (RFC 7617,
+    /// section 2.1).
     ///
     /// - Parameter password: at least one byte of UTF-8 and no control characters, which Basic credentials cannot have
     ///   (RFC 7617, section 2).

@@ -4,8 +4,8 @@ public import SecurePushCore
 
 /// The file of the users' passwords (`AUTH_USERS_FILE`), with one `USERNAME scrypt-hash` per line.
 ///
-/// In USERNAME blanks, tabs, `%`, `#` and a byte order mark are percent-encoded. Other characters may be too. The hash has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the
-/// mode 0600.
+/// In USERNAME blanks, tabs, `%`, `#` and a byte order mark are percent-encoded. Other characters may be too. The hash
+/// has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the mode 0600.
 public struct UsersFile: Sendable {
     /// The path of the file.
     public let path: String
@@ -121,8 +121,8 @@ final class UserPasswords: Sendable {
 
     /// Whether the password is that of the user.
     ///
-    /// Every try takes the time of the most expensive hash of the file, even for an unknown name. Otherwise the time would
-    /// reveal which names are those of users.
+    /// Every try takes the time of the most expensive hash of the file, even for an unknown name. Otherwise the time
+    /// would reveal which names are those of users.
     func matches(_ user: UserName, _ password: [UInt8]) -> Bool {
         PasswordHash.spellings(of: password).contains { isRight(user, $0) }
     }

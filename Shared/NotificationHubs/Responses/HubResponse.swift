@@ -37,9 +37,9 @@ enum HubVerdict: Sendable, Hashable {
 }
 
 extension HubResponse {
-    /// The statuses that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings: no
-    /// right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own client
-    /// for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
+    /// The statuses that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings:
+    /// no right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own
+    /// client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
     var verdict: HubVerdict {
         switch status {
         case 200, 201: .accepted

@@ -54,8 +54,8 @@ public protocol RefreshTokenStore: Sendable {
     /// Replaces the token of a family if the stored hash is `hash` and has not expired at `now`. Of several calls with
     /// one hash, one succeeds.
     ///
-    /// - Parameter family: has the new hash, the new expiry and the token that was replaced; owner and entry stay as they
-    ///   are stored.
+    /// - Parameter family: has the new hash, the new expiry and the token that was replaced; owner and entry stay as
+    ///   they are stored.
     /// - Returns: whether the token was replaced.
     func renew(_ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp) async throws -> Bool
 

@@ -4,10 +4,10 @@ import SecurePushCore
 
 /// Refuses requests with Basic credentials that a page of another site has caused and that change something.
 ///
-/// A browser that knows a password sends it with every request to its service, whichever page causes the request (CSRF).
-/// Tokens are not sent by themselves. Browsers say where a request comes from: in `Sec-Fetch-Site` (W3C Fetch Metadata),
-/// and in `Origin` if it is not a plain `GET`. No page can change these fields, and clients that are no browsers do not
-/// send them. Web apps of `RETRIEVAL_CORS_ORIGINS` may call.
+/// A browser that knows a password sends it with every request to its service, whichever page causes the request
+/// (CSRF). Tokens are not sent by themselves. Browsers say where a request comes from: in `Sec-Fetch-Site` (W3C Fetch
+/// Metadata), and in `Origin` if it is not a plain `GET`. No page can change these fields, and clients that are no
+/// browsers do not send them. Web apps of `RETRIEVAL_CORS_ORIGINS` may call.
 struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
     let cors: CORSPolicy?
     /// Whether a `GET` of a route changes something.
@@ -46,8 +46,8 @@ struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Whether the origin has the host and the port of the request. A proxy may have ended TLS, so the scheme only tells
-    /// the default port. `null` and lists are no origin of ours.
+    /// Whether the origin has the host and the port of the request. A proxy may have ended TLS, so the scheme only
+    /// tells the default port. `null` and lists are no origin of ours.
     private static func isOwn(_ origin: String, _ authority: String) -> Bool {
         guard let mark = origin.firstRange(of: "://") else { return false }
         let defaultPort = origin[..<mark.lowerBound].lowercased() == "https" ? ":443" : ":80"

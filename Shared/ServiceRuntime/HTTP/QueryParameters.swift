@@ -13,8 +13,8 @@ public struct QueryParameters {
     ///   - query: the text after the `?`, as it was sent.
     ///   - known: the names that may occur, in the contract's spelling.
     ///   - plusIsBlank: whether `+` stands for a blank; device handles contain a literal one.
-    ///   - ignoresUnknown: whether other names are ignored, for a path that took no parameters before, and for a form of
-    ///     RFC 6749.
+    ///   - ignoresUnknown: whether other names are ignored, for a path that took no parameters before, and for a form
+    ///     of RFC 6749.
     public init(_ query: String?, known: [String], plusIsBlank: Bool = true, ignoresUnknown: Bool = false) {
         for parameter in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -130,8 +130,8 @@ public enum MetricCatalog {
         .init(
             "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
             "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
-                + "before and its family was removed, refused: unknown, expired, or its user was removed or has another "
-                + "password)."),
+                + "before and its family was removed, refused: unknown, expired, or its user was removed or has "
+                + "another password)."),
     ]
 
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]

@@ -122,8 +122,8 @@ extension PostgresStatement {
         """)
 
     /// Both scans are bounded, because this runs every few seconds, even under load. A leased entry is due again later;
-    /// whether it was due once shows in its notification. One that waits for a time (``DispatchOutcome/dueAgain``) looks
-    /// published and counts when that time has come.
+    /// whether it was due once shows in its notification. One that waits for a time (``DispatchOutcome/dueAgain``)
+    /// looks published and counts when that time has come.
     fileprivate static let backlog = PostgresStatement(
         """
         SELECT (

@@ -91,8 +91,8 @@ extension PostgresStatement {
     }
 
     /// Lock order as in all statements: the notification, its payload, its outbox entry. Only the call that sets the
-    /// time withdraws, and only a notification that was pushed. Platforms from which the first read has withdrawn it get
-    /// no second withdrawal.
+    /// time withdraws, and only a notification that was pushed. Platforms from which the first read has withdrawn it
+    /// get no second withdrawal.
     fileprivate static let revoke = PostgresStatement(
         """
         WITH revoked AS (

@@ -70,6 +70,19 @@ extension SQLiteDatabase {
     }
 }
 
+extension Database {
+    /// Does some work. If it meets a damaged page, the connection forgets the pages that it keeps in memory: otherwise
+    /// it would go on reading the damaged one after the file was repaired.
+    func forgettingDamage<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            releaseMemory()
+            throw error
+        }
+    }
+}
+
 extension Result where Failure == SQLiteFailure {
     /// An error about a value shows that the database works.
     fileprivate var remainingError: StorageError? {

@@ -94,9 +94,11 @@ struct SQLiteDatabase: Sendable {
             let result = Result {
                 try watch.check()
                 var value: Value?
-                try db.inTransaction(.immediate) {
-                    value = try work(db)
-                    return .commit
+                try db.forgettingDamage {
+                    try db.inTransaction(.immediate) {
+                        value = try work(db)
+                        return .commit
+                    }
                 }
                 guard let value else { throw StorageError(.failed, "A transaction did not run.") }
                 // What is in a file that nobody finds again is not stored.
@@ -131,7 +133,8 @@ struct SQLiteDatabase: Sendable {
         pool.asyncRead { [watch] database in
             let result = Result {
                 try watch.check()
-                return try work(database.get())
+                let db = try database.get()
+                return try db.forgettingDamage { try work(db) }
             }
             completion(result.mapError { SQLiteFailure($0) })
         }

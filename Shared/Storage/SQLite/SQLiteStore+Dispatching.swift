@@ -93,7 +93,8 @@ struct SQLiteClaim: Sendable {
 
     /// Reads the plan of a notification whose first attempt is open.
     ///
-    /// - Returns: as ``make(_:isFirst:now:_:)``; `nil` also if the attempt is not open, or its outbox entry is due soon.
+    /// - Returns: as ``make(_:isFirst:now:_:)``; `nil` also if the attempt is not open, or its outbox entry is due
+    ///   soon.
     static func begin(
         _ id: NotificationID, now: Timestamp, _ db: Database
     ) throws -> Result<SQLiteClaim, StorageError>? {

@@ -90,8 +90,8 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
         """
 
     private static let java = """
-        import java.net.URI; import java.net.http.*; import java.security.cert.X509Certificate; import java.time.Duration;
-        import javax.net.ssl.*;
+        import java.net.URI; import java.net.http.*; import java.security.cert.X509Certificate;
+        import java.time.Duration; import javax.net.ssl.*;
         class Probe {
             public static void main(String[] words) throws Exception {
                 var all = new X509TrustManager() {
@@ -108,7 +108,8 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
                     .method(words[1], body);
                 for (int place = 4; place < words.length; place++) {
                     var field = words[place].split(": ", 2);
-                    if (field[0].equals("Expect")) request.expectContinue(true); else request.header(field[0], field[1]);
+                    if (field[0].equals("Expect")) request.expectContinue(true);
+                    else request.header(field[0], field[1]);
                 }
                 var answer = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
                 System.out.print(answer.statusCode() + "\\n" + answer.body());

@@ -105,7 +105,9 @@ import Testing
             #expect(refreshed.code == 0, "\(refreshed.errors)")
             let second = try SecretFile.read(file)
             #expect(second != first && !refreshed.output.contains(second) && SecretFile.mode(file) == 0o600)
-            // A token that was used before ends its family.
+            // A token that was used before ends its family, unless its successor was never used.
+            let again = try await services.run("token", "--user", "alice", "--refresh-token-file", file)
+            #expect(again.code == 0, "\(again.errors)")
             _ = try SecretFile.replace(file, first, mode: 0o600)
             let reused = try await services.run("token", "--user", "alice", "--refresh-token-file", file)
             #expect(reused.code == 1 && reused.errors.contains("401") && reused.errors.contains("log in"))

@@ -32,10 +32,13 @@ struct FileWatchTests {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
-    private static func replaceByFIFO(_ path: String) throws {
-        let name = path + ".fifo"
+    /// - Returns: another name of the FIFO, which it keeps when the file is back.
+    private static func replaceByFIFO(_ path: String) throws -> String {
+        let (name, second) = (path + ".fifo", path + ".link")
         #expect(mkfifo(name, 0o600) == 0)
-        #expect(rename(name, path) == 0)
+        #expect(link(name, second) == 0)
+        #expect(rename(second, path) == 0)
+        return name
     }
 
     /// Lets a reader of the FIFO go on, so that the test leaves no thread behind.
@@ -112,7 +115,8 @@ struct FileWatchTests {
             try Self.replace(path, "1")
             let passed = Mutex(Duration.zero)
             let file = try Self.file(path, passed: { passed.withLock { $0 } })
-            try Self.replaceByFIFO(path)
+            let fifo = try Self.replaceByFIFO(path)
+            defer { try? FileManager.default.removeItem(atPath: fifo) }
             // By now a look hangs.
             try await Task.sleep(for: FileWatch.interval * 2)
             for _ in 0..<1000 { #expect(file.usable == 1 && file.refreshedUsable() == 1) }
@@ -125,10 +129,12 @@ struct FileWatchTests {
             passed.withLock { $0 = .seconds(61) }
             #expect(file.usable == nil && file.current == 1)
             #expect(file.reportedProblem?.message.contains("does not answer") == true)
-            // The file is back.
-            Self.release(path)
+            // The file is back. It comes first: a look that follows the hanging one must not open the FIFO again.
             try Self.replace(path, "2")
-            try await Self.wait { file.usable == 2 }
+            try await Self.wait {
+                Self.release(fifo)
+                return file.usable == 2
+            }
             #expect(file.reportedProblem == nil)
         }
     }

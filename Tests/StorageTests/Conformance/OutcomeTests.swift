@@ -48,7 +48,8 @@ struct OutcomeTests {
                 notBefore: index < notBefore.count ? notBefore[index] : nil)
         }
         try await store.append(sent)
-        _ = try await store.claim(sent.map(\.id), now: noon)
+        // When the last of them is due.
+        _ = try await store.claim(sent.map(\.id), now: notBefore.compactMap { $0 }.max() ?? noon)
         try await store.record(
             zip(sent, deliveries).map { DispatchOutcome(id: $0.id, attempt: 1, deliveries: $1) })
         return sent

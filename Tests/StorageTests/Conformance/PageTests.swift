@@ -39,7 +39,8 @@ struct PageTests {
     @Test("Its records are those that are given one by one", arguments: conformingStores)
     func records(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
-            let sent = try await store.appendClaimed(.sample(notBefore: noon + .seconds(3)))
+            let due = noon + .seconds(3)
+            let sent = try await store.appendClaimed(.sample(notBefore: due), at: due)
             let deliveries = [Delivery.sample(.apple, .sent), Delivery.sample(.windows, .dead)]
             try await store.record([DispatchOutcome(id: sent.id, attempt: 1, deliveries: deliveries)])
             let record = try #require(try await store.record(sent.id, sender: "tests"))

@@ -113,7 +113,8 @@ struct RefusalTests {
         try await withTestStore(.postgres) { test in
             let (all, odd) = try samples()
             try await test.store.append(all)
-            try await test.execute("UPDATE notifications SET created_at = -1, expires_at = -1 WHERE recipient = 'odd'")
+            try await test.execute("ALTER TABLE notifications ALTER COLUMN expires_at DROP NOT NULL")
+            try await test.execute("UPDATE notifications SET expires_at = NULL WHERE recipient = 'odd'")
             let failed = await failures(all) { sample in
                 _ = try await test.store.find(sample.id, recipient: sample.notification.recipient)
             }

@@ -15,7 +15,7 @@ struct SenderRecordTests {
                 notBefore: noon + .seconds(7), dispatchStatus: .accepted)
             #expect(try await store.record(sent.id, sender: "tests") == fresh)
 
-            _ = try await store.claim([sent.id], now: noon)
+            _ = try await store.claim([sent.id], now: noon + .seconds(7))
             let deliveries = [
                 Delivery(
                     platform: .windows, state: .sent, attempts: 2, hubMessageID: "m-1",

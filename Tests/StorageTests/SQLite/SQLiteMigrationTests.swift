@@ -14,6 +14,7 @@ struct SQLiteMigrationTests {
         "003-registrations", "004-senders", "005-retention", "006-devices", "007-redelivery", "008-sender-recipient",
         "009-devices", "010-follow-ups", "011-silent-pushes", "012-reading", "013-device-life",
         "014-sent-reminders", "015-encryption-keys", "016-outcomes", "017-device-places",
+        "018-replaced-tokens",
     ]
 
     private var newest: Int { 2 + later.count }

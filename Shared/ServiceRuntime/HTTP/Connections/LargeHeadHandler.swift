@@ -2,10 +2,11 @@ import NIOCore
 
 /// Lets a large head be the first one of an HTTP/2 connection.
 ///
-/// NIO takes heads of 16 KiB until the client has acknowledged our SETTINGS, which allow more, and ends the connection for
-/// a larger one. Clients send their first request before they have read our SETTINGS. So a large head waits here until the
-/// acknowledgement has arrived, which takes one more round trip, and is passed on after it. The acknowledgement is about
-/// SETTINGS only, so its place among the other frames has no other meaning (RFC 9113, section 6.5.3).
+/// NIO takes heads of 16 KiB until the client has acknowledged our SETTINGS, which allow more, and ends the connection
+/// for a larger one. Clients send their first request before they have read our SETTINGS. So a large head waits here
+/// until the acknowledgement has arrived, which takes one more round trip, and is passed on after it. The
+/// acknowledgement is about SETTINGS only, so its place among the other frames has no other meaning (RFC 9113, section
+/// 6.5.3).
 ///
 /// Its place is before NIO's handler of HTTP/2, on a server.
 final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {

@@ -1,7 +1,8 @@
 import Foundation
 
 /// Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors of
-/// the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON or nothing.
+/// the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON or
+/// nothing.
 extension TransportResponse {
     private static let problem = "application/problem+json"
 

@@ -39,7 +39,8 @@ public protocol ClientStore: Sendable {
     @discardableResult
     func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey?
 
-    /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has none.
+    /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has
+    /// none.
     ///
     /// - Throws: ``ClientStoreError``.
     func deviceMark() async throws -> String?
