@@ -14,4 +14,18 @@ import Testing
         #expect(!monitor.isDead(start + .seconds(25)))
         #expect(monitor.isDead(start + .seconds(26)))
     }
+
+    /// The replies to calls that follow each other are signs of life: the heartbeats are read together with them.
+    @Test func aBrokerThatAnswersIsNotDead() async throws {
+        try await withQueue { queue, topology in
+            var configuration = try brokerConfiguration()
+            configuration.heartbeat = .seconds(1)
+            try await AMQPConnection.with(configuration) { connection in
+                try await connection.declare(topology)
+                let end = ContinuousClock.now + .seconds(6)
+                while ContinuousClock.now < end { #expect(try await connection.get(queue: queue) == nil) }
+                #expect(await connection.isOpen)
+            }
+        }
+    }
 }

@@ -140,18 +140,25 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
     /// Removes a delivered message from its queue (`basic.ack`).
     public func acknowledge(_ delivery: AMQPDelivery) throws(AMQPError) {
-        try use { handle throws(AMQPError) in try handle.acknowledge(delivery.tag, isMultiple: false) }
+        try use(isAnswered: false) { handle throws(AMQPError) in try handle.acknowledge(delivery.tag, isMultiple: false)
+        }
     }
 
     /// Returns a delivered message to its queue (`basic.nack` with requeue).
     public func requeue(_ delivery: AMQPDelivery) throws(AMQPError) {
-        try use { handle throws(AMQPError) in try handle.requeue(delivery.tag) }
+        try use(isAnswered: false) { handle throws(AMQPError) in try handle.requeue(delivery.tag) }
     }
 
-    private func use<Value>(_ body: (Handle) throws(AMQPError) -> Value) throws(AMQPError) -> Value {
+    /// - Parameter isAnswered: whether `body` waits for the broker's reply.
+    private func use<Value>(
+        isAnswered: Bool = true, _ body: (Handle) throws(AMQPError) -> Value
+    ) throws(AMQPError) -> Value {
         guard let handle = link.handle else { throw closedError }
         do {
-            return try body(handle)
+            let value = try body(handle)
+            // Calls read heartbeats together with their replies, so the thread sees none while calls follow each other.
+            if isAnswered { link.answered(.now) }
+            return value
         } catch {
             do throws(AMQPError) {
                 // Soft errors close the channel only (AMQP 0-9-1, section 1.1).

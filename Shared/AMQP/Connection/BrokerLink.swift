@@ -46,6 +46,9 @@ struct BrokerLink {
         return handle
     }
 
+    /// The broker has answered a call.
+    mutating func answered(_ now: ContinuousClock.Instant) { heartbeat.heard(now) }
+
     /// - Throws: ``AMQPError`` with code `connectionLost` when the broker has been silent for too long.
     func checkHeartbeat(_ now: ContinuousClock.Instant) throws(AMQPError) {
         guard heartbeat.isDead(now) else { return }
