@@ -2,6 +2,7 @@ import Hummingbird
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Synchronization
 import TestSupport
 import Testing
 
@@ -91,6 +92,41 @@ struct UnreadAnswerTests {
                 let reader = try await RawHTTP2(port: server.port)
                 reader.request("GET", "/page", stream: 1)
                 try await expectEventually { reader.body(of: 1).count == 32 * 1024 }
+            }
+        }
+    }
+
+    /// Nobody takes the rest of an answer whose stream was reset, and nothing of it waits.
+    @Test(arguments: [1, 20]) func whatWasResetIsNotUnread(parts: Int) async throws {
+        let isOver = Mutex(false)
+        let addPart = { (router: Router<ServiceRequestContext>) in
+            addRoutes(router)
+            router.get("/part") { _, _ in
+                Response(
+                    status: .ok,
+                    body: ResponseBody { writer in
+                        for _ in 0..<parts {
+                            try await writer.write(ByteBuffer(repeating: 0x78, count: 60_000 / parts))
+                        }
+                        while !isOver.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(20)) }
+                        try await writer.finish(nil)
+                    })
+            }
+        }
+        try await withCertificate { tls in
+            try await withLimitedServer(tls: tls, { $0.maxUnsentBytesInAll = 256 * 1024 }, routes: addPart) { server in
+                defer { isOver.withLock { $0 = true } }
+                let connection = try await RawHTTP2(port: server.port)
+                connection.send(RawHTTP2.frame(8, payload: [0x3F, 0, 0, 0]))
+                for number in 0..<10 {
+                    let stream = UInt32(2 * number + 1)
+                    connection.request("GET", "/part", stream: stream)
+                    try await expectEventually { connection.body(of: stream).count == 60_000 }
+                    connection.send(RawHTTP2.frame(3, stream: stream, payload: [0, 0, 0, 8]))
+                }
+                connection.request("GET", "/page", stream: 21)
+                try await expectEventually { connection.body(of: 21).count == 32 * 1024 }
+                #expect(server.closed(.write) == 0 && !connection.isClosed)
             }
         }
     }

@@ -41,6 +41,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var waiting: ClientAddress??
     /// The bytes of the answer that no promise covers yet.
     private var uncovered = 0
+    /// The answer leaves in parts, between which much time may pass.
+    private var isStreaming = false
     /// Answers that are complete and have not left the process, and as many as ``InFlightRequests`` was told of.
     private var unsent = 0
     private var notedUnsent = 0
@@ -111,6 +113,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             connection?.requestEnded()
         }
         noteUnsent(0)
+        // No end follows that would cover them, and an HTTP/2 connection outlives its streams.
+        connection?.sent(uncovered, isEnd: false)
+        uncovered = 0
         if !isHTTP1 { connection?.streams -= 1 }
         connection = nil
     }
@@ -231,7 +236,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             uncovered += bytes.readableBytes
             connection?.willSend(bytes.readableBytes, isEnd: false)
-            guard uncovered >= Self.coveredBytes else { return context.write(data, promise: promise) }
+            guard isStreaming || uncovered >= Self.coveredBytes else { return context.write(data, promise: promise) }
             context.write(data, promise: covering(isEnd: false, promise, context))
         case .end:
             if unanswered > 0 {
@@ -241,19 +246,21 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if unanswered == 0, body.isOpen { body.refused(now: .now()) }
             connection?.willSend(0, isEnd: true)
             unsent += 1
+            isStreaming = false
             context.write(data, promise: covering(isEnd: true, promise, context))
             if isDone { closeSoon(context) } else { schedule(context) }
         }
     }
 
     func flush(context: ChannelHandlerContext) {
+        if uncovered > 0 { isStreaming = true }
         context.flush()
         // What could be written at once has left by now.
         noteUnsent(min(1, unsent))
         connection?.noteUnsent()
     }
 
-    /// A promise per answer, and one for each of so many bytes of a long one.
+    /// A promise per answer, one for each of so many bytes of a long one, and one for each part that is flushed alone.
     private static let coveredBytes = 64 * 1024
 
     /// A promise that ends the account of what was written so far.
