@@ -78,6 +78,11 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
             connection.sendall(body.encode())
             while part := connection.recv(65536): answer += part
             head, content = answer.split(b"\\r\\n\\r\\n", 1)
+            if b"transfer-encoding: chunked" in head.lower():
+                rest, content = content, b""
+                while size := int(rest.split(b"\\r\\n", 1)[0], 16):
+                    rest = rest.split(b"\\r\\n", 1)[1]
+                    content, rest = content + rest[:size], rest[size + 2:]
             print(head.split()[1].decode(), content.decode(errors="replace"), sep="\\n", end="")
         else:
             kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
