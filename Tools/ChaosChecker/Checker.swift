@@ -147,8 +147,9 @@ public struct Checker: Sendable {
         switch nemesis.phase {
         case .begin:
             open[nemesis.fault, default: 0] += 1
-            let kind = nemesis.fault.prefix { $0 != "-" }
-            faultCounts[String(kind), default: 0] += 1
+            // `read-only postgres-1` without the number.
+            let end = nemesis.fault.lastIndex(of: "-") ?? nemesis.fault.endIndex
+            faultCounts[String(nemesis.fault[..<end]), default: 0] += 1
         case .end:
             open[nemesis.fault, default: 0] -= 1
             healed += nemesis.healed ?? 0
