@@ -327,9 +327,7 @@ extension Checker {
         verdict.bar("faults not undone", undone, "0", undone == 0)
         let planned = run?.plan.faults.count ?? 0
         let done = run.map { run in
-            Set(run.plan.faults.map { $0.description.prefix { $0 != "-" } }).reduce(0) {
-                $0 + faultCounts[String($1), default: 0]
-            }
+            Set(run.plan.faults.map(\.kind)).reduce(0) { $0 + faultCounts[$1, default: 0] }
         }
         verdict.bar("faults done as planned", done ?? 0, "= \(planned)", done ?? 0 == planned)
         verdict.bar("faults that failed", faultFailures.count, "0", faultFailures.isEmpty)
