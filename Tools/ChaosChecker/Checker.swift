@@ -147,8 +147,9 @@ public struct Checker: Sendable {
         switch nemesis.phase {
         case .begin:
             open[nemesis.fault, default: 0] += 1
-            let kind = nemesis.fault.prefix { $0 != "-" }
-            faultCounts[String(kind), default: 0] += 1
+            // `read-only postgres-1` without the number.
+            let end = nemesis.fault.lastIndex(of: "-") ?? nemesis.fault.endIndex
+            faultCounts[String(nemesis.fault[..<end]), default: 0] += 1
         case .end:
             open[nemesis.fault, default: 0] -= 1
             healed += nemesis.healed ?? 0
@@ -326,9 +327,7 @@ extension Checker {
         verdict.bar("faults not undone", undone, "0", undone == 0)
         let planned = run?.plan.faults.count ?? 0
         let done = run.map { run in
-            Set(run.plan.faults.map { $0.description.prefix { $0 != "-" } }).reduce(0) {
-                $0 + faultCounts[String($1), default: 0]
-            }
+            Set(run.plan.faults.map(\.kind)).reduce(0) { $0 + faultCounts[$1, default: 0] }
         }
         verdict.bar("faults done as planned", done ?? 0, "= \(planned)", done ?? 0 == planned)
         verdict.bar("faults that failed", faultFailures.count, "0", faultFailures.isEmpty)

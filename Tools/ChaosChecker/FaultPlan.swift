@@ -94,7 +94,10 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         public var pause: Int
 
         /// `kill dispatcher-2`.
-        public var description: String { "\(action.rawValue) \(target.rawValue)-\(member)" }
+        public var description: String { "\(kind)-\(member)" }
+
+        /// `kill dispatcher`.
+        var kind: String { "\(action.rawValue) \(target.rawValue)" }
     }
 
     public var request: Request

@@ -34,12 +34,15 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
             try Data(Self.python.utf8).write(to: file)
             output = try await run("python3", [file.path, rawValue, method, url, body ?? ""] + headers)
         case .javaHTTP11, .javaHTTP2:
-            let file = folder.appending(path: "Probe.java")
-            try Data(Self.java.utf8).write(to: file)
-            output = try await run(
-                "java",
-                ["-Djdk.internal.httpclient.disableHostnameVerification=true", file.path, rawValue, method, url]
-                    + [body ?? ""] + headers)
+            // Compiled once: that takes longer than all requests.
+            if !FileManager.default.fileExists(atPath: folder.appending(path: "Probe.class").path) {
+                let file = folder.appending(path: "Probe.java")
+                try Data(Self.java.utf8).write(to: file)
+                let compiler = "jdk.compiler/com.sun.tools.javac.Main"
+                try await run("java", ["-m", compiler, "-d", folder.path, file.path])
+            }
+            let options = ["-Djdk.internal.httpclient.disableHostnameVerification=true", "-cp", folder.path, "Probe"]
+            output = try await run("java", options + [rawValue, method, url, body ?? ""] + headers)
         }
         let lines = output.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         return Answer(status: Int(lines[0]) ?? 0, body: lines.count > 1 ? String(lines[1]) : "")
@@ -78,6 +81,11 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
             connection.sendall(body.encode())
             while part := connection.recv(65536): answer += part
             head, content = answer.split(b"\\r\\n\\r\\n", 1)
+            if b"transfer-encoding: chunked" in head.lower():
+                rest, content = content, b""
+                while size := int(rest.split(b"\\r\\n", 1)[0], 16):
+                    rest = rest.split(b"\\r\\n", 1)[1]
+                    content, rest = content + rest[:size], rest[size + 2:]
             print(head.split()[1].decode(), content.decode(errors="replace"), sep="\\n", end="")
         else:
             kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
