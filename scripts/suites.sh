@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."
 
-limit=600 # seconds for one target, so that what hangs is named
+limit=1200 # seconds for one target, so that what hangs is named
 passed=0 failed=0 broken=()
 output=$(mktemp "${TMPDIR:-/tmp}/securepush-tests.XXXXXX")
 issues=$(mktemp "${TMPDIR:-/tmp}/securepush-issues.XXXXXX")

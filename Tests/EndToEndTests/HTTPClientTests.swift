@@ -17,7 +17,7 @@ struct HTTPClientTests {
             let others = [
                 try await stack.start("dispatcher", settings), try await stack.start("hub-emulator", settings),
             ]
-            for probe in HTTPProbe.available {
+            for probe in HTTPProbe.available where probe.isFor(TLS: isTLS) {
                 func send(
                     _ method: String, _ service: RunningService, _ path: String, _ headers: [String] = [],
                     _ body: String? = nil
@@ -26,7 +26,8 @@ struct HTTPClientTests {
                         method, "\(scheme)://127.0.0.1:\(service.port)\(path)", headers: headers, body: body,
                         in: stack.folder)
                 }
-                for service in [ingest, retrieval] + others {
+                // Each request of Java's is a start of its virtual machine.
+                for service in probe.isJava ? [] : [ingest, retrieval] + others {
                     let alive = try await send("GET", service, "/livez")
                     #expect(alive.status == 200 && alive.body.contains("alive"), "\(probe) \(service.process.name)")
                     let head = try await send("HEAD", service, "/livez")
@@ -61,7 +62,8 @@ struct HTTPClientTests {
         let batch = try await send(
             "POST", ingest, "/api/notifications/batch",
             [key, "Content-Type: application/x-ndjson", "Expect: 100-continue"], lines)
-        let results = batch.body.split(separator: "\n")
+        // The raw socket also shows the chunks around the lines.
+        let results = batch.body.split(separator: "\n").filter { $0.hasPrefix("{") }
         #expect(batch.status == 200 && results.count == 2 && results[1].contains("422"), "\(probe): \(batch)")
         let refused = try await send(
             "POST", ingest, "/api/notifications", ["Authorization: Bearer wrong", json, "Expect: 100-continue"], body)

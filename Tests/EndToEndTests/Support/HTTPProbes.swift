@@ -13,9 +13,20 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
+    var isJava: Bool { self == .javaHTTP11 || self == .javaHTTP2 }
+
     /// Java is a large runtime, which a machine need not have.
     static let available = allCases.filter {
-        !$0.rawValue.hasPrefix("java") || FileManager.default.isExecutableFile(atPath: "/usr/bin/java")
+        !$0.isJava || FileManager.default.isExecutableFile(atPath: "/usr/bin/java")
+    }
+
+    /// The old versions without TLS, HTTP/2 with it, and the rest with both.
+    func isFor(TLS isTLS: Bool) -> Bool {
+        switch self {
+        case .curlHTTP10, .pythonHTTP10, .javaHTTP11: !isTLS
+        case .curlHTTP2, .javaHTTP2: isTLS
+        case .curlHTTP11, .pythonHTTP11, .rawSocket: true
+        }
     }
 
     /// Sends one request and waits for the whole answer.
