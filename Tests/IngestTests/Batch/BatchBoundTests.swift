@@ -96,7 +96,7 @@ struct BatchBoundTests {
     @Test func aSlowStoreIsNoIdleTime() async throws {
         let store = MemoryStore()
         let writer = FakeWriter(store, isHolding: true)
-        try await withIngest(store: store, writer: writer, maxBatchIdle: .milliseconds(500), server: .live) { bench in
+        try await withIngest(store: store, writer: writer, maxBatchIdle: .seconds(3), server: .live) { bench in
             let big = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 200 * 1024))"}"# + "\n"
             try await RawConnection.with(port: bench.client.port) { connection in
                 let body = String(repeating: big, count: 20)
@@ -104,11 +104,11 @@ struct BatchBoundTests {
                 let half = connection.writer
                 let writing = Task { try await half.write(body) }
                 try await expectEventually { writer.waiting == 1 }
-                try await Task.sleep(for: .seconds(2))
+                try await Task.sleep(for: .seconds(5))
                 writer.release()
                 try await writing.value
                 let answer = try await connection.read(until: Self.endOfAnswer)
-                #expect(answer.split(separator: #""Id":"#).count == 21 && !answer.contains("408"))
+                #expect(answer.split(separator: #""Id":"#).count == 21 && !answer.contains("408"), "\(answer)")
             }
         }
     }
