@@ -2,7 +2,7 @@ import SecurePushCore
 import Storage
 import Testing
 
-@Suite("Every store: callbacks", .timeLimit(.minutes(5)))
+@Suite("Every store: callbacks", .timeLimit(.minutes(15)))
 struct CallbackTests {
     @Test("An append with a callback is durable, and repeating it changes nothing", arguments: conformingStores)
     func append(_ kind: StoreKind) async throws {

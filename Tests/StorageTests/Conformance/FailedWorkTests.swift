@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 /// Readiness follows from the work, and not from a ping: a database can answer and still do nothing.
-@Suite("A database that answers but does not do its work", .timeLimit(.minutes(5)))
+@Suite("A database that answers but does not do its work", .timeLimit(.minutes(15)))
 struct FailedWorkTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let kind: StoreKind

@@ -11,7 +11,7 @@ struct LifecycleTests {
         try await withStore(kind) { store in try await store.ping(timeout: .seconds(5)) }
     }
 
-    @Test("A stopped store refuses, and never hangs", .timeLimit(.minutes(5)), arguments: conformingDatabases)
+    @Test("A stopped store refuses, and never hangs", .timeLimit(.minutes(15)), arguments: conformingDatabases)
     func stopped(_ kind: StoreKind) async throws {
         let store = try await withStore(kind) { $0 }
         for call in StoreCall.allCases {

@@ -3,7 +3,7 @@ import Storage
 import Testing
 
 /// One element of a group that the database refuses must not fail the others: callers share transactions.
-@Suite("A value that the database refuses", .timeLimit(.minutes(5)))
+@Suite("A value that the database refuses", .timeLimit(.minutes(15)))
 struct RefusalTests {
     /// A rule that the database has besides ours, such as one of an operator: it refuses rows of the recipient `odd`.
     struct Rule: Sendable, CustomTestStringConvertible {

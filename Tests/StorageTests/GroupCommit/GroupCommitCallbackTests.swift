@@ -48,7 +48,7 @@ private final class Outputs: Sendable {
 
 private struct Broken: Error {}
 
-@Suite("Group commit with callbacks", .timeLimit(.minutes(5)))
+@Suite("Group commit with callbacks", .timeLimit(.minutes(15)))
 struct GroupCommitCallbackTests {
     private func commits(
         _ held: HeldCommits, limit: Int = 100, maxCount: Int = 1000

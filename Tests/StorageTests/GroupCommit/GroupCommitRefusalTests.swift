@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A group commit that is refused", .timeLimit(.minutes(5)))
+@Suite("A group commit that is refused", .timeLimit(.minutes(15)))
 struct GroupCommitRefusalTests {
     /// Group commits that refuse some elements with an error, and note the size of each try.
     private func commits(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The database roles of the services", .timeLimit(.minutes(5)))
+@Suite("The database roles of the services", .timeLimit(.minutes(15)))
 struct DatabaseRoleTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

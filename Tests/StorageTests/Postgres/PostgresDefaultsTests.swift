@@ -8,7 +8,7 @@ import Testing
 
 /// What an operator, a provider or another program has set for a server, a database or a role. The databases of the
 /// conformance suite have odd defaults too, see ``PostgresTestDatabase``.
-@Suite("PostgreSQL with odd defaults", .timeLimit(.minutes(5)))
+@Suite("PostgreSQL with odd defaults", .timeLimit(.minutes(15)))
 struct PostgresDefaultsTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// An append whose connection breaks before the result.
-@Suite(.timeLimit(.minutes(5))) struct PostgresRepetitionTests {
+@Suite(.timeLimit(.minutes(15))) struct PostgresRepetitionTests {
     private static let sleepers = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 
     /// Makes each insert of a notification wait until ``Self/release(_:)``.

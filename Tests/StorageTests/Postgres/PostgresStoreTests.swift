@@ -71,7 +71,7 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func callsDoNotWaitForAServerThatDoesNotAnswer() async throws {
+    @Test(.timeLimit(.minutes(15))) func callsDoNotWaitForAServerThatDoesNotAnswer() async throws {
         // Nobody takes the connection from the listener's queue, and connecting may last an hour: a call that waited
         // for it would run into the limit.
         let listener = try SilentListener()

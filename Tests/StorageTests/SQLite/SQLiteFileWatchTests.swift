@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// What is written to a file that nobody finds again is lost, so nothing is written to it.
-@Suite("A SQLite file that is not where it was", .timeLimit(.minutes(5)))
+@Suite("A SQLite file that is not where it was", .timeLimit(.minutes(15)))
 struct SQLiteFileWatchTests {
     enum Fault: CaseIterable {
         case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved
