@@ -81,8 +81,12 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     }
 
     func waitUntilDisconnected() async -> AMQPError {
-        guard link.handle != nil else { return link.lastError }
-        return await withCheckedContinuation { link.disconnectWaiter = $0 }
+        await withCheckedContinuation { waiter in
+            // Here and not before the call, which may give up the thread: the connection may end in between, and then
+            // nobody would resume the waiter.
+            guard link.handle != nil else { return waiter.resume(returning: link.lastError) }
+            link.disconnectWaiter = waiter
+        }
     }
 
     /// Cancels the consumer, requeues deliveries that nobody took, and waits until the others are settled.

@@ -41,11 +41,11 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     deinit { executor.stop() }
 
     func publish(_ messages: [AMQPMessage]) async -> Results {
-        guard link.handle != nil, !isShuttingDown else {
-            let error = AMQPError(.notConnected, isShuttingDown ? "shutting down" : link.lastError.message)
-            return messages.map { _ in .failure(error) }
-        }
-        return await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
+            guard link.handle != nil, !isShuttingDown else {
+                let error = AMQPError(.notConnected, isShuttingDown ? "shutting down" : link.lastError.message)
+                return continuation.resume(returning: messages.map { _ in .failure(error) })
+            }
             let refused = machine.submit(messages, waiter: continuation, deadline: .now + publishTimeout)
             if let refused { continuation.resume(returning: refused.results) }
         }
@@ -65,8 +65,12 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     }
 
     func waitUntilDisconnected() async -> AMQPError {
-        guard link.handle != nil else { return link.lastError }
-        return await withCheckedContinuation { link.disconnectWaiter = $0 }
+        await withCheckedContinuation { waiter in
+            // Here and not before the call, which may give up the thread: the connection may end in between, and then
+            // nobody would resume the waiter.
+            guard link.handle != nil else { return waiter.resume(returning: link.lastError) }
+            link.disconnectWaiter = waiter
+        }
     }
 
     /// Refuses new messages, and waits for the confirms of those that were accepted, at most until their deadline.
