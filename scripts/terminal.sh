@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # Sourced by the other scripts: words for people, and times.
+# shellcheck disable=SC2034 # the colours are for those scripts
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
     bold=$'\033[1m' dim=$'\033[2m' green=$'\033[32m' red=$'\033[31m' plain=$'\033[0m'
 else
     bold='' dim='' green='' red='' plain=''
 fi
-export bold dim green red plain
 
 say() { printf '%s\n' "$*"; }
 heading() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
