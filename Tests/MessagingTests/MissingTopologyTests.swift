@@ -5,8 +5,8 @@ import SecurePushCore
 import StackKit
 import Testing
 
-/// Exchanges, queues and bindings that are removed while the services run. One at a time: each has a dozen quorum queues,
-/// and a node that makes many at once nacks what comes to them.
+/// Exchanges, queues and bindings that are removed while the services run. One at a time: each has a dozen quorum
+/// queues, and a node that makes many at once nacks what comes to them.
 @Suite("What is removed from the broker", .serialized, .timeLimit(.minutes(15)))
 struct MissingTopologyTests {
     enum Fault: CaseIterable, CustomTestStringConvertible {
@@ -35,8 +35,8 @@ struct MissingTopologyTests {
             case .deadQueue: try await connection.delete(queue: topology.deadQueue)
             case .deadExchange: try await connection.delete(exchange: topology.deadExchange)
             }
-            // RabbitMQ 3.10 forgets a quorum queue only after its answer. One that is declared within the same moment can
-            // come up without a leader and confirms nothing, see QueueLeaderWatch.
+            // RabbitMQ 3.10 forgets a quorum queue only after its answer. One that is declared within the same moment
+            // can come up without a leader and confirms nothing, see QueueLeaderWatch.
             try await Task.sleep(for: .seconds(1))
         }
     }
