@@ -35,9 +35,6 @@ struct MissingTopologyTests {
             case .deadQueue: try await connection.delete(queue: topology.deadQueue)
             case .deadExchange: try await connection.delete(exchange: topology.deadExchange)
             }
-            // RabbitMQ 3.10 forgets a quorum queue only after its answer. One that is declared within the same moment
-            // can come up without a leader and confirms nothing, see QueueLeaderWatch.
-            try await Task.sleep(for: .seconds(1))
         }
     }
 
@@ -48,6 +45,9 @@ struct MissingTopologyTests {
                 try await AMQPConnection.with(stack.configuration.amqp) { connection in
                     try await fault.happen(stack.topology, connection)
                 }
+                // RabbitMQ 3.10 forgets a quorum queue only after its answer. One that is declared within the same
+                // moment can come up without a leader and confirms nothing, see QueueLeaderWatch.
+                try await Task.sleep(for: .seconds(1))
                 let message = DispatchMessage(id: NotificationID())
                 let isTaken = try await eventually(within: .seconds(60), every: .milliseconds(100)) {
                     let result = await stack.publisher.publish([message], to: fault.route)[0]
