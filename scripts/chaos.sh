@@ -7,6 +7,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
+. "$here/processes.sh"
 
 bin=${SECUREPUSH_BIN:-$here/../.build/debug}
 program=${CHAOS:-$here/../.build/debug/chaos}
@@ -19,20 +20,13 @@ folder=${CHAOS_DIRECTORY:-}
 if [ -n "$folder" ]; then mkdir -p "$folder"; else folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush-chaos.XXXXXX"); fi
 folder=$(cd "$folder" && pwd)
 
-# A process ID is taken again by others: only what runs out of this folder is ours.
-is_ours() {
-    local cwd
-    cwd=$(readlink "/proc/$1/cwd" 2>/dev/null || lsof -a -p "$1" -d cwd -Fn 2>/dev/null | sed -n 's/^n//p')
-    [ "$cwd" = "$folder/secrets" ]
-}
-
 end_leftovers() {
     trap - EXIT INT TERM
     local file pid
     if [ -n "${chaos:-}" ]; then kill -KILL "$chaos" 2>/dev/null || true; fi
     for file in "$folder"/run/*.pid; do
         pid=$(cat "$file" 2>/dev/null || true)
-        if [ -n "$pid" ] && is_ours "$pid"; then kill -KILL "$pid" 2>/dev/null || true; fi
+        if process_with "$pid" "$bin/"; then kill -KILL "$pid" 2>/dev/null || true; fi
     done
     if [ -f "$folder/rabbitmq/port" ]; then
         "$here/rabbitmq.sh" kill "$folder/rabbitmq" >/dev/null 2>&1 || true
@@ -42,9 +36,11 @@ end_leftovers() {
     fi
     if [ -d "$folder/postgres" ]; then "$here/postgres.sh" stop "$folder/postgres" >/dev/null 2>&1 || true; fi
 }
-trap end_leftovers EXIT
-
 [ -x "$bin/ingest" ] || die "$bin/ingest is missing; run \`make build\` first."
+bin=$(cd "$bin" && pwd)
+# A kept folder has the process IDs of an earlier run, which may belong to others now.
+rm -f "$folder"/run/*.pid
+trap end_leftovers EXIT
 "$program" --directory "$folder" --scripts "$here" --products "$bin" "$@" &
 chaos=$!
 trap 'kill -TERM "$chaos" 2>/dev/null || true' INT TERM

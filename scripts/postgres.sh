@@ -154,7 +154,10 @@ if [[ $1 == sql ]]; then
 fi
 command=$1 dir=$2 port=${3:-}
 [[ $command != start ]] || mkdir -p "$dir"
-dir=$(cd "$dir" 2>/dev/null && pwd -P) || dir=/nowhere
+if [[ ! -d $dir ]]; then # where no folder is, no server runs
+    case $command in stop | kill) exit 0 ;; status) exit 1 ;; *) usage ;; esac
+fi
+dir=$(cd "$dir" && pwd -P)
 programs=$(find_programs)
 case $command in
     start) [[ $port =~ ^[0-9]+$ ]] || usage; start ;;

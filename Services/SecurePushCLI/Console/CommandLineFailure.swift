@@ -19,7 +19,8 @@ enum CommandLineFailure {
         var message = withoutValues(SecurePush.message(for: error), arguments, options(of: command))
         if let last = message.last, last.isLetter || last.isNumber || "'`)>".contains(last) { message += "." }
         let whole = SecurePush.fullMessage(for: error, columns: HelpText.unwrapped)
-        let help = whole.split(separator: "\n").first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
+        // Not by "\n": a value that ends with a carriage return makes one character of it and the line end.
+        let help = whole.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
         return CommandFailure(
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
     }

@@ -86,7 +86,7 @@ extension KeysCommand {
                 from: try KeysCommand.ring(path, of: KeysCommand.origin(payloadKeysFile)).keyIDs, keep: keep,
                 remove: remove, addsKey: !addsNoKey)
             try await Rotate.check(asked, database: database, isForced: force)
-            return try PrivateFile.edit(path) { text in
+            let report = try PrivateFile.edit(path) { text in
                 guard let text else { throw CommandFailure(.configuration, "Cannot read \(path).") }
                 let ids = try KeysCommand.parse(text, path).keyIDs
                 let dropped = try KeyRotation.dropping(
@@ -106,6 +106,13 @@ extension KeysCommand {
                     changed, Report(file: path, sealing: sealing, added: addsNoKey ? nil : sealing, removed: dropped)
                 )
             }
+            let written = try KeysCommand.ring(path, of: KeysCommand.origin(payloadKeysFile)).keyIDs
+            guard written.first == report.sealing, !written.contains(where: report.removed.contains) else {
+                throw CommandFailure(
+                    .failed, "\(path) does not have the keys that were written. Another program may have changed it.",
+                    hint: "Look at its key IDs before you run the command again.")
+            }
+            return report
         }
 
         /// A new key whose ID is not in the ring.
