@@ -13,20 +13,17 @@ bin=${SECUREPUSH_BIN:-$here/../.build/debug}
 program=${CHAOS:-$here/../.build/debug/chaos}
 [ -x "$program" ] || die "$program is missing; run \`make tools\` first."
 case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$program" "$@" ;; esac
-# What crosses to the services is on loopback; a proxy would only be in the way.
-unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
+# What crosses to the services is on loopback; a proxy would only be in the way, and settings of another PostgreSQL too.
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY ${!PG*}
 
 folder=${CHAOS_DIRECTORY:-}
 if [ -n "$folder" ]; then mkdir -p "$folder"; else folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush-chaos.XXXXXX"); fi
 folder=$(cd "$folder" && pwd)
 
 end_leftovers() {
-    trap - EXIT INT TERM
     local file pid
-    if [ -n "${chaos:-}" ]; then kill -KILL "$chaos" 2>/dev/null || true; fi
     for file in "$folder"/run/*.pid; do
-        pid=$(cat "$file" 2>/dev/null || true)
-        if process_with "$pid" "$bin/"; then kill -KILL "$pid" 2>/dev/null || true; fi
+        if pid=$(recorded_process "$file"); then kill -KILL "$pid" 2>/dev/null || true; fi
     done
     if [ -f "$folder/rabbitmq/port" ]; then
         "$here/rabbitmq.sh" kill "$folder/rabbitmq" >/dev/null 2>&1 || true
@@ -36,11 +33,17 @@ end_leftovers() {
     fi
     if [ -d "$folder/postgres" ]; then "$here/postgres.sh" stop "$folder/postgres" >/dev/null 2>&1 || true; fi
 }
+
+finish() {
+    trap '' INT TERM HUP
+    trap - EXIT
+    if [ -n "${chaos:-}" ]; then kill -KILL "$chaos" 2>/dev/null || true; fi
+    end_leftovers
+}
 [ -x "$bin/ingest" ] || die "$bin/ingest is missing; run \`make build\` first."
-bin=$(cd "$bin" && pwd)
-# A kept folder has the process IDs of an earlier run, which may belong to others now.
-rm -f "$folder"/run/*.pid
-trap end_leftovers EXIT
+# Those of an earlier run in a folder that was kept.
+end_leftovers
+trap finish EXIT
 "$program" --directory "$folder" --scripts "$here" --products "$bin" "$@" &
 chaos=$!
 trap 'kill -TERM "$chaos" 2>/dev/null || true' INT TERM
@@ -52,7 +55,7 @@ while true; do
     kill -0 "$chaos" 2>/dev/null || break
 done
 chaos=
-end_leftovers
+finish
 if [ -z "${CHAOS_DIRECTORY:-}" ] && { [ "$result" -eq 0 ] || [ ! -f "$folder/history.ndjson" ]; }; then rm -rf "$folder"
 else warn "History, logs and data are in $folder; scripts/chaos.sh --check-only $folder/history.ndjson judges it again."; fi
 exit "$result"

@@ -12,14 +12,14 @@ start_device() {
     local name=$1 platform=$2
     shift 2
     "$bin/securepush" device --user alice --platform "$platform" --password-file "$secrets/alice.password" \
-        --timeout 60s "$@" >"$run/device-$name.out" 2>"$run/device-$name.err" </dev/null &
+        --timeout 180s "$@" >"$run/device-$name.out" 2>"$run/device-$name.err" </dev/null &
     devices+=($!)
     device_pid=$!
 }
 
 # Waits until a device listens to its push channel.
 await_device() {
-    local deadline=$((SECONDS + 30))
+    local deadline=$((SECONDS + 90))
     until grep -q ' listening ' "$run/device-$1.err" 2>/dev/null; do
         [ $SECONDS -lt $deadline ] && kill -0 "$2" 2>/dev/null || die "The device $1 did not come up."
         sleep 0.1
@@ -35,7 +35,7 @@ send() { "$bin/securepush" send --to alice --payload "$secret" --api-key-file "$
 
 # Waits until a device's output has a text.
 await_text() {
-    local deadline=$((SECONDS + 30))
+    local deadline=$((SECONDS + 90))
     until grep -qF -- "$2" "$run/device-$1.out" 2>/dev/null; do
         [ $SECONDS -lt $deadline ] || return 1
         sleep 0.1

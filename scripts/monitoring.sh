@@ -36,7 +36,7 @@ stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")" STORE BROKER_NODES 
 prometheus=
 finish() {
     local result=$?
-    trap - EXIT INT TERM
+    ignore_signals
     if [ -n "$prometheus" ]; then kill "$prometheus" 2>/dev/null && wait "$prometheus" 2>/dev/null || true; fi
     [ $result -eq 0 ] || tail -n 20 "$run/prometheus.log" "$run/load.out" >&2 2>/dev/null || true
     stack_stop

@@ -120,7 +120,7 @@ start() {
 
 # The server has a session of its own, which Ctrl-C does not reach, and may not have written its number yet.
 abandon_start() {
-    trap - INT TERM HUP
+    trap '' INT TERM HUP
     local deadline=$((SECONDS + 10))
     until is_running || ((SECONDS >= deadline)); do sleep 0.1; done
     stop

@@ -23,8 +23,12 @@ recorded_process() {
 
 # process_with PID TEXT: whether a process lives whose command line has TEXT. It is for servers that write their own
 # process ID into a file: TEXT names the folder of their data.
-process_with() {
-    is_process_id "$1" && is_alive "$1" && [[ $(ps -ww -o args= -p "$1" 2>/dev/null) == *"$2"* ]]
+process_with() { is_process_id "$1" && is_alive "$1" && [[ $(command_line "$1") == *"$2"* ]]; }
+
+# The arguments of a process, separated by spaces. `ps` shows letters that the locale does not have as question marks.
+command_line() {
+    if [ -r "/proc/$1/cmdline" ]; then tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" || true
+    else ps -ww -o args= -p "$1" 2>/dev/null || true; fi
 }
 
 # A number that is no process, or init's, is never sent a signal: `kill 0` and `kill -1` would reach many.

@@ -65,13 +65,16 @@ prepare() {
 start() {
     if everything_runs; then url && return; fi
     prepare
-    trap 'result=$?; [ $result = 0 ] || stop; exit $result' EXIT
-    local first="" number
+    local first="" number starting=() is_complete=
+    # Bash gives the EXIT trap the code of its last command, not that of a signal. Background jobs do not hear Ctrl-C.
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    trap '[ -n "$is_complete" ] || abandon_start' EXIT
     if [ ! -f "$dir/joined" ]; then
         node start 1 "$(port_of 1)"
         first=1
     fi
-    local starting=()
     for number in $nodes; do
         [ "$number" != "$first" ] || continue
         node start "$number" "$(port_of "$number")" >&2 &
@@ -81,7 +84,15 @@ start() {
     await_members "$nodes"
     touch "$dir/joined"
     node heal 1 >&2
+    is_complete=yes
     url
+}
+
+abandon_start() {
+    trap '' INT TERM HUP
+    if [ ${#starting[@]} -gt 0 ]; then kill "${starting[@]}" 2>/dev/null || true; fi
+    wait
+    stop
 }
 
 everything_runs() {
@@ -143,7 +154,7 @@ leader() {
 [ $# -ge 2 ] || usage
 command=$1
 mkdir -p "$2"
-dir=$(cd "$2" && pwd)
+dir=$(cd "$2" && pwd -P)
 port=$(cat "$dir/port" 2>/dev/null || true)
 if [ "$command" = start ]; then port=${3:-${port:-$(free_ports 9)}}; fi
 [ -n "$port" ] || fail "there is no cluster in $dir"

@@ -106,6 +106,9 @@ start() {
     mkdir -p "$dir/home" "$dir/log" "$dir/mnesia"
     chmod 700 "$dir"
     if node_is_alive && answers_amqp; then return; fi
+    # A node of this folder that does not answer, or listens on another port, would lose its record.
+    end_node TERM "$(node_pid)"
+    end_launched
     echo "$port" >"$dir/port"
     write_configuration
     # The servers have sessions of their own, which Ctrl-C does not reach.
@@ -239,7 +242,7 @@ ctl() {
 [ $# -ge 2 ] || usage
 command=$1
 mkdir -p "$2"
-dir=$(cd "$2" && pwd)
+dir=$(cd "$2" && pwd -P)
 port=$(cat "$dir/port" 2>/dev/null || true)
 [ "$command" != start ] || port=${3:-$port}
 [ "$command" != start ] || [ -n "$port" ] || usage

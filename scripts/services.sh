@@ -16,7 +16,11 @@ stack_use() {
     local variable
     for variable in $(compgen -e); do
         case " $ordinary_variables ${*:2} SHELLOPTS BASHOPTS " in *" $variable "*) continue ;; esac
-        case $variable in STACK_*) [ $# -eq 1 ] || continue ;; esac
+        case $variable in
+            STACK_*) [ $# -eq 1 ] || continue ;;
+            # It may have the name of a variable of these scripts.
+            *[[:lower:]]*) export -n "${variable?}" && continue ;;
+        esac
         unset "$variable"
     done
     # Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
@@ -171,7 +175,7 @@ service_pid() { recorded_process "$run/$1.pid"; }
 service_is_alive() { service_pid "$1" >/dev/null; }
 
 wait_until_ready() {
-    local name=$1 port=$2 deadline=$((SECONDS + 30))
+    local name=$1 port=$2 deadline=$((SECONDS + 90))
     while [ $SECONDS -lt $deadline ]; do
         # The answer may be another stack's, which took the port first; then this service has ended.
         if ! service_is_alive "$name"; then break; fi
@@ -246,17 +250,23 @@ stack_stop_at_exit() {
 
 stack_end() {
     local result=$?
-    trap - EXIT INT TERM
+    ignore_signals
     "$before_stack_stop" "$result"
     (exit $result) || stack_failed
     stack_stop
     exit "$result"
 }
 
+# For an EXIT trap: a second Ctrl-C must not end the clean-up, here and in the scripts that it calls.
+ignore_signals() {
+    trap '' INT TERM HUP
+    trap - EXIT
+}
+
 # For an EXIT trap: after a failure prints the log of the failed service, and stops the stack.
 stack_failed() {
     local result=$?
-    trap - EXIT
+    ignore_signals
     if [ $result -ne 0 ]; then
         local name=${failed_service:-}
         if [ -n "$name" ] && [ -s "$run/$name.log" ]; then

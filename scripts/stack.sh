@@ -23,9 +23,13 @@ up() {
         say "The stack is up already."
     else
         stack_stop
+        # Bash gives the EXIT trap the code of its last command, not that of a signal.
+        trap 'exit 130' INT
+        trap 'exit 143' TERM
+        trap 'exit 129' HUP
         trap 'stack_failed' EXIT
         stack_start
-        trap - EXIT
+        trap - EXIT INT TERM HUP
     fi
     usage_hints
 }
@@ -50,16 +54,18 @@ usage_hints() {
 
 # Processes whose record is gone are not stopped: nothing would tell them from those of another checkout.
 down() {
-    if stack_is_recorded; then
-        stack_stop
+    local port ports="8080 8081 8082 8083 8090" left=() was_recorded=
+    ! stack_is_recorded || was_recorded=yes
+    if [ -f "$run/ports" ]; then ports=$(sed -n 's/^[a-z]*_port=//p' "$run/ports"); fi
+    [ -z "$was_recorded" ] || stack_stop
+    for port in $ports; do port_is_free "$port" || left+=("$port"); done
+    if [ -n "$was_recorded" ] && [ ${#left[@]} -eq 0 ]; then
         say "The stack is down; its data is in $stack."
         return
     fi
-    say "No process of a stack is on record in $run."
-    local port
-    for port in 8080 8081 8082 8083 8090; do
-        port_is_free "$port" || say "Port $port is in use. If it is a service of this stack whose folder was removed, stop that process yourself."
-    done
+    [ -n "$was_recorded" ] || say "No process of a stack is on record in $run."
+    [ ${#left[@]} -eq 0 ] || say "In use: port ${left[*]}. If a service of this stack listens there whose record was removed, stop that process yourself."
+    [ -z "$was_recorded" ]
 }
 
 case $action in

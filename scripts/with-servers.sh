@@ -13,7 +13,9 @@ unset ${!PG*}
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush.XXXXXX")
 stop_servers() {
-    trap - EXIT INT TERM
+    # A second Ctrl-C must not end the clean-up.
+    trap '' INT TERM HUP
+    trap - EXIT
     # It may still be starting.
     if [ -n "${postgres:-}" ]; then kill "$postgres" 2>/dev/null && wait "$postgres" || true; fi
     "$here/rabbitmq.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true

@@ -9,7 +9,7 @@ extension OwnBrokerTests {
             try await withRabbitMQServer { server in
                 let configuration = try brokerConfiguration(server.url)
                 let topology = AMQPTopology(queues: [.init("alarmed", arguments: ["x-queue-type": "quorum"])])
-                try await withPublisher(configuration, topology, timeout: .seconds(3)) { publisher in
+                try await withPublisher(configuration, topology, timeout: .seconds(30)) { publisher in
                     #expect(await codes(publisher, messages(0..<1, to: "alarmed")).isEmpty)
                     try await server.control("set_vm_memory_high_watermark", "0")
                     // The broker tells a connection of the alarm when it publishes (connection.blocked).

@@ -1,4 +1,4 @@
 import Testing
 
 /// Tests with a broker of their own, one after the other: starting brokers side by side is slower than in a row.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnBrokerTests {}
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OwnBrokerTests {}

@@ -50,10 +50,10 @@ struct LocalStackProcessTests {
     func brokenOff(_ signal: Int32) async throws {
         try await withFolder { folder in
             let node = folder.appending(path: "rabbitmq")
+            let port = try freePorts(3)
             let start = try Program(
                 URL(filePath: "/bin/bash"),
-                [Scripts.ofThisCheckout.folder.appending(path: "rabbitmq.sh").path, "start", node.path]
-                    + [String(try freePorts(3))],
+                [Scripts.ofThisCheckout.folder.appending(path: "rabbitmq.sh").path, "start", node.path, "\(port)"],
                 environment: ProcessInfo.processInfo.environment, output: folder.appending(path: "output"),
                 folder: folder)
             let record = node.appending(path: "server.pid")
@@ -62,9 +62,38 @@ struct LocalStackProcessTests {
             #expect(await start.waitUntilEnd(within: .seconds(60)))
             let left = try await eventually(within: .seconds(60)) {
                 let processes = try await run("ps", ["-ww", "-eo", "args="])
-                return !processes.contains("-home \(node.path)/home ")
+                return !processes.contains("-home \(node.path)/home ") && !processes.contains(" -port \(port + 2)")
             }
-            #expect(left, "a node of \(node.path) is still there")
+            #expect(left, "a node of \(node.path) is still there, or its epmd")
+        }
+    }
+
+    @Test("A stack that is broken off while its services start leaves none", arguments: [SIGINT, SIGTERM])
+    func stackBrokenOff(_ signal: Int32) async throws {
+        try await withFolder { folder in
+            let bin = ["SECUREPUSH_BIN": ProcessUnderTest.executables.path]
+            let start = try Program(
+                URL(filePath: "/bin/bash"),
+                [Scripts.ofThisCheckout.folder.appending(path: "stack.sh").path, "up", folder.path],
+                environment: ProcessInfo.processInfo.environment.merging(bin) { $1 },
+                output: folder.appending(path: "output"), folder: folder)
+            let record = folder.appending(path: "run/ingest.pid")
+            #expect(try await eventually { FileManager.default.fileExists(atPath: record.path) })
+            let processes = Scripts.ofThisCheckout.folder.appending(path: "processes.sh").path
+            // Before a signal, so that the record is complete.
+            let ingest = try await run(
+                "/bin/bash",
+                ["-c", #". "$0"; until recorded_process "$1"; do sleep 0.1; done"#, processes, record.path])
+            start.send(signal)
+            #expect(await start.waitUntilEnd(within: patience))
+            #expect(start.exitCode == 128 + signal)
+            let isGone = try await eventually {
+                let all = try await run("ps", ["-ww", "-eo", "pid=,args="])
+                let lines = all.split(separator: "\n").map { $0.drop { $0 == " " } }
+                return !all.contains("-home \(folder.path)/rabbitmq/home ")
+                    && !lines.contains { $0.hasPrefix(ingest.dropLast() + " ") }
+            }
+            #expect(isGone, "services or the broker of \(folder.path) are still there")
         }
     }
 

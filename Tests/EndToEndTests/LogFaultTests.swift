@@ -34,7 +34,7 @@ import Testing
             #expect(try await service.get("/metrics").status == 200)
             service.program.send(SIGTERM)
             if signals == 2 { service.program.send(SIGTERM) }
-            #expect(await service.program.waitUntilEnd(within: .seconds(10)))
+            #expect(await service.program.waitUntilEnd(within: patience))
             if signals == 1 { #expect(service.program.exitCode == 0) }
         }
     }
@@ -54,14 +54,14 @@ import Testing
             // What is written before a normal end is not lost.
             let end = try await read(reader) { $0.contains(#""body":"Stopped""#) }
             #expect(end.contains(#""body":"Stopped""#))
-            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+            #expect(await service.program.waitUntilEnd(within: patience) && service.program.exitCode == 0)
         }
     }
 
     /// Reads what comes until it is enough.
     private func read(_ reader: Int32, until isEnough: (String) -> Bool) async throws -> String {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
-        _ = try await eventually(within: .seconds(30)) {
+        _ = try await eventually(within: patience) {
             while case let count = Foundation.read(reader, &buffer, buffer.count), count > 0 {
                 bytes += buffer[..<count]
             }
@@ -83,7 +83,7 @@ import Testing
             try await Task.sleep(for: .seconds(3))
             #expect(try await service.figure("process_cpu_seconds_total") - before < 1)
             service.program.send(SIGTERM)
-            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+            #expect(await service.program.waitUntilEnd(within: patience) && service.program.exitCode == 0)
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
             let probe = try await service.get("/livez")
             #expect(probe.status == 200)
             service.program.send(SIGTERM)
-            let hasEnded = await service.program.waitUntilEnd(within: .seconds(10))
+            let hasEnded = await service.program.waitUntilEnd(within: patience)
             #expect(hasEnded)
         }
     }
@@ -130,7 +130,7 @@ import Testing
             }
             #endif
             service.program.send(SIGTERM)
-            #expect(await service.program.waitUntilEnd(within: .seconds(10)) && service.program.exitCode == 0)
+            #expect(await service.program.waitUntilEnd(within: patience) && service.program.exitCode == 0)
             var verifier = AuditVerifier()
             let lines = try FileContent(path: audit).text.split(separator: "\n")
             for line in lines { verifier.check(Array(line.utf8), at: String(line)) }

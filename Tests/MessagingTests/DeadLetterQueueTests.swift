@@ -58,7 +58,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
     return letters
 }
 
-@Suite(.timeLimit(.minutes(2))) struct DeadLetterQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadLetterQueueTests {
     @Test func lettersTellWhatIsOwedAndWhy() async throws {
         let sent = sampleLetters(2)
         try await withLetters(sent) { configuration in

@@ -9,7 +9,7 @@ import Tracing
 
 @testable import Messaging
 
-@Suite("Spans of published messages", .timeLimit(.minutes(1)))
+@Suite("Spans of published messages", .timeLimit(.minutes(5)))
 struct PublishSpansTests {
     private let sender = TraceContext.random(isSampled: true)
 

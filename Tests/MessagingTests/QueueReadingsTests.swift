@@ -5,7 +5,7 @@ import StackKit
 import TestSupport
 import Testing
 
-@Suite("Readings of the queues", .timeLimit(.minutes(2))) struct QueueReadingsTests {
+@Suite("Readings of the queues", .timeLimit(.minutes(5))) struct QueueReadingsTests {
     @Test func everyQueueIsReadOnceForAllWhoAsk() async throws {
         try await withStack { stack in
             let readings = RabbitMQQueueReadings(configuration: stack.configuration)

@@ -7,7 +7,7 @@ import Testing
 @testable import Messaging
 
 /// How long a question may take, with a broker in memory.
-@Suite("Readings of slow queues", .timeLimit(.minutes(1)))
+@Suite("Readings of slow queues", .timeLimit(.minutes(5)))
 struct SlowQueueReadingsTests {
     /// A broker that needs some time of a clock for each answer. Only it moves the clock. It may be silent at first.
     private final class SlowBroker: QueueInspector {

@@ -8,7 +8,7 @@ import Testing
 
 /// Messages that somebody else put into the dispatch queue. Each must reach the dead-letter queue with a reason, and
 /// none may cost more memory than its limit.
-@Suite(.timeLimit(.minutes(2))) struct UnreadableMessageTests {
+@Suite(.timeLimit(.minutes(5))) struct UnreadableMessageTests {
     private let id = NotificationID()
 
     private func message(_ stack: Stack, body: [UInt8]? = nil, headers: AMQPTable = AMQPTable()) -> AMQPMessage {

@@ -10,7 +10,7 @@ import Testing
 @testable import Retrieval
 
 /// Pages with payloads reserve memory before the store loads anything.
-@Suite("The memory of inbox pages with payloads", .timeLimit(.minutes(2)))
+@Suite("The memory of inbox pages with payloads", .timeLimit(.minutes(5)))
 struct InboxMemoryTests {
     /// A store in memory whose payloads are loaded when the test says so.
     private final class HoldingReader: PayloadReader, Inbox {

@@ -14,18 +14,20 @@ private func run(_ program: String, _ arguments: [String]) async throws -> Strin
     let (ended, end) = AsyncStream.makeStream(of: Int32.self)
     process.terminationHandler = { end.yield($0.terminationStatus) }
     try process.run()
+    // Read first: a program whose pipe is full does not end.
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     for await status in ended {
         guard status == 0 else { throw Failed(arguments: arguments, status: status) }
         break
     }
-    return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    return text
 }
 
 /// A client that is not ours, for what a library would hide.
 enum Curl {
     /// Head and body of the answer.
     static func get(_ url: URL, _ options: String...) async throws -> String {
-        try await run("curl", ["-sik", "--max-time", "20"] + options + [url.absoluteString])
+        try await run("curl", ["-sik", "--max-time", "60"] + options + [url.absoluteString])
     }
 
     /// What `openssl` prints.

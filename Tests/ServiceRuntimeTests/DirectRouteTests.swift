@@ -11,7 +11,7 @@ import Testing
 @testable import ServiceRuntime
 
 /// Direct routes on real connections. The router has the same paths and says that it was the router.
-@Suite("Direct routes", .serialized, .timeLimit(.minutes(2)))
+@Suite("Direct routes", .serialized, .timeLimit(.minutes(5)))
 struct DirectRouteTests {
     private struct Failed: Error {}
 

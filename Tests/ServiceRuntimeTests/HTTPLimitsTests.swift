@@ -6,7 +6,7 @@ import Testing
 
 @testable import ServiceRuntime
 
-@Suite("Limits and deadlines of connections", .serialized, .timeLimit(.minutes(2)))
+@Suite("Limits and deadlines of connections", .serialized, .timeLimit(.minutes(5)))
 struct HTTPLimitsTests {
     // MARK: Numbers
 
@@ -83,7 +83,7 @@ struct HTTPLimitsTests {
     // MARK: Deadlines
 
     @Test func aConnectionWithoutARequestIsClosed() async throws {
-        try await withLimitedServer({ $0.idleTimeout = .milliseconds(200) }) { server in
+        try await withLimitedServer({ $0.idleTimeout = .seconds(2) }) { server in
             let silent = try server.connect()
             let used = try server.connect()
             used.send("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -106,11 +106,12 @@ struct HTTPLimitsTests {
     }
 
     @Test func aRequestAfterAnotherHasItsOwnDeadline() async throws {
-        try await withLimitedServer({ $0.headerTimeout = .milliseconds(500) }) { server in
+        try await withLimitedServer({ $0.headerTimeout = .seconds(5) }) { server in
             let connection = try server.connect()
+            // Together longer than the limit of one head; each with time to spare.
             for _ in 0..<5 {
                 connection.send("GET /livez HTTP/1.1\r\n")
-                try await Task.sleep(for: .milliseconds(150))
+                try await Task.sleep(for: .milliseconds(1300))
                 connection.send("Host: a\r\n\r\n")
             }
             try await expectEventually { connection.text.components(separatedBy: "alive").count == 6 }
@@ -168,10 +169,10 @@ struct HTTPLimitsTests {
     @Test func aServiceThatReadsLateIsNotTheClientsFault() async throws {
         let size = 4 << 20
         try await withLimitedServer(
-            { $0.bodyTimeout = .milliseconds(200) },
+            { $0.bodyTimeout = .seconds(3) },
             routes: { router in
                 router.post("/late") { request, _ in
-                    try await Task.sleep(for: .seconds(1))
+                    try await Task.sleep(for: .seconds(5))
                     return "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes"
                 }
             },

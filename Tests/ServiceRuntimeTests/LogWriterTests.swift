@@ -15,7 +15,7 @@ import Darwin
 #endif
 
 /// A log that nobody reads, that is read late, or that takes nothing any more.
-@Suite("Writer of the log", .timeLimit(.minutes(2))) struct LogWriterTests {
+@Suite("Writer of the log", .timeLimit(.minutes(5))) struct LogWriterTests {
     /// A pipe, whose writing end blocks or does not.
     private final class LogPipe: Sendable {
         let (reader, writer): (Int32, Int32)

@@ -81,7 +81,7 @@ struct ServiceGroupTests {
             #expect(await stream.first { _ in true } == "start store")
             await group.triggerGracefulShutdown()
             tasks.addTask {
-                try? await Task.sleep(for: .seconds(10))
+                try? await Task.sleep(for: patience)
                 return false
             }
             defer { tasks.cancelAll() }

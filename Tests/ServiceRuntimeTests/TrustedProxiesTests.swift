@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceRuntime
 
-@Suite("TRUSTED_PROXIES", .timeLimit(.minutes(2)))
+@Suite("TRUSTED_PROXIES", .timeLimit(.minutes(5)))
 struct TrustedProxiesTests {
     private static let blocks = "10.0.0.0/8, 2001:db8:1::/48, 192.0.2.7, ::1"
 

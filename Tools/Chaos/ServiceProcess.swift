@@ -11,6 +11,7 @@ final class ServiceProcess: Sendable {
     private let executable: URL
     private let environment: [String: String]
     private let folder: RunFolder
+    private let scripts: Scripts
     private let logs: LogCollector
     private let history: HistoryWriter
     private let state = Mutex(State())
@@ -23,7 +24,7 @@ final class ServiceProcess: Sendable {
 
     init(
         _ name: String, executable: URL, port: Int, environment: [String: String], folder: RunFolder,
-        logs: LogCollector, history: HistoryWriter
+        scripts: Scripts, logs: LogCollector, history: HistoryWriter
     ) {
         self.name = name
         self.executable = executable
@@ -32,14 +33,20 @@ final class ServiceProcess: Sendable {
             $1
         }
         self.folder = folder
+        self.scripts = scripts
         self.logs = logs
         self.history = history
     }
 
     func start() throws {
+        // The shell leaves a record by which chaos.sh knows the process again, and becomes the service.
         let program = try Program(
-            executable, environment: environment, output: logs.pipe(for: name), folder: folder.secrets)
-        try Data("\(program.id)\n".utf8).write(to: folder.run.appending(path: "\(name).pid"))
+            URL(filePath: "/bin/bash"),
+            [
+                "-c", #". "$1" && record_process "$2" $$ && exec "$0""#, executable.path,
+                scripts.folder.appending(path: "processes.sh").path, folder.run.appending(path: "\(name).pid").path,
+            ],
+            environment: environment, output: logs.pipe(for: name), folder: folder.secrets)
         state.withLock {
             $0.program = program
             $0.isDown = false

@@ -39,7 +39,8 @@ struct Stack: Sendable {
         do {
             try await broker.start()
             if options.database == .postgres { try await database.start() }
-            let stack = Stack(options, folder, secrets, broker, database, firstPort: port + 4, history)
+            let stack = Stack(
+                options, folder, secrets, broker, database, scripts, firstPort: port + 4, history)
             try await stack.startServices()
             return stack
         } catch {
@@ -50,7 +51,7 @@ struct Stack: Sendable {
 
     private init(
         _ options: ChaosOptions, _ folder: RunFolder, _ secrets: StackSecrets, _ broker: any Broker,
-        _ database: PostgresServer, firstPort first: Int, _ history: HistoryWriter
+        _ database: PostgresServer, _ scripts: Scripts, firstPort first: Int, _ history: HistoryWriter
     ) {
         (self.options, self.folder, self.secrets, self.broker, self.database) =
             (options, folder, secrets, broker, database)
@@ -64,7 +65,7 @@ struct Stack: Sendable {
         {
             ServiceProcess(
                 name, executable: products.appending(path: product), port: port, environment: environment,
-                folder: folder, logs: logs, history: history)
+                folder: folder, scripts: scripts, logs: logs, history: history)
         }
         emulator = service("hub-emulator", "hub-emulator", first, settings.emulator)
         retrievals = [service("retrieval", "retrieval-1", first + 1, settings.retrieval)]

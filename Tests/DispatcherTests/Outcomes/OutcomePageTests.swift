@@ -5,7 +5,7 @@ import Testing
 @testable import Dispatcher
 
 /// How a page of questions is asked, and what counts of it.
-@Suite(.timeLimit(.minutes(2))) struct OutcomePageTests {
+@Suite(.timeLimit(.minutes(5))) struct OutcomePageTests {
     private let bench = OutcomeBench()
 
     /// A store that fails to store outcomes once.

@@ -5,7 +5,7 @@ import Testing
 @testable import Dispatcher
 
 /// What happens while hubs are not to be asked.
-@Suite(.timeLimit(.minutes(2))) struct OutcomePauseTests {
+@Suite(.timeLimit(.minutes(5))) struct OutcomePauseTests {
     private let bench = OutcomeBench()
 
     private static let success = FakeTelemetry.Answer.success(MessageOutcome(["Success": 1]))

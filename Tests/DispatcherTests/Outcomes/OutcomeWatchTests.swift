@@ -8,7 +8,7 @@ import Testing
 @testable import Dispatcher
 
 /// What a dispatcher asks the hub, and when.
-@Suite(.timeLimit(.minutes(2))) struct OutcomeWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct OutcomeWatchTests {
     private let bench = OutcomeBench()
 
     @Test func theOutcomesAreStored() async throws {

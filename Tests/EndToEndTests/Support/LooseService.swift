@@ -40,7 +40,7 @@ struct LooseService: Sendable {
     }
 
     func get(_ path: String) async throws -> LoopbackHTTP.Response {
-        try await Self.http.send(.GET, port: port, path, timeout: .seconds(20))
+        try await Self.http.send(.GET, port: port, path, timeout: patience)
     }
 
     /// Waits until it answers.

@@ -7,7 +7,7 @@ import Testing
 @testable import Ingest
 
 /// Requests that cannot do all at once go on where the one before has ended.
-@Suite("Repeated resends and replays", .serialized, .timeLimit(.minutes(2)))
+@Suite("Repeated resends and replays", .serialized, .timeLimit(.minutes(5)))
 struct AdminResendTests {
     private let store = MemoryStore()
     private let handedOver = Mailbox<OutboxEntry>()

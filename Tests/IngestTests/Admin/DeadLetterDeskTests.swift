@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("The dead letters for all who ask", .timeLimit(.minutes(1)))
+@Suite("The dead letters for all who ask", .timeLimit(.minutes(5)))
 struct DeadLetterDeskTests {
     /// Counts connections. It may keep the first one waiting, or refuse them.
     private final class Broker: Sendable {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("The polls of other processes", .timeLimit(.minutes(2)))
+@Suite("The polls of other processes", .timeLimit(.minutes(5)))
 struct MetricsPollerTests {
     /// Another process on this machine, which answers `/metrics`.
     private final class OtherProcess: Sendable {

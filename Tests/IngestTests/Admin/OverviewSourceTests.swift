@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite("What the overview costs the store", .timeLimit(.minutes(1)))
+@Suite("What the overview costs the store", .timeLimit(.minutes(5)))
 struct OverviewSourceTests {
     /// Counts the questions, and does not answer them if it is told so.
     private final class CountingStore: AllNotifications {

@@ -8,7 +8,7 @@ import Testing
 @testable import Ingest
 
 /// What only a connection shows: when results come, and what becomes of what nobody reads.
-@Suite("A batch over a connection", .timeLimit(.minutes(2)))
+@Suite("A batch over a connection", .timeLimit(.minutes(5)))
 struct BatchStreamingTests {
     private static let line = #"{"Recipient":"alice","Payload":1}"# + "\n"
     private static let endOfAnswer = "\r\n0\r\n\r\n"

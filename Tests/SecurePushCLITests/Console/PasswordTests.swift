@@ -4,7 +4,7 @@ import Testing
 @testable import SecurePushCLI
 
 /// `users add` on a terminal, and without one.
-@Suite(.timeLimit(.minutes(2))) struct PasswordTests {
+@Suite(.timeLimit(.minutes(5))) struct PasswordTests {
     private static func add(_ folder: String, _ answers: [String], _ flags: [String] = []) async throws
         -> TerminalRun
     {

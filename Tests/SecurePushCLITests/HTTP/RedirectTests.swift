@@ -5,7 +5,7 @@ import Testing
 @testable import SecurePushCLI
 
 /// Servers that send the command line elsewhere, or never end.
-@Suite(.timeLimit(.minutes(2))) struct RedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectTests {
     @Test(arguments: [301, 302, 303, 307, 308])
     func `No redirect is followed, and the message names the other host alone`(status: Int) async throws {
         try await ScriptedServer.with { _, _ in

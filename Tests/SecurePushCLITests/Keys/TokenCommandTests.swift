@@ -5,7 +5,7 @@ import Testing
 @testable import SecurePushCLI
 
 /// `token` signs tokens as retrieval would, and says what is wrong in terms of its own options.
-@Suite(.timeLimit(.minutes(2))) struct TokenCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenCommandTests {
     /// The claims of a JWT (RFC 7519), unverified.
     private static func claims(_ token: String) throws -> JSONValue {
         let part = try #require(token.split(separator: ".").dropFirst().first)

@@ -24,7 +24,7 @@ import Testing
         return LoadReport(measurements.snapshot, plan: plan, interrupted: true)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `What is in flight gets its answer, and nothing more is sent`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `What is in flight gets its answer, and nothing more is sent`() async throws {
         let report = try await interrupted(HeldIngest(answers: 4), patience: .seconds(30))
         #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 4, unknown: 0))
         #expect(report.sent == 4)
@@ -34,7 +34,7 @@ import Testing
         #expect(text.contains("interrupted 4 were in flight, 4 of them were answered"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `What gets no answer in time is unknown`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `What gets no answer in time is unknown`() async throws {
         let report = try await interrupted(HeldIngest(answers: 1), patience: .milliseconds(200))
         #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 1, unknown: 3))
         #expect(report.sent == 4)
@@ -53,7 +53,7 @@ import Testing
         #expect(measurements.snapshot.sent == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `The dispatch is counted once after a stop`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `The dispatch is counted once after a stop`() async throws {
         let (measurements, stop) = (LoadMeasurements(LoadPlan(count: 100, concurrency: 1)), StopRequest())
         var behavior = FakeIngest.Behavior()
         behavior.looksUntilDispatched = 0

@@ -43,7 +43,7 @@ import Testing
         #expect(dispatch.dispatchedPerSecond == 721.4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Devices of a test that cannot begin are removed`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Devices of a test that cannot begin are removed`() async throws {
         let answer = { @Sendable (request: String, _: Int) in
             ScriptedServer.Answer(status: request.hasPrefix("PUT ") ? 400 : 200)
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import SecurePushCLI
 
 /// `securepush top` on a terminal: how it is left, and that it leaves the terminal as it was.
-@Suite(.timeLimit(.minutes(2))) struct TopTerminalTests {
+@Suite(.timeLimit(.minutes(5))) struct TopTerminalTests {
     @Test(arguments: ["q", "Q", "SIGINT", "SIGTERM"])
     func `A key or a signal leaves it, and the terminal is as before`(way: String) async throws {
         let terminal = try PseudoTerminal()

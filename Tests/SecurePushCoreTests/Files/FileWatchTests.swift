@@ -11,7 +11,7 @@ import Darwin
 
 /// Files that a service watches. A FIFO without a writer stands for a file system that does not answer: opening it for
 /// reading blocks.
-@Suite("Files that are watched", .timeLimit(.minutes(2)))
+@Suite("Files that are watched", .timeLimit(.minutes(5)))
 struct FileWatchTests {
     private struct NoNumber: Error {}
 

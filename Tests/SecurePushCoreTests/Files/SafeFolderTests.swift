@@ -4,7 +4,7 @@ import Testing
 @testable import SecurePushCore
 
 /// What root does in a folder that another user owns, and in which that user has put something.
-@Suite(.enabled(if: geteuid() == 0, "Only root has something to give away."), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: geteuid() == 0, "Only root has something to give away."), .timeLimit(.minutes(5)))
 struct SafeFolderTests {
     /// `nobody` plays the user of a service.
     private static let nobody: uid_t = 65534

@@ -13,7 +13,7 @@ import Testing
 @testable import ServiceRuntime
 
 /// Spans and lines of the access log, by the router and by a direct route.
-@Suite("Spans and the access log of requests", .timeLimit(.minutes(1)))
+@Suite("Spans and the access log of requests", .timeLimit(.minutes(5)))
 struct RequestTraceTests {
     private static let sender = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     private static let notification = "00-11111111111111111111111111111111-2222222222222222-01"

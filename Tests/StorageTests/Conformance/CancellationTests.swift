@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import Storage
 import Testing
 
@@ -25,7 +26,7 @@ struct CancellationTests {
             #expect(try await store.find(after.id, recipient: .alice) != nil)
             try await store.markRead(after.id, at: noon)
             #expect(try await store.claim([after.id], now: noon)[after.id]?.attempt == 1)
-            try await store.ping(timeout: .seconds(5))
+            try await store.ping(timeout: patience)
         }
     }
 

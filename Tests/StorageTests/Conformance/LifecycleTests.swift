@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import StackKit
 import ServiceLifecycle
 import Storage
 import Testing
@@ -8,7 +9,7 @@ import Testing
 struct LifecycleTests {
     @Test("A running store answers a ping", arguments: conformingStores)
     func ping(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in try await store.ping(timeout: .seconds(5)) }
+        try await withStore(kind) { store in try await store.ping(timeout: patience) }
     }
 
     @Test("A stopped store refuses, and never hangs", .timeLimit(.minutes(15)), arguments: conformingDatabases)

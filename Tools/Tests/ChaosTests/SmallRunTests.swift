@@ -4,13 +4,14 @@ import StackKit
 import Testing
 
 /// The headline experiment, small, with real processes.
-@Suite("make chaos, small", .serialized, .timeLimit(.minutes(5)))
+@Suite("make chaos, small", .serialized, .timeLimit(.minutes(15)))
 struct SmallRunTests {
     private static let arguments = [
         "--count", "240", "--recipients", "10", "--seed", "11", "--kills",
         "rabbitmq=1,postgres=1,ingest=1,dispatcher=1",
         "--storms", "1", "--stops", "1", "--terms", "1", "--silences", "1", "--read-onlies", "0", "--wipe-broker", "0",
-        "--rate", "14", "--time-limit", "260",
+        "--unbinds", "1", "--removals", "1", "--unreads", "1",
+        "--rate", "14", "--time-limit", "600",
     ]
 
     private func chaos(_ arguments: [String]) async throws -> String {
