@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import ServiceLifecycleTestKit
+import StackKit
 import Synchronization
 import Testing
 import UnixSignals

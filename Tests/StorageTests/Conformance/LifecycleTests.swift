@@ -1,7 +1,7 @@
 import Logging
 import SecurePushCore
-import StackKit
 import ServiceLifecycle
+import StackKit
 import Storage
 import Testing
 
