@@ -104,9 +104,6 @@ struct MissingTopologyTests {
             let own = Task { await publisher.run() }
             defer { own.cancel() }
             #expect(try await eventually { publisher.isConnected && publisher.problem == nil })
-            try await AMQPConnection.with(configuration.amqp) { connection in
-                try await fault.happen(stack.topology, connection)
-            }
             let name =
                 switch fault {
                 case .dispatchBinding: "\(stack.topology.dispatchQueue) is missing or not bound"
@@ -117,11 +114,19 @@ struct MissingTopologyTests {
                 case .deadQueue: stack.topology.deadQueue
                 case .deadExchange: stack.topology.deadExchange
                 }
-            // The stack's own services declare it again, so the moment may be short.
-            let isNamed = try await eventually(within: .seconds(20), every: .milliseconds(1)) {
-                let message = DispatchMessage(id: NotificationID())
-                _ = await publisher.publish([message], to: fault.route)
-                return publisher.problem?.contains(name) == true
+            // The stack's own services declare it again, so the moment may be short: publishing begins before it.
+            let isNamed = try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    try await eventually(every: .milliseconds(1)) {
+                        let message = DispatchMessage(id: NotificationID())
+                        _ = await publisher.publish([message], to: fault.route)
+                        return publisher.problem?.contains(name) == true
+                    }
+                }
+                try await AMQPConnection.with(configuration.amqp) { connection in
+                    try await fault.happen(stack.topology, connection)
+                }
+                return try await group.next() ?? false
             }
             #expect(isNamed, "\(publisher.problem ?? "none")")
         }
