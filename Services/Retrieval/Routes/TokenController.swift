@@ -33,13 +33,14 @@ struct TokenController: Sendable {
             AuditTrail.current?.note(actor: tokens.user.text)
             return Self.answer(tokens)
         }
-        let user = try await users.authenticateByPassword(
+        let login = try await users.authenticateByPassword(
             authorization: request.headers[.authorization], from: context.clientAddress)
-        AuditTrail.current?.note(actor: user.text)
-        // The issuer has the users' file as it was a moment ago.
+        AuditTrail.current?.note(actor: login.user.text)
+        // The issuer has the users' file as it was a moment ago. So has the check of the password: the tokens are bound
+        // to the entry that it has seen, and refused if the file has another one now.
         await issuer.checkUsers()
-        if let refresh { return Self.answer(try await refresh.begin(for: user)) }
-        return Self.answer(try issuer.issue(to: user, now: .now), refreshToken: nil)
+        if let refresh { return Self.answer(try await refresh.begin(for: login.user, entry: login.entry)) }
+        return Self.answer(try issuer.issue(to: login.user, entry: login.entry), refreshToken: nil)
     }
 
     /// Ends the family of a refresh token. The answer is the same for an unknown one.
