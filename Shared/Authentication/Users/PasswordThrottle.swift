@@ -7,8 +7,8 @@ internal import SecurePushCore
 /// - Per user and client: from the fifth on, each doubles the wait of this user at this client.
 /// - Per user and provider's network: from the hundredth on, clients of this network where the user has not logged in
 ///   recently wait as well. This slows guessing from many addresses, and does not affect the user's own devices.
-/// - Per user: the same, for clients everywhere. Each network adds its first ten only, so that the many addresses of one
-///   do not lock the user out elsewhere.
+/// - Per user: the same, for clients everywhere. Each network adds its first ten only, so that the many addresses of
+///   one do not lock the user out elsewhere.
 /// - Per client: from the tenth on, answers to wrong passwords are delayed for up to five seconds. Nobody is refused,
 ///   because the client may be a proxy or a network of many users.
 struct PasswordThrottle {
