@@ -77,8 +77,8 @@ private struct RefreshRequest {
     private var grantType: String?
     private var refreshToken: String?
 
-    /// Far above a few members and a token.
-    private static let maxBytes = 4096
+    /// A client may add parameters that are ignored, such as a `client_assertion`, which is a token (RFC 7523).
+    private static let maxBytes = 16_384
     /// RFC 6749 also allows `scope` and `client_id`, which have no meaning here. A form may have any others too.
     private static let members = ["grant_type", "refresh_token", "scope", "client_id"]
 
