@@ -59,7 +59,7 @@ public final class UserAuthenticator: Sendable {
         guard let authorization, let header = AuthorizationHeader(authorization) else { throw missing }
         switch header.scheme {
         case .bearer: return try await authenticate(token: header, authorization)
-        case .basic: return try await authenticate(password: header, from: client)
+        case .basic: return try await authenticate(password: header, from: client).user
         case .other: throw missing
         }
     }
@@ -77,7 +77,7 @@ public final class UserAuthenticator: Sendable {
     /// The same, but with a password only: for actions that a token must not allow, such as getting the next token.
     public func authenticateByPassword(
         authorization: String?, from client: ClientAddress? = nil
-    ) async throws(AuthenticationError) -> UserName {
+    ) async throws(AuthenticationError) -> PasswordLogin {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .basic else {
             throw missing
         }
@@ -94,7 +94,7 @@ public final class UserAuthenticator: Sendable {
 
     private func authenticate(
         password header: AuthorizationHeader, from client: ClientAddress?
-    ) async throws(AuthenticationError) -> UserName {
+    ) async throws(AuthenticationError) -> PasswordLogin {
         guard let passwords else { throw missing }
         do {
             return try await passwords.verify(header, from: client)
@@ -107,6 +107,14 @@ public final class UserAuthenticator: Sendable {
     private var missing: AuthenticationError {
         AuthenticationError(.missing, "Credentials are required.", challenges: challenges)
     }
+}
+
+/// A user whose password was right.
+public struct PasswordLogin: Sendable {
+    /// The user.
+    public let user: UserName
+    /// The fingerprint of the user's entry in `AUTH_USERS_FILE` that the password fits; see ``TokenClaims/userEntry``.
+    public let entry: String
 }
 
 extension UserAuthenticationConfiguration {

@@ -169,6 +169,24 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(throttle.wait(of: attempt("bob", "10.9.9.9"), at: start) == nil)
     }
 
+    /// Before, the addresses of one network locked a user out wherever he had not logged in yet.
+    @Test(arguments: ["2001:db8:7:%::1", "2001:db8:%:1::1", "203.0.113.%"])
+    func oneNetworkLocksNobodyOutElsewhere(pattern: String) {
+        func address(_ number: Int) -> String {
+            pattern.replacing("%", with: String(number, radix: pattern.contains(":") ? 16 : 10))
+        }
+        var throttle = PasswordThrottle()
+        throttle.succeeded(attempt("alice", address(201)), at: start)
+        for number in 0..<150 { _ = throttle.failed(attempt("alice", address(number)), at: start) }
+        // The network itself waits, except for the device that has logged in there.
+        #expect(throttle.wait(of: attempt("alice", address(200)), at: start) == PasswordThrottle.maxWaitOfUser)
+        #expect(throttle.wait(of: attempt("alice", address(201)), at: start) == nil)
+        #expect(throttle.wait(of: attempt("bob", address(200)), at: start) == nil)
+        for elsewhere in ["192.0.2.1", "2001:db9::1", "2a00::1"] {
+            #expect(throttle.wait(of: attempt("alice", elsewhere), at: start) == nil)
+        }
+    }
+
     @Test func answersToAClientThatFailsOftenAreHeldBack() {
         var throttle = PasswordThrottle()
         let holds = (0..<200).map { throttle.failed(attempt("u\($0)", "10.0.0.1"), at: start) }
@@ -183,6 +201,6 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
             _ = throttle.failed(
                 attempt("user\(number)", "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)"), at: start)
         }
-        #expect(throttle.recordCount <= 3 * PasswordThrottle.maxRecords)
+        #expect(throttle.recordCount <= 4 * PasswordThrottle.maxRecords)
     }
 }

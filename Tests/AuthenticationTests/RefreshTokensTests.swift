@@ -58,6 +58,22 @@ import Testing
         }
     }
 
+    @Test func aLogInWithAnotherEntryBeginsNothing() async throws {
+        try await withTokens { bench in
+            let issuer = try #require(try TokenIssuer(configuration: bench.configuration))
+            let entry = try issuer.userEntry(of: bench.alice)
+            _ = try await bench.tokens.begin(for: bench.alice, entry: entry)
+            try write(Self.users("new"), to: bench.folder + "/users")
+            await issuer.checkUsers()
+            let error = #expect(throws: AuthenticationError.self) { try issuer.issue(to: bench.alice, entry: entry) }
+            #expect(error?.code == .invalid && error?.challenges == [Challenge.basic])
+            let begun = await #expect(throws: AuthenticationError.self) {
+                try await bench.tokens.begin(for: bench.alice, entry: entry)
+            }
+            #expect(begun?.code == .invalid)
+        }
+    }
+
     @Test func aTokenIsUsedOnceAndItsSuccessorWorks() async throws {
         try await withTokens { bench in
             let now = Timestamp.now

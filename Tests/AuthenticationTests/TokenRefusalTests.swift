@@ -128,6 +128,18 @@ import Testing
         }
     }
 
+    /// Case 32 again: some providers write groups as the members of an object.
+    @Test(arguments: [300, 600]) func groupsMayBeMembers(groups: Int) async throws {
+        let key = TestKey.es256()
+        let members = (0..<groups).map { #""group-\#($0)":1"# }.joined(separator: ",")
+        try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
+            let good = try key.token(claims: claims(#""groups":{\#(members)}"#))
+            try await bench.expectUser("Bearer \(good)", "alice")
+            let repeated = try key.token(claims: claims(#""groups":{\#(members),"group-7":2}"#))
+            try await bench.expectRefusal("Bearer \(repeated)", .malformed)
+        }
+    }
+
     /// Case 32: a user of some hundred groups. As objects, and with long names too.
     @Test(arguments: [200, 400]) func aLongTokenIsAccepted(groups: Int) async throws {
         let key = TestKey.es256()

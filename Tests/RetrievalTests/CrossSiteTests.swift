@@ -27,6 +27,7 @@ struct CrossSiteTests {
         ("https://localhost:8443", nil), ("https://evil.example, https://localhost", nil), ("", nil),
         ("localhost", nil), ("https://localhost@evil.example", nil), ("https://evil.example", "x"),
         ("http://localhost:443", nil), ("https://localhost", "cross-site"), ("null", "same-site"),
+        ("https://evil.example", "none"), ("null", "none"),
     ]
 
     /// Those of clients that are no browsers, of our own pages, and of a person.

@@ -1,5 +1,6 @@
 import APITestSupport
 import Authentication
+import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
@@ -31,6 +32,28 @@ struct TokenTests {
                 try answer.expectProblem(401)
                 #expect(answer.headers[values: .wwwAuthenticate].contains { $0.hasPrefix("Basic ") })
             }
+        }
+    }
+
+    /// The check of the password can have the users' file of a moment ago. Before, the token was bound to the new entry,
+    /// and outlived the change.
+    @Test(arguments: [nil, .seconds(600)] as [Duration?])
+    func anOldPasswordGetsNoToken(refreshTTL: Duration?) async throws {
+        let hash = try PasswordHash.make(password: "new")
+        try await withRetrieval(refreshTTL: refreshTTL) { bench in
+            #expect(try await bench.request(.post, "/api/token", by: bench.basic()).status == .ok)
+            try Data("alice \(hash)".utf8).write(to: URL(filePath: bench.folder + "/users"), options: .atomic)
+            // Fewer than make the user wait.
+            for _ in 0..<4 {
+                let answer = try await bench.request(.post, "/api/token", by: bench.basic())
+                try answer.expectProblem(401)
+                #expect(answer.headers[values: .wwwAuthenticate].contains { $0.hasPrefix("Basic ") })
+            }
+            let answer = try await bench.request(.post, "/api/token", by: bench.basic("alice", "new"))
+            #expect(answer.status == .ok)
+            let token = try #require(try answer.object()["access_token"] as? String)
+            let id = try await bench.accept("1")
+            #expect(try await bench.read(id, by: "Bearer \(token)").status == .ok)
         }
     }
 

@@ -33,13 +33,14 @@ struct TokenController: Sendable {
             AuditTrail.current?.note(actor: tokens.user.text)
             return Self.answer(tokens)
         }
-        let user = try await users.authenticateByPassword(
+        let login = try await users.authenticateByPassword(
             authorization: request.headers[.authorization], from: context.clientAddress)
-        AuditTrail.current?.note(actor: user.text)
-        // The issuer has the users' file as it was a moment ago.
+        AuditTrail.current?.note(actor: login.user.text)
+        // The issuer has the users' file as it was a moment ago. So has the check of the password: the tokens are bound
+        // to the entry that it has seen, and refused if the file has another one now.
         await issuer.checkUsers()
-        if let refresh { return Self.answer(try await refresh.begin(for: user)) }
-        return Self.answer(try issuer.issue(to: user, now: .now), refreshToken: nil)
+        if let refresh { return Self.answer(try await refresh.begin(for: login.user, entry: login.entry)) }
+        return Self.answer(try issuer.issue(to: login.user, entry: login.entry), refreshToken: nil)
     }
 
     /// Ends the family of a refresh token. The answer is the same for an unknown one.
@@ -76,8 +77,8 @@ private struct RefreshRequest {
     private var grantType: String?
     private var refreshToken: String?
 
-    /// Far above a few members and a token.
-    private static let maxBytes = 4096
+    /// A client may add parameters that are ignored, such as a `client_assertion`, which is a token (RFC 7523).
+    private static let maxBytes = 16_384
     /// RFC 6749 also allows `scope` and `client_id`, which have no meaning here. A form may have any others too.
     private static let members = ["grant_type", "refresh_token", "scope", "client_id"]
 

@@ -98,6 +98,19 @@ enum Credentials: Sendable, Equatable {
 }
 
 extension Credentials {
+    /// A user's password.
+    ///
+    /// - Parameter password: is not asked for if the user can have none.
+    /// - Throws: ``CommandFailure`` with code `usage` for a name that the service would read as another one.
+    static func password(of user: String, _ password: () throws -> String) throws -> Credentials {
+        guard !user.utf8.contains(UInt8(ascii: ":")) else {
+            throw CommandFailure(
+                .usage, "--user: a user who logs in with a password cannot have a colon in the name.",
+                hint: "Basic credentials end the name at the first colon. Use a token.")
+        }
+        return .basic(user: user, password: try password())
+    }
+
     /// The token or API key of a file that an option names.
     ///
     /// - Throws: ``CommandFailure`` that names the option, with code `usage` if the text can be no token.
@@ -153,8 +166,10 @@ struct UserCredentialOptions: ParsableArguments {
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
         if let passwordFile {
-            let password = try SecretFile.read(passwordFile, of: "--password-file")
-            return .basic(user: user, password: try SecretText.line(password, of: "--password-file", .usage))
+            return try .password(of: user) {
+                let password = try SecretFile.read(passwordFile, of: "--password-file")
+                return try SecretText.line(password, of: "--password-file", .usage)
+            }
         }
         if let token = try token(environment) { return try Self.bearer(token.text, of: user, from: token.origin) }
         throw CommandFailure(

@@ -87,7 +87,7 @@ struct TokenCommand: NetworkCommand {
         if let refreshTokenFile, SecretFile.exists(refreshTokenFile) {
             return try await refresh(client, refreshTokenFile)
         }
-        let credentials = Credentials.basic(user: user, password: try password.password(of: user))
+        let credentials = try Credentials.password(of: user) { try password.password(of: user) }
         let response = try await client.send(.post, "/api/token", authorization: credentials.authorization)
         guard response.isSuccess else {
             var failure = ProblemDocument.failure(response, from: client.service)

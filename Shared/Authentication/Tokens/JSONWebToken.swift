@@ -17,6 +17,8 @@ struct JSONWebToken {
 
     /// The maximum length in bytes: enough for some hundred groups of a user.
     static let maxLength = 16_384
+    /// The maximum members of an object: more than fit, because groups can be members too.
+    static let maxMembers = 4096
 
     let header: Header
     let claims: TokenClaims
@@ -45,7 +47,9 @@ struct JSONWebToken {
     /// A JSON object that means the same to every reader (RFC 7519, section 4; RFC 8725, section 2.4). jwt-kit decodes
     /// with Foundation, which accepts repeated members and keeps one of them.
     private static func object(_ bytes: [UInt8]) throws(Malformed) -> JSONValue {
-        guard let value = try? JSONValue(strict: bytes), value.members != nil else { throw Malformed() }
+        guard let value = try? JSONValue(strict: bytes, maxMembers: maxMembers), value.members != nil else {
+            throw Malformed()
+        }
         return value
     }
 

@@ -45,16 +45,17 @@ public struct RefreshTokens: Sendable {
 
     /// The first tokens of a user who has just logged in with a password.
     ///
-    /// - Throws: ``AuthenticationError`` as ``TokenIssuer/issue(to:now:expiresAt:)``, ``StorageError``.
-    public func begin(for user: UserName, now: Timestamp = .now) async throws -> TokenPair {
-        let access = try issuer.issue(to: user, now: now)
+    /// - Parameter entry: the entry of the log-in; `nil` for the user's current one.
+    /// - Throws: ``AuthenticationError`` as ``TokenIssuer/issue(to:entry:now:expiresAt:)``, ``StorageError``.
+    public func begin(for user: UserName, entry: String? = nil, now: Timestamp = .now) async throws -> TokenPair {
+        let entry = try entry ?? issuer.userEntry(of: user)
+        let access = try issuer.issue(to: user, entry: entry, now: now)
         let token = RefreshToken(
             family: SystemRandomNumberGenerator.bytes(RefreshToken.familyBytes),
             secret: SystemRandomNumberGenerator.bytes(RefreshToken.secretBytes))
         try await store.add(
             RefreshFamily(
-                id: token.family, owner: user, userEntry: try issuer.userEntry(of: user), tokenHash: token.hash,
-                expiresAt: now + ttl))
+                id: token.family, owner: user, userEntry: entry, tokenHash: token.hash, expiresAt: now + ttl))
         return TokenPair(user: user, access: access, refresh: token.text)
     }
 
@@ -122,8 +123,7 @@ public struct RefreshTokens: Sendable {
     /// - Returns: `nil` if the user was removed or has another password than at the log-in.
     private func accessToken(for family: RefreshFamily, now: Timestamp) throws -> IssuedToken? {
         do {
-            guard try issuer.userEntry(of: family.owner) == family.userEntry else { return nil }
-            return try issuer.issue(to: family.owner, now: now)
+            return try issuer.issue(to: family.owner, entry: family.userEntry, now: now)
         } catch let error as AuthenticationError where error.code == .invalid {
             return nil
         }

@@ -45,12 +45,14 @@ public struct TokenIssuer: Sendable {
     /// is bound to the user's entry there; see ``TokenClaims/userEntry``.
     ///
     /// - Parameters:
+    ///   - entry: the fingerprint of the entry that the user has logged in with. The file may have another one by now,
+    ///     which must not give a token to somebody who knows only the old password.
     ///   - now: when it is issued.
     ///   - expiresAt: when it ends, instead of `AUTH_TOKEN_TTL` after `now`. May be in the past.
-    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the users' file, `unavailable` if that file
-    ///   or the file of the key cannot be used.
+    /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the users' file or has another entry there,
+    ///   `unavailable` if that file or the file of the key cannot be used.
     public func issue(
-        to user: UserName, now: Timestamp = .now, expiresAt: Timestamp? = nil
+        to user: UserName, entry: String? = nil, now: Timestamp = .now, expiresAt: Timestamp? = nil
     ) throws -> IssuedToken {
         let seconds = max(1, ttl.components.seconds)
         let issuedAt = Timestamp(milliseconds: now.seconds * 1000)
@@ -59,8 +61,10 @@ public struct TokenIssuer: Sendable {
             subject: user, expiresAt: end, issuedAt: min(issuedAt, end), issuer: issuer,
             audiences: audience.map { [$0] } ?? [],
             tokenID: Base64.encode(SystemRandomNumberGenerator.bytes(16), .url))
-        if users != nil {
-            claims.userEntry = try userEntry(of: user)
+        if users != nil || entry != nil {
+            let current = try userEntry(of: user)
+            guard entry == nil || entry == current else { throw Self.changedPassword }
+            claims.userEntry = current
         }
         guard let key = file.usable else { throw AuthenticationError.credentialsUnusable }
         return IssuedToken(token: try key.sign(claims), expiresIn: Int(max(0, (end - issuedAt).components.seconds)))
@@ -86,6 +90,8 @@ public struct TokenIssuer: Sendable {
 
     private static let unknownUser = AuthenticationError(
         .invalid, "There is no such user.", challenges: [Challenge.basic])
+    private static let changedPassword = AuthenticationError(
+        .invalid, "The user has another password now.", challenges: [Challenge.basic])
 
     /// The JSON Web Key Set of the key, for other services that verify the tokens.
     public var publicJWKS: String { file.current.publicJWKS }

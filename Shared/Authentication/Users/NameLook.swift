@@ -24,11 +24,12 @@ struct NameLook: Hashable {
     }
 
     private static let twins: [Unicode.Scalar: Unicode.Scalar] = {
-        let latin = "aeopcyxijshkmtbhaovpiktuxebl"
-        let others = "аеорсухіјѕһкмтвнαονρικτυχεβ1"
+        // A capital I looks like an l, and is an i in lower case here: so all of them are one letter.
+        let latin = "aeopcyxljshkmtbhaovplktuxeblll"
+        let others = "аеорсухіјѕһкмтвнαονρικτυχεβ1i|"
         var twins = Dictionary(uniqueKeysWithValues: zip(others.unicodeScalars, latin.unicodeScalars))
         twins["0"] = "o"
-        twins["ı"] = "i"
+        twins["ı"] = "l"
         return twins
     }()
 }

@@ -19,13 +19,13 @@ final class PasswordVerifier: Sendable {
     static let maxRunning = max(1, min(8, System.coreCount / 2))
 
     private struct Accepted {
-        let user: UserName
+        let login: PasswordLogin
         let passwords: UserPasswords
         let end: ContinuousClock.Instant
     }
 
     private enum Outcome {
-        case right, cancelled
+        case right(PasswordLogin), cancelled
         /// The answer is to be given after this time.
         case wrong(after: Duration)
         case refused(PasswordRefusal)
@@ -86,17 +86,17 @@ final class PasswordVerifier: Sendable {
         self.now = now
     }
 
-    /// The user whose credentials these are.
+    /// The user whose credentials these are, and the entry of the file that they fit.
     ///
     /// - Parameter client: the address of the client.
     /// - Throws: ``AuthenticationError`` without challenges: `malformed`, `invalid`, `unavailable`, `throttled`. A
     ///   wrong password may have a ``AuthenticationError/delay``, which the caller of the service has to wait.
     func verify(
         _ header: AuthorizationHeader, from client: ClientAddress?
-    ) async throws(AuthenticationError) -> UserName {
+    ) async throws(AuthenticationError) -> PasswordLogin {
         let key = CacheKey(password: String(header.credentials), secret: secret)
         guard let known = file.usable else { throw .credentialsUnusable }
-        if let user = remembered(key, known) { return user }
+        if let login = remembered(key, known) { return login }
         // A user who was just added is accepted at once.
         await file.check()
         guard file.usable != nil else { throw .credentialsUnusable }
@@ -110,14 +110,17 @@ final class PasswordVerifier: Sendable {
         let outcome = await outcome(of: CheckKey(credentials: key, client: client)) {
             await self.check(PasswordThrottle.Attempt(user: user, client: client)) {
                 // The current file: the turn may come seconds later.
-                guard let passwords = self.file.usable, passwords.matches(user, password) else { return false }
-                self.remember(key, user, passwords)
-                return true
+                guard let passwords = self.file.usable, passwords.matches(user, password),
+                    let entry = passwords.fingerprint(of: user)
+                else { return .wrong(after: .zero) }
+                let login = PasswordLogin(user: user, entry: entry)
+                self.remember(key, login, passwords)
+                return .right(login)
             }
         }
         log.note(outcome.result, from: client, at: now())
         switch outcome {
-        case .right: return user
+        case .right(let login): return login
         case .wrong(let delay): throw AuthenticationError(.invalid, Self.wrong, delay: delay)
         case .refused(.throttled(let wait)):
             throw AuthenticationError(
@@ -169,26 +172,26 @@ extension PasswordVerifier {
 
     /// Waits for its turn, checks on a thread of the pool, and notes the result.
     private func check(
-        _ attempt: PasswordThrottle.Attempt, _ isRight: @escaping @Sendable () -> Bool
+        _ attempt: PasswordThrottle.Attempt, _ compare: @escaping @Sendable () -> Outcome
     ) async -> Outcome {
         switch await turn(attempt) {
         case .cancelled: return .cancelled
         case .refused(let refusal): return .refused(refusal)
         case .check: break
         }
-        let isRight = try? await Self.threads.runIfActive(isRight)
+        let found = (try? await Self.threads.runIfActive(compare)) ?? .cancelled
         let delay = state.withLock { state in
             state.queue.finish(attempt)
-            switch isRight {
-            case true?: state.throttle.succeeded(attempt, at: now())
-            case false?: return state.throttle.failed(attempt, at: now())
-            case nil: break
+            switch found {
+            case .right: state.throttle.succeeded(attempt, at: now())
+            case .wrong: return state.throttle.failed(attempt, at: now())
+            case .cancelled, .refused: break
             }
             return Duration.zero
         }
         giveTurns()
-        guard let isRight else { return .cancelled }
-        return isRight ? .right : .wrong(after: delay)
+        if case .wrong = found { return .wrong(after: delay) }
+        return found
     }
 
     private func turn(_ attempt: PasswordThrottle.Attempt) async -> Turn {
@@ -240,19 +243,19 @@ extension PasswordVerifier {
 // MARK: - Accepted credentials
 
 extension PasswordVerifier {
-    private func remembered(_ key: CacheKey, _ passwords: UserPasswords) -> UserName? {
+    private func remembered(_ key: CacheKey, _ passwords: UserPasswords) -> PasswordLogin? {
         cache.withLock { cache in
             guard let accepted = cache.value(for: key) else { return nil }
             guard accepted.passwords === passwords, now() < accepted.end else {
                 cache.remove(key)
                 return nil
             }
-            return accepted.user
+            return accepted.login
         }
     }
 
-    private func remember(_ key: CacheKey, _ user: UserName, _ passwords: UserPasswords) {
-        let accepted = Accepted(user: user, passwords: passwords, end: now() + Self.lifetime)
+    private func remember(_ key: CacheKey, _ login: PasswordLogin, _ passwords: UserPasswords) {
+        let accepted = Accepted(login: login, passwords: passwords, end: now() + Self.lifetime)
         cache.withLock { $0.insert(accepted, for: key) }
     }
 

@@ -162,10 +162,12 @@ private struct TreeReader {
         of span: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>, depth: Int
     ) throws(JSONSyntaxError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
+        // Bytes: equal strings can have different ones.
+        var names: Set<[UInt8]> = []
         for (nameSpan, valueSpan) in JSONMembers(of: span, in: bytes) {
             let name = JSONScanner(bytes).text(of: nameSpan)
             guard members.count < maxMembers else { throw refusal("An object has too many members", span) }
-            if isStrict, members.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+            if isStrict, !names.insert(Array(name.utf8)).inserted {
                 throw refusal("A member is repeated", nameSpan)
             }
             members.append(JSONValue.Member(name, try value(of: valueSpan, in: bytes, depth: depth + 1)))

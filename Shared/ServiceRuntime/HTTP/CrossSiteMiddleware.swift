@@ -40,8 +40,9 @@ struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
         if cors?.allows(request) == true { return false }
         switch request.headers[.secFetchSite] {
         // Also behind a proxy that sends another `Host`.
-        case "same-origin", "none": return false
+        case "same-origin": return false
         case "cross-site": return true
+        // `none` too: a person's own request has no `Origin` of another site.
         default: return request.headers[.origin].map { !Self.isOwn($0, request.head.authority ?? "") } ?? false
         }
     }

@@ -33,6 +33,7 @@ struct IngestExchanges: Sendable {
             try await exchanges.followUps()
             try await exchanges.recipientKeys()
             try await exchanges.examples()
+            try await exchanges.refusedForTheirTokens()
             try await exchanges.throttled()
         }
         let limit = try #require(RateLimit(configurationText: "1/h"))
@@ -213,6 +214,18 @@ struct IngestExchanges: Sendable {
             let answer = try await call(200, .post, Self.batches, lines, type: "application/x-ndjson")
             for result in try answer.results() { #expect(result["Status"] as? String == "accepted") }
         }
+    }
+
+    /// Longer than any that is accepted.
+    private func refusedForTheirTokens() async throws {
+        let token = "Bearer " + String(repeating: "a", count: 16_385)
+        let path = "\(Self.sends)/\(NotificationID())"
+        let requests: [(HTTPRequest.Method, String)] = [
+            (.get, Self.sends), (.get, "\(path)/status"), (.get, Self.keys(of: "alice")), (.delete, path),
+            (.post, Self.sends), (.post, "\(path)/resend"),
+        ]
+        for (method, uri) in requests { try await call(431, method, uri, by: token) }
+        try await call(431, .post, Self.batches, Self.least, by: token, type: "application/x-ndjson")
     }
 
     /// A user whose password was wrong too often is not checked again for a while.

@@ -35,6 +35,7 @@ struct RetrievalExchanges: Sendable {
             try await exchanges.registrations()
             try await exchanges.installations()
             try await exchanges.keys()
+            try await exchanges.refusedForTheirFields()
             try await exchanges.hubFailures()
             try await exchanges.throttled()
         }
@@ -62,9 +63,9 @@ struct RetrievalExchanges: Sendable {
     @discardableResult func call(
         _ status: Int, _ method: HTTPRequest.Method, _ uri: String, _ body: String = "",
         by authorization: String? = nil,
-        type: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        type: String? = nil, _ more: HTTPFields = [:], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {
-        var headers: HTTPFields = [:]
+        var headers = more
         let authorization = try authorization ?? bench.token()
         if !authorization.isEmpty { headers[.authorization] = authorization }
         headers[.contentType] = type ?? (body.isEmpty ? nil : "application/json")
@@ -231,6 +232,23 @@ struct RetrievalExchanges: Sendable {
         try await call(401, .put, Self.key, Self.jwk, by: "")
         for method in [HTTPRequest.Method.get, .delete] { try await call(405, method, Self.key, by: "") }
         try await call(204, .delete, Self.installation)
+    }
+
+    /// A page of another site, and a token that is too long.
+    private func refusedForTheirFields() async throws {
+        let (notification, registration) = ("\(Self.inbox)/\(NotificationID())", "\(Self.register)/1")
+        let changes: [(HTTPRequest.Method, String)] = [
+            (.get, "\(Self.inbox)?include=payload"), (.get, notification), (.post, "\(Self.inbox)/read"),
+            (.post, "\(notification)/shown"), (.post, Self.register), (.put, registration), (.delete, registration),
+            (.delete, "/api/devices"), (.put, Self.key), (.put, Self.installation), (.delete, Self.installation),
+        ]
+        for (method, uri) in changes + [(.post, "/api/token"), (.delete, "/api/token")] {
+            try await call(403, method, uri, by: bench.basic(), [.origin: "https://evil.example"])
+        }
+        let token = "Bearer " + String(repeating: "a", count: 16_385)
+        for (method, uri) in changes + [(.get, "/api/installations"), (.get, Self.installation)] {
+            try await call(431, method, uri, by: token)
+        }
     }
 
     private func hubFailures() async throws {

@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    /// Basic credentials end the name at the first colon: `a:b` would log in as `a`.
+    @Test func `A user with a colon in the name has tokens and no password`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:1/")
+            _ = try setup.run()
+            for command in [["token"], ["token", "--password-file", "none"], ["inbox", "--password-file", "none"]] {
+                let run = try await CommandLineRun(command + ["--user", "a:b"], in: folder)
+                #expect(run.code == 64, "\(run.errors)")
+                #expect(run.errors.contains("--user: a user who logs in with a password cannot have a colon"))
+            }
+            let signed = try await CommandLineRun(
+                ["token", "--user", "a:b", "--signing-key-file", setup.signingKey], in: folder)
+            #expect(signed.code == 0, "\(signed.errors)")
+            #expect(try Self.claims(signed.output)["sub"]?.text == "a:b")
+        }
+    }
+
     @Test(arguments: [
         ["--expires-in", "0s"], ["--expires-in", "5m", "--expires-at", "2030-01-01T00:00:00Z"],
         ["--password-file", "p"], ["--refresh-token-file", "r"],

@@ -97,10 +97,10 @@ final class GuardedTLSChannel: ServerChildChannel {
         configuration.connection.initialSettings = nioDefaultSettings.filter {
             $0.parameter != .maxConcurrentStreams && $0.parameter != .maxHeaderListSize
         }
-        // A token has up to 16 KiB; a longer one gets 431 and does not end the connection.
+        // As for HTTP/1.1: a token above 16 KiB gets 431. A head above the limit would end the connection.
         configuration.connection.initialSettings += [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maxStreams),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: 32_768),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 65_536),
         ]
         try channel.pipeline.syncOperations.addHandler(LargeHeadHandler())
         // Answers to PING, SETTINGS and resets that the client does not read.

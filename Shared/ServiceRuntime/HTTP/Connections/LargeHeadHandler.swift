@@ -26,7 +26,7 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
         var isOfLargeHead: Bool { type == 1 && (length > 8192 || flags & 4 == 0) }
     }
 
-    /// More than a large head and the first window of its body.
+    /// More than a large head and the first window of its body, of 64 KiB each.
     static let maxHeld = 192 * 1024
     private static let prefaceLength = 24
 
