@@ -166,6 +166,29 @@ struct WaitingBodyTests {
         #expect(clock.deadline == now + .seconds(10))
     }
 
+    /// Before, 2 MiB but for some bytes were kept for half an hour.
+    @Test(arguments: [2 << 20, nil] as [Int?])
+    func whatCameFastEarnsNoLongWait(length: Int?) {
+        var clock = RequestBodyClock(limits: HTTPLimits())
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        clock.began(length: length, now: now)
+        clock.wantsRead(now: now)
+        clock.received((2 << 20) - 80, now: now)
+        #expect(clock.deadline == now + .seconds(30))
+        let end = clock.deadline
+        for _ in 0..<29 {
+            now = now + .seconds(1)
+            clock.received(1, now: now)
+            #expect(clock.deadline == end)
+        }
+        // Whoever goes on fast enough may.
+        for _ in 0..<60 {
+            now = now + .seconds(1)
+            clock.received(1024, now: now)
+            #expect(clock.deadline > now)
+        }
+    }
+
     @Test func aStreamIsNotCutOff() async throws {
         try await withLimitedServer(
             {
