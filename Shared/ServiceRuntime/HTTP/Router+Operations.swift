@@ -1,5 +1,6 @@
 import HTTPTypes
 public import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import SecurePushCore
