@@ -105,17 +105,17 @@ extension DispatcherConfiguration {
 extension DispatcherConfiguration {
     /// Asks the hub, or each user's hub, for the outcomes of its messages; empty without `HUB_TELEMETRY`.
     ///
-    /// - Parameter file: the file of several hubs.
+    /// - Parameter senders: whose file of credentials is watched.
     fileprivate func outcomeServices(
-        _ store: any Store, _ file: HubPoolFile?, _ context: ServiceContext
+        _ store: any Store, _ senders: Senders, _ context: ServiceContext
     ) -> [any Service] {
         guard asksForOutcomes else { return [] }
-        if let file {
+        if let file = senders.file {
             let pool = HubDevicesPool(file: file, logger: context.logger)
             return [pool, OutcomeWatch(store: store, hub: pool, logger: context.logger)]
         }
-        guard case .single(let configuration) = hub else { return [] }
-        let telemetry = HubDevices(configuration: configuration, logger: context.logger)
+        guard case .single(let configuration) = hub, let sender = senders.single else { return [] }
+        let telemetry = HubDevices(configuration: configuration, sharingTokensOf: sender, logger: context.logger)
         return [telemetry, OutcomeWatch(store: store, hub: telemetry, logger: context.logger)]
     }
 }
@@ -164,7 +164,7 @@ func buildDispatcher(
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
     let draining = TellingShutdown(consumer) { pipeline.drain() }
     return BuiltDispatcher(
-        services: [opened.service] + configuration.outcomeServices(opened.store, senders.file, context)
+        services: [opened.service] + configuration.outcomeServices(opened.store, senders, context)
             + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining]
             + [context.audit].compactMap(\.self) + [http], store: opened.store)
 }
@@ -173,6 +173,8 @@ func buildDispatcher(
 private struct Senders {
     var gateway: any PushGateway
     var service: any Service
+    /// `nil` for several hubs.
+    var single: HubSender?
     /// `nil` for a single hub.
     var hubs: LanePool.Source?
     /// The file of the hubs.
@@ -186,7 +188,7 @@ private func makeSenders(_ configuration: DispatcherConfiguration, context: Serv
     case .single(let hub):
         let sender = HubSender(
             configuration: hub, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
-        return Senders(gateway: sender, service: sender, source: sender.source)
+        return Senders(gateway: sender, service: sender, single: sender, source: sender.source)
     case .pool(let settings):
         let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
         let pool = HubSenderPool(

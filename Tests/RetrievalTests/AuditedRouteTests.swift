@@ -108,9 +108,13 @@ import Testing
             let unread = try await bench.request(.head, "/api/notifications/\(id)?include=unread", by: alice)
             let foreign = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token("bob"))
             #expect(unread.status == .ok && foreign.status == .notFound)
+            let page = "/api/notifications?include=payload"
+            #expect(try await bench.request(.head, page, by: alice).status == .ok)
+            #expect(try await bench.request(.head, "/api/notifications", by: alice).status == .ok)
             #expect(
                 try facts(bench) == [
                     "alice read.head \(id) ok", "alice read.head \(id) ok", "bob read.head \(id) refused",
+                    "alice read.head \(id) ok",
                 ])
             let get = try await bench.request(.get, "/api/notifications/\(id)", by: alice)
             #expect(JSONValue(text: get.text)?["Read"]?.json == "false")

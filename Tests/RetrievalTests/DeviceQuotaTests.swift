@@ -41,6 +41,8 @@ struct DeviceQuotaTests {
             let created = try await Self.create(bench)
             try created.expectProblem(422)
             #expect(created.text.contains("100 installations and registrations"))
+            // An ID that an app has lost cannot be named.
+            #expect(created.text.contains("`DELETE /api/devices`"))
             let put = try await bench.request(
                 .put, "/api/installations/new", by: try bench.token(), body: Self.document("new", "h"))
             try put.expectProblem(422)

@@ -61,13 +61,39 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func headMarksNothing() async throws {
+    /// It has the length of GET, which marks ten of eleven and so has a shorter number of unread ones.
+    @Test(arguments: ["", "&Limit=10", "&Unread=true&Limit=3"])
+    func headMarksNothing(query: String) async throws {
         try await withRetrieval { bench in
-            let id = try await bench.accept("1")
-            let path = "/api/notifications?include=payload"
+            var ids: [NotificationID] = []
+            for number in 0..<11 {
+                ids.append(try await bench.accept(#""\#(String(repeating: "x", count: number * 50))""#))
+            }
+            _ = try await bench.get(ids[1])
+            let path = "/api/notifications?include=payload" + query
             let head = try await bench.request(.head, path, by: try bench.token())
             #expect(head.status == .ok && head.body.readableBytes == 0)
-            #expect(try await bench.store.record(id, sender: "clinic")?.readAt == nil)
+            #expect(try await bench.store.record(ids[0], sender: "clinic")?.readAt == nil)
+            #expect(bench.metrics.exposition().contains("securepush_retrievals_total{result=\"ok\"} 1\n"))
+            let page = try await bench.page(query)
+            #expect(head.headers[.contentLength] == "\(page.body.readableBytes)")
+        }
+    }
+
+    /// Loading needs more memory than there is, and opening would log an error.
+    @Test func headOpensNothing() async throws {
+        let kept = Mutex<[String]>([])
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
+                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+        try await withRetrieval(logger: logger, budget: RequestBudget(maxBytes: 1, reservedForSmall: 0)) { bench in
+            _ = try await bench.acceptUnopenable(NotificationID())
+            let path = "/api/notifications?include=payload"
+            #expect(try await bench.request(.head, path, by: try bench.token()).status == .ok)
+            let lines = kept.withLock { $0 }
+            #expect(!lines.joined().contains("could not be opened"))
         }
     }
 

@@ -32,7 +32,7 @@ struct ConfigurationKeysTests {
         "ADMIN_ALLOWED_HOSTS", "RATE_LIMIT_USER", "DISPATCHER_URL", "RETRIEVAL_URL", "TRUSTED_PROXIES",
     ]
 
-    /// The settings of contract-additions.md, section H.
+    /// The settings for operators: their page, several hubs, and traces.
     private static let operators = [
         "ADMIN_PORT", "ADMIN_HOST", "ADMIN_PASSWORD_FILE", "HUB_POOL_FILE", "OTEL_EXPORTER_OTLP_ENDPOINT",
     ]

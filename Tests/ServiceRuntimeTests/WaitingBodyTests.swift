@@ -166,17 +166,45 @@ struct WaitingBodyTests {
         #expect(clock.deadline == now + .seconds(10))
     }
 
-    @Test func aStreamIsNotCutOff() async throws {
+    /// Before, 2 MiB but for some bytes were kept for half an hour.
+    @Test(arguments: [2 << 20, nil] as [Int?])
+    func whatCameFastEarnsNoLongWait(length: Int?) {
+        var clock = RequestBodyClock(limits: HTTPLimits())
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        clock.began(length: length, now: now)
+        clock.wantsRead(now: now)
+        clock.received((2 << 20) - 80, now: now)
+        #expect(clock.deadline == now + .seconds(30))
+        let end = clock.deadline
+        for _ in 0..<29 {
+            now = now + .seconds(1)
+            clock.received(1, now: now)
+            #expect(clock.deadline == end)
+        }
+        // Whoever goes on fast enough may.
+        for _ in 0..<60 {
+            now = now + .seconds(1)
+            clock.received(1024, now: now)
+            #expect(clock.deadline > now)
+        }
+    }
+
+    @Test(arguments: ["/collected", "//collected", "/collected/", "http://a/collected"])
+    func aStreamIsNotCutOff(path: String) async throws {
         try await withLimitedServer(
             {
                 $0.smallBodyTimeout = .milliseconds(100)
                 $0.streamedPaths = ["/collected"]
-            }, routes: addRoutes
+            },
+            routes: { router in
+                addRoutes(router)
+                router.post("/whole") { request, _ in "\(try await request.body.collect(upTo: 99).readableBytes)" }
+            }
         ) { server in
             let stream = try server.connect()
-            stream.send("POST /collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+            stream.send("POST \(path) HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
             let small = try server.connect()
-            small.send("POST //collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+            small.send("POST /whole HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
             try await expectEventually { small.isClosed }
             stream.send("1\r\ny\r\n0\r\n\r\n")
             #expect(try await stream.receives("2 bytes"))

@@ -64,14 +64,25 @@ struct BatchController: Sendable {
             group.addTask { await storer.run(lines, into: results) }
             // If the client is gone, writing throws, which cancels the other stages.
             while let texts = await results.receive() {
-                for text in texts {
-                    try await writer.write(ByteBuffer(bytes: text))
-                    share.release(text.count)
-                }
+                for text in texts { try await Self.write(text, share, to: &writer) }
             }
         }
         // A response that was cut off must not look complete.
         try Task.checkCancellation()
+    }
+
+    /// Writes results in parts, each of which waits for the connection. As one part they would wait in the connection,
+    /// which is closed if its client does not read so much for some seconds.
+    static func write(
+        _ text: [UInt8], _ share: RequestBudget.Share, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var rest = ByteBuffer(bytes: text)
+        while let part = rest.readSlice(length: min(BatchLimit.maxWrittenBytes, rest.readableBytes)),
+            part.readableBytes > 0
+        {
+            try await writer.write(part)
+            share.release(part.readableBytes)
+        }
     }
 }
 
@@ -123,8 +134,10 @@ enum BatchLimit {
     static let maxGroupBytes = 1024 * 1024
     /// Results that may wait for a client that does not read. Many clients write everything before they read anything.
     /// If this were less than the results of 10,000 lines, refused ones too, both sides would wait for each other until
-    /// the connection is closed. Only lines with many recipients have longer results.
-    static let maxWaitingResultBytes = 12 * 1024 * 1024
+    /// the connection is closed. Only lines with many recipients have longer results. It is half of a sender's part.
+    static let maxWaitingResultBytes = 24 * 1024 * 1024
+    /// The bytes of results that are written at once.
+    static let maxWrittenBytes = 16 * 1024
     /// The bytes of `errors` in the result of a refused line: with the rest of it, 10,000 fit into
     /// ``maxWaitingResultBytes``.
     static let maxErrorBytes = 700

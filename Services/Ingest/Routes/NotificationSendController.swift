@@ -18,9 +18,10 @@ struct NotificationSendController: Sendable {
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let caller = try await authentication.caller(of: request, context: context)
         let key = try IdempotencyKeyHeader.value(in: request.headers)
-        let share = acceptor.budget.share()
+        let share = acceptor.budget.share(arrivingFrom: caller.name)
         defer { share.release() }
         let body = try await body(of: request, from: caller, share)
+        share.arrived()
         try check(body, from: caller, contentType: request.headers[.contentType])
         if case .user(let name) = caller { try acceptor.userLimit?.take(name.text) }
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)

@@ -183,7 +183,7 @@ struct DeviceChanges: Sendable {
     private static var tooMany: Problem {
         .unprocessable(
             "You have \(Installation.maxPerUser) installations and registrations, the maximum per user. "
-                + "Delete one that you no longer use, then try again.")
+                + "Delete one that you no longer use, or all with `DELETE /api/devices`, then try again.")
     }
 
     private static var busy: Problem {

@@ -17,6 +17,7 @@ extension NotificationReadController {
             of: user, unreadOnly: query.unreadOnly, after: query.after, limit: query.limit, now: now)
         metrics.inboxRequests.increment()
         guard query.includesPayloads else { return .json(.ok, ByteBuffer(string: page.json)) }
+        if request.method == .head { return try await head(of: page, for: user) }
         let share = budget.share()
         // Before anything is loaded. Each payload is in memory twice: as the store has it, and opened in the answer.
         let bytes = try await store.payloadBytes(of: page.entries.map(\.id), recipient: user)
@@ -26,19 +27,33 @@ extension NotificationReadController {
         var opened = OpenedPage(page, &stored, bytes, of: user, at: now, sealer: sealer, logger: context.logger)
         stored = [:]
         share.release(bytes)
-        // HEAD returns no payload, so it marks nothing.
-        let isMarked = request.method != .head && !opened.firstRead.isEmpty
+        let isMarked = !opened.firstRead.isEmpty
         if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
-        record(opened, isMarked: isMarked, at: now)
-        if request.method != .head { AuditTrail.current?.note(read: opened.read.map(\.description)) }
+        record(opened, at: now)
+        AuditTrail.current?.note(read: opened.read.map(\.description))
         let unread = isMarked ? try await store.unreadCount(of: user, now: now) : page.unread
         return .json(opened.finish(unread: unread, next: page.next), holding: share)
     }
 
+    /// The answer to `HEAD` of a page with payloads: nothing is loaded, opened, marked or counted as read. The store
+    /// knows the length of each payload.
+    private func head(of page: InboxPage, for user: UserName) async throws -> Response {
+        let ids = page.entries.map(\.id)
+        let sealed = try await store.payloadBytes(of: ids, recipient: user)
+        let payloads = sealed + ids.count * (#","Payload":"#.utf8.count - SealedPayload.overhead)
+        // GET marks the page before it counts.
+        var marked = page
+        marked.unread = max(0, page.unread - page.entries.count(where: { !$0.isRead }))
+        AuditTrail.current?.note(read: ids.map(\.description), as: "read.head")
+        var response = Response.json(.ok, ByteBuffer())
+        response.headers[.contentLength] = "\(max(0, marked.json.utf8.count + payloads))"
+        return response
+    }
+
     /// Counts each payload as a read.
-    private func record(_ page: OpenedPage, isMarked: Bool, at now: Timestamp) {
+    private func record(_ page: OpenedPage, at now: Timestamp) {
         metrics.ok.increment(by: Int64(page.read.count))
-        if isMarked { for entry in page.firstRead { metrics.firstRead(createdAt: entry.createdAt, at: now) } }
+        for entry in page.firstRead { metrics.firstRead(createdAt: entry.createdAt, at: now) }
     }
 }
 

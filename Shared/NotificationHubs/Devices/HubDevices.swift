@@ -14,7 +14,7 @@ public import ServiceLifecycle
 /// operator's command, asks again.
 public final class HubDevices: RegistrationGateway, InstallationGateway, Service {
     private let resource: String
-    private let tokens: SharedAccessTokens
+    let tokens: SharedAccessTokens
     let endpoint: HubEndpoint
     private let client: HTTPClient
     private let proxy: OutgoingProxy?
@@ -33,12 +33,22 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
         self.init(configuration: configuration, logger: logger, deadline: .seconds(10))
     }
 
-    init(configuration: NotificationHubConfiguration, logger: Logger, deadline: TimeAmount) {
+    /// The same with the tokens of a sender to that hub: one look at the file of the connection string serves both.
+    public convenience init(
+        configuration: NotificationHubConfiguration, sharingTokensOf sender: HubSender, logger: Logger
+    ) {
+        self.init(configuration: configuration, logger: logger, deadline: .seconds(10), tokens: sender.tokens)
+    }
+
+    init(
+        configuration: NotificationHubConfiguration, logger: Logger, deadline: TimeAmount,
+        tokens: SharedAccessTokens? = nil
+    ) {
         resource = configuration.resource
         endpoint = configuration.endpoint
         self.logger = logger
         self.deadline = deadline
-        tokens = SharedAccessTokens(configuration: configuration, logger: logger)
+        self.tokens = tokens ?? SharedAccessTokens(configuration: configuration, logger: logger)
         proxy = configuration.proxy
         var settings = HTTPClient.Configuration(
             tlsConfiguration: OutgoingTLS.configuration(trusting: configuration.outgoing.authorities))

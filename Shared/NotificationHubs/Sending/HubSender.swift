@@ -46,7 +46,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     let options: HubSenderOptions
     let connector: HubConnector
     let logger: Logger
-    private let tokens: SharedAccessTokens
+    let tokens: SharedAccessTokens
     private let intake = Mutex(Intake())
 
     var pool: HubPool<HubConnection>

@@ -87,7 +87,10 @@ public struct SealedPayload: Sendable, Hashable {
     }
 
     /// The bytes of the payload after it is opened: without the nonce and the tag.
-    public var openedCount: Int { max(0, bytes.count - 12 - 16) }
+    public var openedCount: Int { max(0, bytes.count - Self.overhead) }
+
+    /// The bytes of the nonce and the tag.
+    public static let overhead = 12 + 16
 }
 
 /// A notification as its recipient's device reads it.

@@ -29,8 +29,10 @@ public final class AuditTrail: Sendable {
     /// Notes the IDs that the request is about. Each gets a line.
     public func note(ids: [String]) { state.withLock { $0.ids = ids } }
 
-    /// Notes the notifications whose payloads the answer has. Each gets a line of the action `read`.
-    public func note(read ids: [String]) { state.withLock { ($0.ids, $0.action) = (ids, ids.isEmpty ? nil : "read") } }
+    /// Notes the notifications whose payloads the answer has, or would have. Each gets a line of the action.
+    public func note(read ids: [String], as action: String = "read") {
+        state.withLock { ($0.ids, $0.action) = (ids, ids.isEmpty ? nil : action) }
+    }
 
     /// Checks that lines can be written, before anything is done that needs one. Routes of which each request gets a
     /// line have been checked already.

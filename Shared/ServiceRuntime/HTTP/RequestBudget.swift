@@ -8,7 +8,8 @@ import Synchronization
 /// shut them out.
 ///
 /// A batch has no size when it begins, so it reserves bytes for each line, waits for a while if they do not fit, and
-/// shares a quarter of the budget with the other batches of its sender.
+/// shares a quarter of the budget with the other batches of its sender. Single bodies that are still arriving share
+/// another quarter: a sender decides how long they take, and so must not hold what others need.
 public final class RequestBudget: Sendable {
     /// The bounds.
     public enum Limit {
@@ -26,15 +27,25 @@ public final class RequestBudget: Sendable {
 
     private struct Used {
         var bytes = 0
-        /// Of the shares that name a sender; a sender who holds nothing is absent.
-        var bySender: [String: Int] = [:]
+        /// Of the shares that have an owner; an owner who holds nothing is absent.
+        var byOwner: [Owner: Int] = [:]
 
-        mutating func add(_ count: Int, of sender: String?) {
+        mutating func add(_ count: Int, of owner: Owner?) {
             bytes += count
-            guard let sender else { return }
-            let own = bySender[sender, default: 0] + count
-            bySender[sender] = own == 0 ? nil : own
+            addOwn(count, of: owner)
         }
+
+        mutating func addOwn(_ count: Int, of owner: Owner?) {
+            guard let owner else { return }
+            let own = byOwner[owner, default: 0] + count
+            byOwner[owner] = own == 0 ? nil : own
+        }
+    }
+
+    /// All batches of a sender, or all of its single bodies that are arriving: urgent sends do not wait for batches.
+    fileprivate struct Owner: Hashable {
+        let sender: String
+        let isBatch: Bool
     }
 
     /// Tests use smaller limits.
@@ -49,33 +60,45 @@ public final class RequestBudget: Sendable {
     /// A new request's share, which holds nothing yet.
     public func share() -> Share { Share(of: self, for: nil) }
 
+    /// The share of a request whose body is arriving, which holds nothing yet. Until ``Share/arrived()``, all such
+    /// shares of a sender may hold a quarter of the budget together.
+    public func share(arrivingFrom sender: String) -> Share {
+        Share(of: self, for: Owner(sender: sender, isBatch: false))
+    }
+
     /// A new batch's share, which holds nothing yet. All shares of a sender may hold a quarter of the budget together,
     /// and nothing of the part for small requests.
-    public func share(ofBatchBy sender: String) -> Share { Share(of: self, for: sender) }
+    public func share(ofBatchBy sender: String) -> Share { Share(of: self, for: Owner(sender: sender, isBatch: true)) }
 
     /// - Parameter held: the bytes that the request holds already.
-    private func reserve(_ bytes: Int, held: Int, of sender: String?) -> Bool {
-        let isSmall = sender == nil && bytes <= Limit.maxSmallBytes - held
+    private func reserve(_ bytes: Int, held: Int, of owner: Owner?) -> Bool {
+        let isSmall = owner?.isBatch != true && bytes <= Limit.maxSmallBytes - held
         let limit = isSmall ? maxBytes : maxBytes - reservedForSmall
         return used.withLock { used in
             guard bytes <= limit - used.bytes else { return false }
-            if let sender, bytes > maxBytes / 4 - used.bySender[sender, default: 0] { return false }
-            used.add(bytes, of: sender)
+            if let owner, bytes > maxBytes / 4 - used.byOwner[owner, default: 0] { return false }
+            used.add(bytes, of: owner)
             return true
         }
     }
 
-    private func add(_ bytes: Int, of sender: String?) { used.withLock { $0.add(bytes, of: sender) } }
+    private func add(_ bytes: Int, of owner: Owner?) { used.withLock { $0.add(bytes, of: owner) } }
+
+    private func disown(_ bytes: Int, of owner: Owner?) { used.withLock { $0.addOwn(-bytes, of: owner) } }
 
     /// One request's part of the budget, until it is released.
     public final class Share: Sendable {
         private let budget: RequestBudget
-        private let sender: String?
-        private let bytes = Mutex(0)
+        private let held: Mutex<Held>
 
-        fileprivate init(of budget: RequestBudget, for sender: String?) {
+        private struct Held {
+            var owner: Owner?
+            var bytes = 0
+        }
+
+        fileprivate init(of budget: RequestBudget, for owner: Owner?) {
             self.budget = budget
-            self.sender = sender
+            held = Mutex(Held(owner: owner))
         }
 
         // A response that is never written never releases its share.
@@ -85,9 +108,9 @@ public final class RequestBudget: Sendable {
         ///
         /// - Throws: 503 with `Retry-After` if they do not fit.
         public func add(_ count: Int) throws(Problem) {
-            let fits = bytes.withLock { bytes in
-                guard budget.reserve(count, held: bytes, of: sender) else { return false }
-                bytes += count
+            let fits = held.withLock { held in
+                guard budget.reserve(count, held: held.bytes, of: held.owner) else { return false }
+                held.bytes += count
                 return true
             }
             if !fits { throw .serviceUnavailable("Too much request data is in flight; retry in one second.") }
@@ -107,27 +130,30 @@ public final class RequestBudget: Sendable {
 
         /// Counts bytes that are there already, whether or not they fit. Others may not fit then.
         public func hold(_ count: Int) {
-            bytes.withLock { $0 += count }
-            budget.add(count, of: sender)
+            held.withLock { held in
+                held.bytes += count
+                budget.add(count, of: held.owner)
+            }
+        }
+
+        /// The body is there: what the request holds is no longer counted as its sender's, but still in the whole.
+        public func arrived() {
+            held.withLock { held in
+                budget.disown(held.bytes, of: held.owner)
+                held.owner = nil
+            }
         }
 
         /// Releases a part of the bytes, at most all.
         public func release(_ count: Int) {
-            let given = bytes.withLock { bytes in
-                let given = min(max(count, 0), bytes)
-                bytes -= given
-                return given
+            held.withLock { held in
+                let given = min(max(count, 0), held.bytes)
+                held.bytes -= given
+                if given > 0 { budget.add(-given, of: held.owner) }
             }
-            if given > 0 { budget.add(-given, of: sender) }
         }
 
         /// Releases all bytes. A second call changes nothing.
-        public func release() {
-            let held = bytes.withLock { bytes in
-                defer { bytes = 0 }
-                return bytes
-            }
-            if held > 0 { budget.add(-held, of: sender) }
-        }
+        public func release() { release(.max) }
     }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 public import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import SecurePushCore
@@ -31,6 +32,21 @@ enum Operations {
     static func isMisspelled(_ path: String) -> Bool {
         guard !paths.contains(path) else { return false }
         return paths.contains("/" + path.split(separator: "/").joined(separator: "/"))
+    }
+}
+
+extension HTTPLimits {
+    /// Whether the router takes a path for a streamed one, however the path is spelled.
+    func isStreamed(_ path: Substring) -> Bool {
+        let slash = UInt8(ascii: "/")
+        return streamedPaths.contains { streamed in
+            // Nearly every path is shorter.
+            guard path.utf8.count + 1 >= streamed.utf8.count else { return false }
+            // The target may be a whole URL.
+            let plain = path.utf8.first == slash ? path : URI(String(path)).path[...]
+            let segments = streamed.utf8.split(separator: slash)
+            return plain.utf8.split(separator: slash).elementsEqual(segments) { $0.elementsEqual($1) }
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 import APITestSupport
 import HTTPTypes
+import Hummingbird
 import HummingbirdTesting
+import NIOCore
 import SecurePushCore
 import ServiceRuntime
 import StackKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,10 +55,11 @@ struct BatchBoundTests {
 
     @Test(arguments: ["", "\n", " \t\r\n\n", #"{"Recipient":"al"#])
     func aBatchWithoutALineEndsWithAnAnswer(_ filler: String) async throws {
-        try await withIngest(maxBatchIdle: .milliseconds(700), server: .live) { bench in
+        try await withIngest(maxBatchIdle: .seconds(5), server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
-                try await connection.write(Self.head(bench))
-                try await connection.writeChunk(Self.line)
+                // The first line comes with the head, so that no time passes before it.
+                let size = String(Self.line.utf8.count, radix: 16)
+                try await connection.write(Self.head(bench) + "\(size)\r\n\(Self.line)\r\n")
                 let writer = connection.writer
                 let dripping = Task {
                     while !filler.isEmpty, !Task.isCancelled {
@@ -128,8 +132,9 @@ struct BatchBoundTests {
     func theAnswerOfARefusedLineIsBounded(_ line: String) async throws {
         try await withIngest { bench in
             let requestID = try #require(HTTPField.Name("X-Request-Id"))
+            // Each of these is three bytes in `instance`.
             let answer = try await bench.batch(
-                line, headers: [requestID: String(repeating: "r", count: 128)])
+                line, headers: [requestID: String(repeating: "%", count: 128)])
             #expect(answer.lines.count == 1)
             #expect(answer.lines[0].utf8.count * BatchLimit.maxLines <= BatchLimit.maxWaitingResultBytes)
             let status = try #require(try answer.results()[0]["status"] as? Int)
@@ -137,6 +142,43 @@ struct BatchBoundTests {
             // A single request has them all.
             try (try await bench.post(line)).expectProblem(status)
         }
+    }
+
+    @Test func theAnswerOfAnAcceptedLineIsBounded() async throws {
+        try await withIngest { bench in
+            let name = String(repeating: #"\""#, count: 1024)
+            let answer = try await bench.batch(#"{"Recipient":"\#(name)","Payload":1}"#)
+            #expect(answer.lines.count == 1 && answer.lines[0].contains(name))
+            #expect(answer.lines[0].utf8.count * BatchLimit.maxLines <= BatchLimit.maxWaitingResultBytes)
+        }
+    }
+
+    private struct RecordingWriter: ResponseBodyWriter {
+        let budget: RequestBudget
+        /// The sizes of the parts, and what was held when each came.
+        let parts: Parts
+
+        final class Parts: Sendable {
+            let all = Mutex<[[Int]]>([])
+        }
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            let part = [buffer.readableBytes, budget.usedBytes]
+            parts.all.withLock { $0.append(part) }
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
+    /// One write of more than 256 KiB would close a connection whose client does not read for five seconds.
+    @Test func resultsAreWrittenInParts() async throws {
+        let budget = RequestBudget()
+        let (share, parts) = (budget.share(ofBatchBy: "a"), RecordingWriter.Parts())
+        share.hold(40_000)
+        var writer: any ResponseBodyWriter = RecordingWriter(budget: budget, parts: parts)
+        try await BatchController.write([UInt8](repeating: 10, count: 40_000), share, to: &writer)
+        #expect(parts.all.withLock { $0 } == [[16_384, 40_000], [16_384, 23_616], [7232, 7232]])
+        #expect(budget.usedBytes == 0)
     }
 
     /// Before, both sides waited for each other until the connection was reset.

@@ -60,6 +60,29 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
+    @Test func theBodiesOfASenderShareAQuarterWhileTheyArrive() throws {
+        let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
+        let shares = (0..<3).map { _ in budget.share(arrivingFrom: "a") }
+        try shares[0].add(70_000)
+        try shares[1].add(30_000)
+        #expect(throws: Problem.self) { try shares[2].add(1) }
+        // Neither its batches nor others are kept out.
+        let others = [budget.share(ofBatchBy: "a"), budget.share(arrivingFrom: "b")]
+        for other in others { try other.add(100_000) }
+        // A small body may use the part for small ones, and a body that is there its sender's part no more.
+        shares[0].arrived()
+        try shares[2].add(60_000)
+        #expect(throws: Problem.self) { try shares[2].add(10_001) }
+        #expect(budget.usedBytes == 360_000)
+        others[0].release()
+        try shares[0].add(20_000)
+        for share in shares + others { share.release() }
+        let all = budget.share(arrivingFrom: "a")
+        try all.add(100_000)
+        all.release()
+        #expect(budget.usedBytes == 0)
+    }
+
     @Test func whatIsThereAlreadyCountsAlthoughItDoesNotFit() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
         let share = budget.share(ofBatchBy: "a")
@@ -111,6 +134,38 @@ struct RequestBudgetTests {
             #expect(budget.usedBytes == 0)
             #expect(try await bench.post(Self.large).status == .created)
             #expect(try await bench.count == 7)
+        }
+    }
+
+    /// The attack: bodies of which the last bytes do not come. Others are served meanwhile.
+    @Test func bodiesThatDoNotEndKeepNoOtherSenderOut() async throws {
+        let budget = RequestBudget(maxBytes: 800_000, reservedForSmall: 0)
+        try await withIngest(budget: budget, server: .live) { bench in
+            let part = String(repeating: " ", count: 120_000)
+            let head = """
+                POST /api/notifications HTTP/1.1\r
+                Host: localhost\r
+                Authorization: \(bench.credentials.sender)\r
+                Content-Type: application/json\r
+                Content-Length: 120080\r
+                \r
+
+                """
+            try await RawConnection.with(port: bench.client.port) { first in
+                try await first.write(head + part)
+                try await expectEventually { budget.usedBytes == part.utf8.count }
+                try await RawConnection.with(port: bench.client.port) { second in
+                    try await second.write(head + part)
+                    let answer = try await second.read(until: "\r\n\r\n")
+                    #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: "))
+                }
+                let other = budget.share(arrivingFrom: "other")
+                try other.add(200_000)
+                try await first.write(String(repeating: " ", count: 80 - Self.small.utf8.count) + Self.small)
+                #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 201 "))
+                other.release()
+            }
+            try await expectEventually { budget.usedBytes == 0 }
         }
     }
 

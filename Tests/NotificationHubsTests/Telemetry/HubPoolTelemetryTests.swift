@@ -43,6 +43,15 @@ import Testing
         }
     }
 
+    /// Otherwise the file of the connection string would be read a second time, by a reader that nobody watches.
+    @Test func telemetryHasTheTokensOfTheSender() async throws {
+        let (configuration, logger) = (try localHub(port: 1), Logger(label: "test"))
+        let sender = HubSender(configuration: configuration, concurrency: 1, logger: logger)
+        let devices = HubDevices(configuration: configuration, sharingTokensOf: sender, logger: logger)
+        #expect(devices.tokens === sender.tokens)
+        try await devices.shutdown()
+    }
+
     @Test func oneHubHasNoName() async throws {
         let devices = HubDevices(configuration: try localHub(port: 1), logger: Logger(label: "test"))
         let alice = try #require(UserName("alice"))

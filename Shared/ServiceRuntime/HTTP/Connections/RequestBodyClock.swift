@@ -3,7 +3,8 @@ import NIOCore
 /// The progress of a request's body, and its deadlines: of its next part, and as a whole. A value without side effects.
 ///
 /// A body whose declared length is small has one deadline. Every other one may take as long as it brings enough bytes
-/// per second. A streamed body, whose route has a clock of its own, has only a deadline of its next part.
+/// per second; bytes that came faster do not let it wait for longer than for a next part. A streamed body, whose route
+/// has a clock of its own, has only a deadline of its next part.
 struct RequestBodyClock {
     private let limits: HTTPLimits
     private let bodyTimeout: TimeAmount
@@ -23,6 +24,8 @@ struct RequestBodyClock {
     private var drainSince = NIODeadline.uptimeNanoseconds(0)
     /// When the head arrived, later by the time in which the service did not read.
     private var start = NIODeadline.uptimeNanoseconds(0)
+    /// The time that fast bytes would have earned.
+    private var forfeited = TimeAmount.nanoseconds(0)
     private var isSmall = false
     private var isStreamed = false
     private var receivedBytes: Int64 = 0
@@ -43,8 +46,10 @@ struct RequestBodyClock {
     var deadline: NIODeadline {
         if isDraining { return drainSince + drainTimeout }
         if isStreamed { return progress + streamTimeout }
-        return min(progress + bodyTimeout, start + whole)
+        return min(progress + bodyTimeout, wholeDeadline)
     }
+
+    private var wholeDeadline: NIODeadline { start + whole - forfeited }
 
     /// The time for the body as a whole, as far as it has arrived.
     private var whole: TimeAmount {
@@ -71,11 +76,15 @@ struct RequestBodyClock {
         isSmall = length.map { $0 <= limits.maxSmallBody } ?? false
         self.isStreamed = isStreamed
         receivedBytes = 0
+        forfeited = .nanoseconds(0)
     }
 
     mutating func received(_ bytes: Int, now: NIODeadline) {
         progress = now
         receivedBytes += Int64(bytes)
+        // Otherwise most of a body, sent at once, would keep its memory for half an hour.
+        let tooLate = wholeDeadline - (now + max(bodyTimeout, wholeTimeout))
+        forfeited = forfeited + max(.nanoseconds(0), tooLate)
         left = left.map { max(0, $0 - bytes) }
         if isDraining { drained += bytes }
     }

@@ -143,7 +143,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             connection?.requestBegan()
             body.began(
                 length: head.headerFields[.contentLength].flatMap { Int($0) },
-                isStreamed: !limits.streamedPaths.isEmpty && limits.streamedPaths.contains(String(path)), now: .now())
+                isStreamed: limits.isStreamed(path), now: .now())
             client = context.channel.remoteAddress
             if let connection { client = connection.connections.proxies.client(of: client, head.headerFields) }
             held = [part]
