@@ -102,6 +102,16 @@ import Testing
         }
     }
 
+    @Test func aCompressedBodyIs415WithTheCodingThatIsTaken() async throws {
+        try await withEmulator { emulator in
+            let response = try await emulator.call(
+                .post, "/hub/messages", headers: [.contentEncoding: "gzip"], body: "x")
+            #expect(response.status == .unsupportedMediaType)
+            #expect(response.headers[.contentType] == HubHeaders.xmlContentType)
+            #expect(response.headers[.acceptEncoding] == "identity")
+        }
+    }
+
     @Test(arguments: ["/emulator/nothing", "/livez/x"]) func theEmulatorsOwnPathsAnswerProblems(_ path: String)
         async throws
     {

@@ -125,6 +125,27 @@ struct RefusedNotificationTests {
         }
     }
 
+    /// Nor is the body asked for.
+    @Test(arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
+    func anotherMediaTypeIsRefusedBeforeTheBodyHasCome(framing: String) async throws {
+        try await withIngest(server: .live) { bench in
+            try await RawConnection.with(port: bench.client.port) { connection in
+                let fields = "Authorization: \(bench.credentials.sender)\r\nContent-Type: text/plain\r\n\(framing)"
+                try await connection.write(
+                    "POST /api/notifications HTTP/1.1\r\nHost: a\r\n\(fields)\r\nExpect: 100-continue\r\n\r\n")
+                #expect(try await connection.read(until: "\r\n").hasPrefix("HTTP/1.1 415 "))
+            }
+        }
+    }
+
+    @Test func anEmptyBodyIs400WhateverItsTypeWouldBe() async throws {
+        try await withIngest { bench in
+            for type in [nil, "text/plain"] {
+                try (try await bench.post("", contentType: type)).expectProblem(400)
+            }
+        }
+    }
+
     @Test(arguments: [
         (#"{}"#, ["/Payload", "/Recipient"]), (#"[]"#, [""]),
         (#"{"Recipient":"a","Recipients":["b"],"Payload":1}"#, ["/Recipient", "/Recipients"]),

@@ -30,7 +30,7 @@ import Testing
                 of: BasicRequestContext.self, context: context,
                 audited: [
                     "GET /things/{id}": "read", "GET /things": .refusals(of: "list"),
-                    "POST /things": .refusals(of: "send"),
+                    "POST /things": .refusals(of: "send"), "GET /api/notifications/{id}": "read",
                 ])
             router.addOperations(readiness: [context.watch([])], context: context)
             router.get("/things/:id") { _, context in
@@ -39,6 +39,7 @@ import Testing
                 guard context.parameters.get("id") == "known" else { throw Problem.notFound("none") }
                 return "the secret"
             }
+            router.get("/api/notifications/:id") { _, _ in "the secret" }
             router.get("/things") { _, _ in
                 AuditTrail.current?.note(actor: "alice")
                 AuditTrail.current?.note(read: ["1", "2"])
@@ -78,6 +79,19 @@ import Testing
                 ])
             #expect(lines.last?["request"]?.text == "r7")
             #expect(try !FileContent(path: path).text.contains("secret"))
+        }
+    }
+
+    @Test func `The ID of a notification is written as answers have it`() async throws {
+        try await withService { client, _, path, _ in
+            let id = NotificationID().description
+            for text in [id, id.uppercased(), "NoID"] {
+                _ = try await client.execute(uri: "/api/notifications/\(text)", method: .get)
+            }
+            // Other IDs are not notifications'.
+            _ = try await client.execute(uri: "/things/\(id.uppercased())", method: .get)
+            let ids = try lines(path).dropFirst().map { JSONValue(text: $0)?["id"]?.text }
+            #expect(ids == [id, id, "NoID", id.uppercased()])
         }
     }
 

@@ -57,6 +57,31 @@ struct CertificateTests {
         }
     }
 
+    /// A FIFO without a writer stands for a file system that does not answer: opening it blocks.
+    @Test func aReloadDoesNotWaitForAFileSystemThatDoesNotAnswer() async throws {
+        try await withCertificate { files in
+            let store = try CertificateStore(files, logger: LineSink().logger(level: .info))
+            store.watch()
+            try await store.reloadInBackground()
+            let generation = store.current.generation
+            #expect(generation == 1)
+            // It keeps a name when the file is back.
+            let (fifo, second) = (files.certificateFile + ".fifo", files.certificateFile + ".link")
+            #expect(mkfifo(fifo, 0o600) == 0 && link(fifo, second) == 0 && rename(second, files.certificateFile) == 0)
+            await #expect(throws: ConfigurationError.self) {
+                try await store.reloadInBackground(within: .milliseconds(200))
+            }
+            #expect(store.current.generation == generation)
+            _ = try await place("renewed", files)
+            try await expectEventually {
+                // Lets the thread go on that opens it.
+                let descriptor = open(fifo, O_WRONLY | O_NONBLOCK)
+                if descriptor >= 0 { close(descriptor) }
+                return store.current.generation > generation
+            }
+        }
+    }
+
     @Test func newConnectionsGetTheNewCertificate() async throws {
         try await withCertificate { files in
             let context = ServiceContext.test()

@@ -57,6 +57,19 @@ import Testing
         #expect(try Self.received(channel) == Self.ping)
     }
 
+    @Test func aLargeHeadWaitsNoLongerThanAHeadMay() throws {
+        let channel = EmbeddedChannel(handler: LargeHeadHandler(timeout: .seconds(10)))
+        try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.large.prefix(9000)))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        // A head that drips has no more time.
+        try channel.writeInbound(ByteBuffer(bytes: [UInt8(1)]))
+        #expect(try Self.received(channel) == Self.preface + Self.settings)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(try Self.received(channel) == Array(Self.large.prefix(9001)))
+        try channel.writeInbound(ByteBuffer(bytes: Self.ping))
+        #expect(try Self.received(channel) == Self.ping)
+    }
+
     @Test func whoNeverAcknowledgesFillsNoMemory() throws {
         let channel = EmbeddedChannel(handler: LargeHeadHandler())
         try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.body.prefix(5)))

@@ -19,7 +19,11 @@ struct PersistenceTests {
         router.addOperations(readiness: [], context: context)
         router.get("/api/echo/:id") { _, context in "router \(context.parameters.get("id") ?? "")" }
         router.post("/api/echo") { request, _ in
-            let body = try await request.wholeBody(upTo: 4096)
+            let body = try await request.wholeBody(
+                upTo: 4096,
+                onBody: {
+                    if request.headers[.contentType] == "a/b" { throw Problem.unsupportedMediaType("Not this.") }
+                })
             return "router \(String(buffer: body))"
         }
         router.get("/api/stream") { _, _ in
@@ -140,6 +144,9 @@ struct PersistenceTests {
             ("POST /api/refused HTTP/1.1\r\nContent-Length: 5", " 401 "),
             ("POST /api/nothing HTTP/1.1\r\nContent-Length: 5", " 404 "),
             ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000", " 413 "),
+            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000\r\nContent-Type: a/b", " 413 "),
+            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Type: a/b", " 415 "),
+            ("POST /api/echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Type: a/b", " 415 "),
             ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Encoding: gzip", " 415 "),
         ])
     func isNotAsked(_ head: String, _ status: String) async throws {

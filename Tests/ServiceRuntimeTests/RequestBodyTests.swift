@@ -22,9 +22,9 @@ struct RequestBodyTests {
     }
 
     /// A request whose body comes in chunks, and whose length only its end tells.
-    private func chunked() -> Request {
+    private func chunked(_ texts: [String] = ["12", "345", "6"]) -> Request {
         let (stream, chunks) = AsyncStream.makeStream(of: ByteBuffer.self)
-        for text in ["12", "345", "6"] { chunks.yield(ByteBuffer(string: text)) }
+        for text in texts { chunks.yield(ByteBuffer(string: text)) }
         chunks.finish()
         return Request(
             head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
@@ -54,6 +54,15 @@ struct RequestBodyTests {
         let whole = try await chunked().wholeBody(upTo: 6) { sizes.append($0) }
         #expect(String(buffer: whole) == "123456")
         #expect(sizes == [2, 3, 1])
+    }
+
+    /// In HTTP/2 the head need not say that there is a body.
+    @Test(arguments: [([], []), (["", "12", "3"], ["0", "body", "2", "1"])] as [([String], [String])])
+    func aBodyThatTheHeadDoesNotAnnounceIsCheckedOnce(texts: [String], expected: [String]) async throws {
+        var calls: [String] = []
+        _ = try await chunked(texts).wholeBody(
+            upTo: 6, onChunk: { calls.append("\($0)") }, onBody: { calls.append("body") })
+        #expect(calls == expected)
     }
 
     @Test func chunksBeyondTheLimitAreRefused() async {

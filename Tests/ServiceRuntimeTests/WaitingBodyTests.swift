@@ -11,16 +11,16 @@ import Testing
 struct WaitingBodyTests {
     /// The heads of requests whose bodies do not come, or not to their end.
     private static let begun = [
-        "POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n",
-        "POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n12345",
+        "POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\n",
+        "POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\n12345",
         "POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n",
         "POST /collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST /collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
         // The last chunk is there, and the trailer is not.
         "POST /collected HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\nX: ",
-        "DELETE /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n",
-        "PUT /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n{",
-        "POST /collected HTTP/1.0\r\nContent-Length: 60\r\n\r\n1",
+        "DELETE /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\n",
+        "PUT /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 6000\r\n\r\n{",
+        "POST /collected HTTP/1.0\r\nContent-Length: 6000\r\n\r\n1",
     ]
 
     private func addRoutes(_ router: Router<ServiceRequestContext>) {
@@ -126,7 +126,8 @@ struct WaitingBodyTests {
             try await withLimitedServer(tls: tls, { $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) {
                 server in
                 let connection = try await RawHTTP2(port: server.port)
-                connection.request("POST", "/collected", stream: 1, isComplete: false, fields: ["content-length": "60"])
+                let fields = ["content-length": "6000"]
+                connection.request("POST", "/collected", stream: 1, isComplete: false, fields: fields)
                 connection.request("POST", "/collected", stream: 3, isComplete: false)
                 try await expectEventually {
                     for stream: UInt32 in [1, 3] { connection.data("x", stream: stream) }

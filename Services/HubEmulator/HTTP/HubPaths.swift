@@ -65,6 +65,7 @@ struct HubPathMiddleware: RouterMiddleware {
         var response = error(for: request, answer.status, methods).response(for: identity)
         if response.status == .methodNotAllowed { response.headers[.allow] = methods.joined(separator: ", ") }
         response.headers[.retryAfter] = answer.headers[.retryAfter]
+        response.headers[.acceptEncoding] = answer.headers[.acceptEncoding]
         identity.stamp(&response)
         return request.method == .head ? response.createHeadResponse() : response
     }

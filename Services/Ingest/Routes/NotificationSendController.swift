@@ -40,14 +40,14 @@ struct NotificationSendController: Sendable {
 
     /// The body of a sender. That of a user is refused before it has arrived: any user could let the service wait.
     ///
-    /// - Throws: ``Problem`` 403, 413 or 503.
+    /// - Throws: ``Problem`` 403, 413, 415 or 503.
     private func body(
         of request: Request, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share
     ) async throws -> ByteBuffer {
         guard case .user = caller else {
             return try await request.wholeBody(
                 upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
-                onChunk: share.add)
+                onChunk: share.add, onBody: { try Self.checkType(request.headers[.contentType]) })
         }
         let length = request.headers[.contentLength].map { Int($0) }
         guard length == nil || length == 0, request.headers[.transferEncoding] == nil else { throw Self.usersBody }
@@ -109,9 +109,13 @@ struct NotificationSendController: Sendable {
             guard !isEmpty else {
                 throw .badRequest("The body is empty; send a JSON object with Recipient and Payload.")
             }
-            guard MediaType.isJSON(contentType) else {
-                throw .unsupportedMediaType("The body must be application/json in UTF-8.")
-            }
+            try Self.checkType(contentType)
+        }
+    }
+
+    private static func checkType(_ contentType: String?) throws(Problem) {
+        guard MediaType.isJSON(contentType) else {
+            throw .unsupportedMediaType("The body must be application/json in UTF-8.")
         }
     }
 

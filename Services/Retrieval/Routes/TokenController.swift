@@ -85,16 +85,21 @@ private struct RefreshRequest {
     /// - Returns: `nil` if there is no body.
     /// - Throws: ``Problem``: 400 for a malformed body, 413, 415, 422 for invalid members.
     init?(_ request: Request) async throws {
-        let body = try await request.wholeBody(upTo: Self.maxBytes)
-        guard body.readableBytes > 0 else { return nil }
         let type = request.headers[.contentType]
-        if MediaType.isForm(type) {
+        let isForm = MediaType.isForm(type)
+        let body = try await request.wholeBody(
+            upTo: Self.maxBytes,
+            onBody: {
+                guard isForm || MediaType.isJSON(type) else {
+                    throw Problem.unsupportedMediaType(
+                        "The body must be application/x-www-form-urlencoded or application/json in UTF-8.")
+                }
+            })
+        guard body.readableBytes > 0 else { return nil }
+        if isForm {
             try self.init(form: body)
-        } else if MediaType.isJSON(type) {
-            self = try body.readJSON { RefreshRequest(&$0) }
         } else {
-            throw Problem.unsupportedMediaType(
-                "The body must be application/x-www-form-urlencoded or application/json in UTF-8.")
+            self = try body.readJSON { RefreshRequest(&$0) }
         }
     }
 

@@ -37,8 +37,10 @@ struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
         guard action.writesAll || result == .refused || facts.action != nil else { return }
         // Lines of refusals do not wait in memory: anybody can cause them.
         if !action.writesAll, facts.action == nil { try await audit.check() }
-        let inPath = context.parameters.get("id") ?? context.parameters.get("name")
-        let ids = facts.ids.isEmpty ? [inPath.flatMap { PercentCoding.decode($0) }] : facts.ids.map(Optional.some)
+        let inPath = (context.parameters.get("id") ?? context.parameters.get("name"))
+            .flatMap { PercentCoding.decode($0) }
+            .map { NotificationID.logged($0, route: context.endpointPath) }
+        let ids = facts.ids.isEmpty ? [inPath] : facts.ids.map(Optional.some)
         let address = (context as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress
         let request = context.logger[metadataKey: LogKeys.requestID].map { "\($0)" }
         let time = Timestamp.now

@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import NIOSSL
 import SecurePushCore
@@ -48,6 +47,9 @@ final class CertificateStore: Sendable {
         var nextCheck: ContinuousClock.Instant
         /// `nil` while nobody watches the files: then whoever asks looks at them, at most once per second.
         var watch: FileWatch?
+        /// The next look reads the files, changed or not, and notes here how that ended.
+        var isReloadWanted = false
+        var lastReload = Result<Void, any Error>.success(())
     }
 
     private static let interval = Duration.seconds(1)
@@ -76,7 +78,7 @@ final class CertificateStore: Sendable {
 
     /// From now on a thread of its own looks at the files, as long as this object lives.
     func watch() {
-        let watch = FileWatch("securepush.certificate") { [weak self] in self?.reloadIfChanged() }
+        let watch = FileWatch("securepush.certificate") { [weak self] in self?.look() }
         state.withLock { $0.watch = watch }
         watch.start()
     }
@@ -109,11 +111,32 @@ final class CertificateStore: Sendable {
         }
     }
 
-    /// ``reload()`` on another thread: nobody else waits for a file system that does not answer.
-    func reloadInBackground() async throws {
-        try await withCheckedThrowingContinuation { caller in
-            DispatchQueue(label: "securepush.certificate").async { caller.resume(with: Result { try self.reload() }) }
+    /// ``reload()`` on the thread that looks at the files: nobody waits for a file system that does not answer.
+    ///
+    /// - Throws: ``ConfigurationError``, also if the files have not been read within the time.
+    func reloadInBackground(within time: Duration = .seconds(10)) async throws {
+        let watch = state.withLock { state in
+            state.isReloadWanted = state.watch != nil
+            return state.watch
         }
+        guard let watch else { return try reload() }
+        guard await watch.look(within: time) else {
+            throw ConfigurationError(
+                ConfigurationKeys.tlsCertificateFile.name,
+                "names a file that cannot be read, or \(ConfigurationKeys.tlsPrivateKeyFile.name) does: "
+                    + "the file system does not answer")
+        }
+        try state.withLock { $0.lastReload }.get()
+    }
+
+    private func look() {
+        let isWanted = state.withLock { state in
+            defer { state.isReloadWanted = false }
+            return state.isReloadWanted
+        }
+        guard isWanted else { return reloadIfChanged() }
+        let result = Result { try reload() }
+        state.withLock { $0.lastReload = result }
     }
 
     private func reloadIfChanged() {

@@ -45,7 +45,9 @@ struct ObservedRequest: Sendable {
         ]
         if let route { metadata["http.route"] = "\(route)" }
         if let path = line.path { metadata["url.path"] = "\(path.prefix(AccessLine.maxPath))" }
-        if let id = line.id { metadata["id"] = "\(id.prefix(AccessLine.maxPath))" }
+        if let id = line.id {
+            metadata["id"] = "\(NotificationID.logged(id, route: route).prefix(AccessLine.maxPath))"
+        }
         if let client = line.client { metadata["client.address"] = "\(client)" }
         if !isComplete { metadata["aborted"] = "true" }
         logger.of(request: requestID, trace: context).info("Request answered", metadata: metadata)
@@ -75,6 +77,15 @@ struct ObservedRequest: Sendable {
             end(status, bytes: bytes.total, logger: logger)
         }
         return response
+    }
+}
+
+extension NotificationID {
+    /// The `{id}` of a path for a log: that of a notification as answers have it, though a client may write it in upper
+    /// case. Otherwise a search for the ID would not find the line.
+    static func logged(_ text: String, route: String?) -> String {
+        guard route?.contains("/notifications/{id}") == true else { return text }
+        return NotificationID(text)?.description ?? text
     }
 }
 

@@ -10,16 +10,22 @@ extension Request {
     ///   - limit: in bytes.
     ///   - detail: the text of the problem for a larger body; the default names the limit.
     ///   - onChunk: called with the size of each chunk, in bytes, before the chunk is kept. It may throw to refuse it.
-    /// - Throws: ``Problem`` 413, and what `onChunk` throws.
+    ///   - onBody: called if there is a body: before it is awaited if the head announces it, so before `100 Continue`,
+    ///     and otherwise with its first bytes. It may throw to refuse it.
+    /// - Throws: ``Problem`` 413, and what `onChunk` and `onBody` throw.
     public func wholeBody(
-        upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in }
+        upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in },
+        onBody: () throws -> Void = {}
     ) async throws -> ByteBuffer {
         let tooLarge = Problem.contentTooLarge(detail ?? "The body may be at most \(limit) bytes.")
         if isLonger(than: limit) { throw tooLarge }
+        let isAnnounced = announcesBody
+        if isAnnounced { try onBody() }
         var whole = ByteBuffer()
         do {
             for try await chunk in body {
                 guard chunk.readableBytes <= limit - whole.readableBytes else { throw tooLarge }
+                if !isAnnounced, whole.readableBytes == 0, chunk.readableBytes > 0 { try onBody() }
                 try onChunk(chunk.readableBytes)
                 // Nearly every body is one chunk, which is not copied.
                 if whole.readableBytes == 0 { whole = chunk } else { whole.writeImmutableBuffer(chunk) }
@@ -33,13 +39,19 @@ extension Request {
 
     /// The whole body, which must be JSON in UTF-8 according to its `Content-Type`.
     ///
-    /// - Parameter limit: in bytes; a larger body is refused as by ``wholeBody(upTo:tooLarge:onChunk:)``.
+    /// - Parameter limit: in bytes; a larger body is refused as by ``wholeBody(upTo:tooLarge:onChunk:onBody:)``.
     /// - Throws: ``Problem`` 413 or 415.
     public func jsonBody(upTo limit: Int) async throws -> ByteBuffer {
         guard isLonger(than: limit) || MediaType.isJSON(headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/json in UTF-8.")
         }
         return try await wholeBody(upTo: limit)
+    }
+
+    /// Whether the head says that there is a body. In HTTP/2 one may come without a word in the head.
+    private var announcesBody: Bool {
+        if let length = headers[.contentLength].flatMap({ Int($0) }) { return length > 0 }
+        return headers[.transferEncoding] != nil || headers[.expect] != nil
     }
 
     private func isLonger(than limit: Int) -> Bool { headers[.contentLength].flatMap { Int($0) } ?? 0 > limit }

@@ -108,6 +108,14 @@ struct RequestTraceTests {
         #expect(line.contains(span.trace.traceID) && line.contains(#""id":"7""#))
     }
 
+    /// An ID may be asked for in any case, and a search in the log finds it nevertheless.
+    @Test func theIDOfANotificationIsLoggedAsAnswersHaveIt() async throws {
+        let id = NotificationID().description
+        _ = try await send("/api/notifications/\(id.uppercased())")
+        let line = try #require(sink.lines.first { $0.contains("Request answered") })
+        #expect(line.contains(#""id":"\#(id)""#))
+    }
+
     @Test func aCallersTraceIsKeptAndLinked() async throws {
         _ = try await send("/api/notifications/7", headers: [.traceparent: Self.sender])
         let span = try #require(book.spans.first)

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Counts the frames of an HTTP/2 connection that cost the service work and bring nothing of a request, and bounds
 /// them: `WINDOW_UPDATE`, `PING`, `SETTINGS`, `PRIORITY`, `RST_STREAM`, `CONTINUATION`, all unknown types, and `DATA`
-/// with hardly any bytes. NIO bounds some of them. A value without side effects.
+/// with hardly any bytes, of which padding is none. NIO bounds some of them. A value without side effects.
 ///
 /// A client may send 1,000 per second, 2,000 at once, and one more for each KiB that it was sent: it answers bytes by
 /// `WINDOW_UPDATE`.
@@ -16,11 +16,14 @@ struct FrameMeter {
 
     /// The bytes to pass over: at first the preface (RFC 9113, section 3.4), then payloads.
     private var skipped = 24
-    /// The bytes of the current frame's header that have arrived, of 9.
+    /// The bytes of the current frame's header that have arrived: of 9, or of 10 with the length of its padding.
     private var position = 0
     private var length = 0
     private var type: UInt8 = 0
     private var isLast = false
+    private var isPadded = false
+    /// The bytes of the payload that are no content.
+    private var padding = 0
 
     private var allowed = FrameMeter.burst
     private var refilled: NIODeadline
@@ -68,12 +71,17 @@ struct FrameMeter {
             case 0: length = Int(byte)
             case 1, 2: length = length << 8 | Int(byte)
             case 3: type = byte
-            case 4: isLast = byte & 1 != 0
+            case 4:
+                isLast = byte & 1 != 0
+                isPadded = type == 0 && byte & 8 != 0 && length > 0
+                padding = 0
+            case 9: padding = 1 + Int(byte)
             default: break
             }
             position += 1
-            guard position == 9 else { continue }
-            (position, skipped) = (0, length)
+            guard position == (isPadded ? 10 : 9) else { continue }
+            skipped = isPadded ? length - 1 : length
+            (position, isPadded) = (0, false)
             if isCounted { count += 1 }
         }
         return count
@@ -81,7 +89,7 @@ struct FrameMeter {
 
     private var isCounted: Bool {
         switch type {
-        case 0: length < Self.minData && !isLast
+        case 0: length - padding < Self.minData && !isLast
         case 1: false
         default: true
         }

@@ -102,7 +102,7 @@ final class GuardedTLSChannel: ServerChildChannel {
             HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.maxStreams),
             HTTP2Setting(parameter: .maxHeaderListSize, value: 65_536),
         ]
-        try channel.pipeline.syncOperations.addHandler(LargeHeadHandler())
+        try channel.pipeline.syncOperations.addHandler(LargeHeadHandler(timeout: TimeAmount(limits.headerTimeout)))
         // Answers to PING, SETTINGS and resets that the client does not read.
         configuration.connection.maximumBufferedControlFrames = 1000
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(

@@ -6,7 +6,7 @@ import NIOCore
 /// for a larger one. Clients send their first request before they have read our SETTINGS. So a large head waits here
 /// until the acknowledgement has arrived, which takes one more round trip, and is passed on after it. The
 /// acknowledgement is about SETTINGS only, so its place among the other frames has no other meaning (RFC 9113, section
-/// 6.5.3).
+/// 6.5.3). The wait is bounded: anybody can cause it, and no total counts the bytes.
 ///
 /// Its place is before NIO's handler of HTTP/2, on a server.
 final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -27,7 +27,7 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// More than a large head and the first window of its body, of 64 KiB each.
-    static let maxHeld = 192 * 1024
+    static let maxHeld = 136 * 1024
     private static let prefaceLength = 24
 
     /// The beginning of a frame's header; with a large head, everything from there on.
@@ -37,6 +37,13 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// In the bytes that wait, the place of the next frame; `nil` while no large head has arrived.
     private var next: Int?
     private var isDone = false
+    private let timeout: TimeAmount
+    private var wakeUp: Scheduled<Void>?
+
+    /// - Parameter timeout: how long a large head waits.
+    init(timeout: TimeAmount = .seconds(10)) { self.timeout = timeout }
+
+    func handlerRemoved(context: ChannelHandlerContext) { wakeUp?.cancel() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isDone { return context.fireChannelRead(data) }
@@ -45,7 +52,14 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
         waiting.discardReadBytes()
         waiting.writeBuffer(&bytes)
         while !isDone, step(context) {}
-        if isDone || waiting.readableBytes > Self.maxHeld { finish(context) }
+        if isDone || waiting.readableBytes > Self.maxHeld { return finish(context) }
+        guard next != nil, wakeUp == nil else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        wakeUp = context.eventLoop.scheduleTask(in: timeout) {
+            let (handler, context) = bound.value
+            handler.finish(context)
+            context.fireChannelReadComplete()
+        }
     }
 
     /// - Returns: whether there is more to do with these bytes.
@@ -91,6 +105,7 @@ final class LargeHeadHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func finish(_ context: ChannelHandlerContext) {
         isDone = true
+        wakeUp?.cancel()
         pass(waiting.readableBytes, context)
         waiting = ByteBuffer()
     }

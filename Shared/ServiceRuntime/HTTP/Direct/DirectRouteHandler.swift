@@ -245,6 +245,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
         }
+        // No promise covers it, so the total learns of what the client does not read by what its channel holds.
+        connection.noteUnsent()
     }
 
     // MARK: Everything else
