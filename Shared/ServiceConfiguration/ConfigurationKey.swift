@@ -26,6 +26,9 @@ extension ConfigurationKeyDescription {
     /// The same key as a flag: `--http-port` for `HTTP_PORT`.
     public var flag: String { "--" + name.lowercased().split(separator: "_").joined(separator: "-") }
 
+    /// Whether a value is a URL, or several.
+    public var isURL: Bool { hint == "URL" || hint == "URLS" }
+
     /// Both flags, the shorter one first.
     public var flags: [String] { (shortFlag.map { [$0] } ?? []) + [flag] }
 }

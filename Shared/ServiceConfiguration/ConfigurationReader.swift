@@ -220,7 +220,7 @@ public struct ConfigurationReader: Sendable {
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }
-        return "\(Self.shown(text)) \(problem)\(source(of: key, text))"
+        return "\(Self.shown(text, isURL: key.isURL)) \(problem)\(source(of: key, text))"
     }
 
     private func source(of key: some ConfigurationKeyDescription, _ text: String) -> String {
@@ -229,10 +229,10 @@ public struct ConfigurationReader: Sendable {
     }
 
     /// The value of a setting that is not secret, for messages. Of a URL only the public part: people put passwords and
-    /// signatures into URLs of every kind. Anything else with an `@` may be a URL without its scheme.
-    private static func shown(_ text: String) -> String {
-        if text.contains("://") { return PublicURL.describe(text).debugDescription }
-        if text.utf8.contains(UInt8(ascii: "@")) { return "the value" }
+    /// signatures into URLs of every kind. Anything else with an `@` or a `?` may be a URL without its scheme.
+    private static func shown(_ text: String, isURL: Bool) -> String {
+        if isURL || text.contains("://") { return PublicURL.describe(text).debugDescription }
+        if text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }) { return "the value" }
         return (text.count > 60 ? text.prefix(57) + "..." : text[...]).debugDescription
     }
 }

@@ -91,13 +91,8 @@ import Testing
     @Test func aStartThatFailsDoesNotWaitForTheLog() async throws {
         try await withFiles { folder in
             let pipe = folder.appending(path: "pipe").path
-            try #require(mkfifo(pipe, 0o600) == 0)
-            let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+            let reader = try Self.fullPipe(pipe)
             defer { close(reader) }
-            let writer = open(pipe, O_WRONLY | O_NONBLOCK)
-            let rest = [UInt8](repeating: UInt8(ascii: "-"), count: 4096)
-            while write(writer, rest, rest.count) > 0 {}
-            close(writer)
             for settings in [["HTTP_HOST": "nosuch.invalid"], ["HTTP_PORT": "none"]] {
                 let service = try LooseService(
                     "retrieval", #"2> "$PIPE""#, settings.merging(["PIPE": pipe]) { $1 }, folder: folder)
@@ -105,6 +100,39 @@ import Testing
                 #expect(service.program.exitCode == 78)
             }
         }
+    }
+
+    /// A log that is read late, as on a busy machine, has the sentence all the same.
+    @Test func aStartThatFailsWaitsForALogThatIsReadLate() async throws {
+        try await withLooseFolder { folder in
+            let pipe = folder.appending(path: "pipe").path
+            let reader = try Self.fullPipe(pipe)
+            defer { close(reader) }
+            let service = try LooseService(
+                "retrieval", #"2> "$PIPE""#, ["HTTP_PORT": "none", "PIPE": pipe], folder: folder)
+            // Longer than the end after a signal waits for the log.
+            try await Task.sleep(for: .milliseconds(1500))
+            var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+            let isThere = try await eventually(within: .seconds(30)) {
+                while case let count = read(reader, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+                return String(decoding: bytes, as: UTF8.self).contains("error: HTTP_PORT")
+            }
+            #expect(isThere)
+            #expect(await service.program.waitUntilEnd(within: .seconds(30)) && service.program.exitCode == 78)
+        }
+    }
+
+    /// Makes a pipe that takes nothing more.
+    ///
+    /// - Returns: its reader.
+    private static func fullPipe(_ path: String) throws -> Int32 {
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        let writer = open(path, O_WRONLY | O_NONBLOCK)
+        defer { close(writer) }
+        let rest = [UInt8](repeating: UInt8(ascii: "-"), count: 4096)
+        while write(writer, rest, rest.count) > 0 {}
+        return reader
     }
 
     @Test(arguments: ["[::1]", "::1", "localhost", "127.0.0.1"])

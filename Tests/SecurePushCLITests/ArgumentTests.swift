@@ -34,6 +34,32 @@ import Testing
     }
 
     @Test(arguments: [
+        ["users", "list", "--users-file"], ["api-keys", "list", "--api-keys-file"], ["list", "--api-key-file"],
+        ["keys", "generate", "--payload-keys-file"], ["keys", "rotate", "--payload-keys-file"],
+        ["keys", "generate", "--jwks", "j", "--signing-key"], ["keys", "generate", "--signing-key", "k", "--jwks"],
+        ["keys", "generate", "--push", "--push-signing-key-file"], ["list", "--ca-file"], ["setup", "--directory"],
+        ["keys", "rotate", "--push", "--push-verification-keys-file"], ["setup", "--directory", "d", "--services"],
+        ["token", "--user", "a", "--password-file"], ["token", "--user", "a", "--refresh-token-file"],
+    ])
+    func `A path has no control character inside`(command: [String]) throws {
+        let arguments = command + ["pa\u{202E}th"]
+        let error = try #require(throws: (any Error).self) { try SecurePush.parseAsRoot(arguments) }
+        let failure = CommandLineFailure.describe(error, arguments)
+        #expect(failure.code == .usage)
+        #expect(
+            failure.message.contains("\(command.last ?? "") <")
+                && failure.message.hasSuffix("it has a control character inside (U+202E): remove it."),
+            "\(failure.message)")
+        _ = try SecurePush.parseAsRoot(command + [" path\r\n"])
+    }
+
+    @Test func `A path is trimmed as a setting is`() throws {
+        #expect(try UsersCommand.FileOptions.parse(["--users-file", " users\u{200B}\r"]).usersFile == "users")
+        let keys = try PushKeyOptions.parse(["--push", "--push-signing-key-file", "\u{FEFF}k\n"])
+        #expect(keys.files(Settings([:])).signing == "k")
+    }
+
+    @Test(arguments: [
         (["--user", "alice"], 1, "alice"), (["--user", "alice", "--count", "1000"], 1, "alice"),
         (["--user", "alice", "--devices", "3", "--count", "9"], 3, "alice"),
         (["--user", "load-{n}", "--count", "1000"], 1000, "load-2"),

@@ -58,6 +58,7 @@ import Testing
                 (["list"], ["INGEST_API_KEY_FILE": "key"], 78, "INGEST_API_KEY_FILE"),
                 (["inbox", "--user", "a", "--token-file", "key"], [:], 64, "--token-file"),
                 (["load-test", "--count", "1", "--api-key-file", "key"], [:], 64, "--api-key-file"),
+                (["token", "--user", "a", "--refresh-token-file", "key"], [:], 64, "--refresh-token-file"),
             ]
             for (command, settings, code, name) in rows {
                 let run = try await CommandLineRun(command, settings, in: folder)
@@ -97,6 +98,8 @@ import Testing
     @Test(arguments: [
         ["list", "--limit", "spk_secret"], ["list", "spk_secret"], ["list", "spk_secret", "spk_secret2"],
         ["status", "spk_secret"], ["tail", "--interval=spk_secret"], ["list", "-s", "spk_secret"],
+        ["spk_secret"], ["users", "spk_secret"], ["help", "spk_secret"], ["users", "my-long-and-very-dear-secret"],
+        ["list", "--api-key=\u{301}secret"], ["list", "--postgres://u:secret@h"],
         ["list", "--ingest-url", "http://a:spk_secret@127.0.0.1:99999"], ["list", "--ingest-url", "a:spk_secret@h"],
     ])
     func `A secret in the wrong place of the command line is not repeated`(arguments: [String]) async throws {

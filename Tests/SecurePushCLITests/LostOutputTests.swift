@@ -1,4 +1,5 @@
 import Foundation
+import SecurePushCore
 import TestSupport
 import Testing
 
@@ -85,6 +86,35 @@ import Testing
             let script = "securepush keys generate --payload-keys-file ring \(redirection) && test $(wc -l < ring) = 1"
             let run = try await Self.shell(script, in: folder)
             #expect(run.code == 0, "\(run.errors)")
+        }
+    }
+
+    @Test func `An audit log on a closed standard error is refused`() async throws {
+        try await withTemporaryFolder { folder in
+            let script = "AUDIT_LOG=- securepush keys generate --payload-keys-file ring 2>&-"
+            #expect(try await Self.shell(script, in: folder).code == 78)
+            #expect(!SecretFile.exists(folder + "/ring"))
+        }
+    }
+
+    /// The request marks as read.
+    @Test(arguments: ["exec 3> >(exit 0); wait $!; % >&3", "ulimit -f 1; % > out", "ulimit -f 1; % >> out"])
+    func `A notification that nobody could see is not asked for`(script: String) async throws {
+        try await withTemporaryFolder { folder in
+            try Data("token".utf8).write(to: URL(filePath: folder + "/token"))
+            try await ScriptedServer.with({ _, _ in .init(body: #"{"Payload":"x"}"#) }) { server in
+                let command = "securepush read \(NotificationID()) --token-file token --retrieval-url \(server.url)"
+                let run = try await Self.shell(script.replacing("%", with: command), in: folder)
+                #expect(run.code == 1 && run.errors.contains("Standard output cannot be written"), "\(run.errors)")
+                #expect(server.requests.isEmpty)
+            }
+        }
+    }
+
+    @Test func `A file that may not grow is exit code 1, and no signal`() async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await Self.shell("ulimit -f 1; securepush config show --json > out", in: folder)
+            #expect(run.code == 1 && run.errors.contains("file too large"), "\(run.code): \(run.errors)")
         }
     }
 

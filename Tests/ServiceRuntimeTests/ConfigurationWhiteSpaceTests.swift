@@ -66,11 +66,14 @@ struct ConfigurationWhiteSpaceTests {
         #expect(environment.conflict(of: "HUB_NAME") != nil)
     }
 
-    @Test(arguments: [
-        "https://u:hunter2@idp.example:99999/x?sig=hunter2", "http://u:p@hunter2@idp.example/", "u:hunter2@idp.example",
-    ])
-    func `A refused URL is shown without its secrets`(url: String) {
-        let parser = ConfigurationParser<String>(hint: "X") { _ throws(ConfigurationRefusal) in
+    @Test(
+        arguments: [
+            "https://u:hunter2@idp.example:99999/x?sig=hunter2", "http://u:p@hunter2@idp.example/",
+            "u:hunter2@idp.example",
+            "https:/u:hunter2@idp.example/k", "idp.example/k?sig=hunter2",
+        ], ["URL", "X"])
+    func `A refused URL is shown without its secrets`(url: String, hint: String) {
+        let parser = ConfigurationParser<String>(hint: hint) { _ throws(ConfigurationRefusal) in
             throw ConfigurationRefusal("is wrong")
         }
         var reader = ConfigurationReader(environment: ["AUTH_JWKS_URL": url])

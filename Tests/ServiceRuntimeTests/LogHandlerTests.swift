@@ -98,6 +98,13 @@ struct LogHandlerTests {
         let line = try text { $0.info("one\n2026 error two\u{1B}[0m") }
         #expect(line.filter(\.isNewline).count == 1)
         #expect(!line.contains("\u{1B}"))
+        for scalar in ["\u{202E}", "\u{200B}", "\u{2066}", "\u{9B}", "\u{85}", "\u{2028}"] as [Unicode.Scalar] {
+            let line = try text { $0.info("a\(scalar)b", metadata: ["k": "c\(scalar)d"]) }
+            let escape = "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            #expect(line.hasSuffix(" a\(escape)b k=\"c\(escape)d\"\n"), "\(line)")
+        }
+        let quoted = try text { $0.info("x", metadata: ["k": "\"\\\n\t"]) }
+        #expect(quoted.hasSuffix(#" x k="\"\\\n\t""# + "\n"), "\(quoted)")
     }
 
     @Test func colours() throws {

@@ -43,6 +43,8 @@ struct ServiceArgumentsTests {
         (["--hepl"], "unknown option --hepl: is --help meant?"),
         (["heath"], "unknown argument heath: is health meant?"),
         (["health", "x"], "unknown argument x"),
+        (["postgres://u:secret@h/db"], "unknown argument"), (["--port=\u{301}secret"], "unknown option --port"),
+        (["Secret1"], "unknown argument"), (["--amqp://u:secret@h"], "unknown option"),
         (["--generate-completion-script", "csh"], "--generate-completion-script needs one of: bash, zsh, fish"),
         (["--http-port"], "--http-port needs a value: --http-port PORT"),
         (["--http-port", "--hub-name", "x"], "--http-port needs a value: --http-port PORT"),

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SecurePushCore
 import ServiceConfiguration
+import ServiceRuntime
 
 /// A command that changes keys, credentials or the system itself, and so writes a line to the audit log.
 protocol AuditedCommand: ConsoleCommand {
@@ -21,6 +22,11 @@ enum CommandAudit {
         guard let audited = (command as? any AuditedCommand)?.audited,
             let path = Settings()[ConfigurationKeys.auditLog.name]
         else { return try await body() }
+        if path == "-", StandardDescriptors.lacksError {
+            throw CommandFailure(
+                .configuration,
+                "\(ConfigurationKeys.auditLog.name) is -, but standard error is closed. Nothing was done.")
+        }
         let file = try naming { try path == "-" ? AuditFile.standardError() : AuditFile(path: path) }
         let line = { (result: AuditEntry.Result) in
             AuditEntry(

@@ -101,6 +101,15 @@ extension UserName {
     }
 }
 
+/// The path that an option holds, without what is ignored around a setting too.
+///
+/// - Throws: a usage error if a control character is inside: nobody sees it, and it makes another path.
+func filePath(_ text: String) throws -> String {
+    let path = OutsideText.trimmed(text)
+    if let problem = ConfigurationReader.controlProblem(of: path) { throw ValidationError("it \(problem).") }
+    return path
+}
+
 /// - Throws: a usage error that names the flag if the value is outside the range.
 func requireRange(_ flag: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
     guard let value, !range.contains(value) else { return }

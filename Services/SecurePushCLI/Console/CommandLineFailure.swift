@@ -77,9 +77,11 @@ enum CommandLineFailure {
         let wrong = words[depth]
         let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         let meant = suggestion(for: wrong, of: names)
+        let message =
+            OutsideText.commandWord(wrong).map { "There is no command `\(name) \($0)`." }
+            ?? "`\(name)` has no such command."
         return CommandFailure(
-            .usage,
-            "There is no command `\(name) \(wrong.oneLine)`." + (meant.map { " Did you mean `\(name) \($0)`?" } ?? ""),
+            .usage, message + (meant.map { " Did you mean `\(name) \($0)`?" } ?? ""),
             hint: "`\(name) --help` lists the commands.")
     }
 
@@ -88,12 +90,12 @@ enum CommandLineFailure {
     ) -> CommandFailure? {
         let known = options(of: command).union(commonOptions)
         let given = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
-            .map { String($0.prefix { $0 != "=" }) }
+            .map { String(OutsideText.parts($0, at: "=", maxSplits: 1)[0]) }
         guard let wrong = given.first(where: { !known.contains($0) }) else { return nil }
         let meant = suggestion(for: wrong, of: known.sorted())
+        let word = OutsideText.commandWord(wrong).map { "option `\($0)`" } ?? "such option"
         return CommandFailure(
-            .usage,
-            "`\(name)` has no option `\(wrong.oneLine)`." + (meant.map { " Did you mean `\($0)`?" } ?? ""),
+            .usage, "`\(name)` has no \(word)." + (meant.map { " Did you mean `\($0)`?" } ?? ""),
             hint: "See `\(name) --help`.")
     }
 
@@ -122,8 +124,9 @@ extension SecurePush {
     /// Instead of the argument parser's own, which prints the help and the errors in its way.
     static func main() async {
         let closed = StandardDescriptors.openMissing()
-        // A write then returns an error, which is better than a death without a word.
+        // A write then returns an error, which is better than a death without a word. SIGXFSZ is that of `ulimit -f`.
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             if let failure = StandardOutput.unusable(isClosed: closed.contains(STDOUT_FILENO)) { throw failure }

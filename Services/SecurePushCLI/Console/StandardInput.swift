@@ -109,7 +109,9 @@ enum StandardInput {
 
 /// Reads a password from a file or from standard input, never from the value of a flag.
 struct PasswordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the password (default: standard input).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with the password (default: standard input).", valueName: "file"),
+        transform: filePath)
     var passwordFile: String?
 
     /// The password of a user who has one.

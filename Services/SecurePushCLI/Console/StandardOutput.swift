@@ -35,7 +35,7 @@ enum StandardOutput {
         if number != 0 { throw failed(number) }
     }
 
-    /// Checks that a file on standard output can take more, before something is requested that cannot be taken back.
+    /// Checks that standard output can take more, before something is requested that cannot be taken back.
     ///
     /// - Throws: ``CommandFailure`` with code `failed`.
     static func requireRoom(for bytes: Int) throws {
@@ -45,7 +45,30 @@ enum StandardOutput {
             if [ENOSPC, EBADF, EIO, EPIPE].contains(number) { throw failed(number) }
         }
         var status = stat()
-        guard fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        guard fstat(STDOUT_FILENO, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFIFO, S_IFSOCK:
+            // A pipe without a reader takes a write of nothing.
+            var end = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+            if poll(&end, 1, 0) > 0, Int32(end.revents) & Int32(POLLERR | POLLHUP | POLLNVAL) != 0 {
+                throw failed(EPIPE)
+            }
+        case S_IFREG: try requireSpace(for: bytes, status)
+        default: break
+        }
+    }
+
+    /// Checks the limit of the process (`ulimit -f`), and the space of the disk.
+    private static func requireSpace(for bytes: Int, _ status: stat) throws {
+        let isAppended = fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND != 0
+        let start = isAppended ? status.st_size : lseek(STDOUT_FILENO, 0, SEEK_CUR)
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
+        #else
+        let isLimited = getrlimit(RLIMIT_FSIZE, &limit) == 0
+        #endif
+        if isLimited, UInt64(max(0, start)) + UInt64(bytes) > UInt64(limit.rlim_cur) { throw failed(EFBIG) }
         var disk = statvfs()
         guard fstatvfs(STDOUT_FILENO, &disk) == 0, disk.f_blocks > 0 else { return }
         let needed = UInt64(bytes) / max(1, UInt64(disk.f_frsize)) + 1

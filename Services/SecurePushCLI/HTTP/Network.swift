@@ -11,7 +11,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Trust the authorities in this PEM file too, beside the system's or those of SSL_CERT_FILE.",
-            valueName: "file"))
+            valueName: "file"), transform: filePath)
     var caFile: String?
 }
 

@@ -9,7 +9,8 @@ struct IngestOptions: ParsableArguments {
 
     @Option(
         name: .customLong("api-key-file"),
-        help: ArgumentHelp("A file with the API key (default: INGEST_API_KEY).", valueName: "file"))
+        help: ArgumentHelp("A file with the API key (default: INGEST_API_KEY).", valueName: "file"), transform: filePath
+    )
     var apiKeyFile: String?
 
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
@@ -150,10 +151,12 @@ enum SecretText {
 
 /// The credentials of a user of the retrieval service: those of the given file, otherwise the token of the environment.
 struct UserCredentialOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"), transform: filePath)
     var passwordFile: String?
 
-    @Option(help: ArgumentHelp("A file with the user's token (default: RETRIEVAL_TOKEN).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with the user's token (default: RETRIEVAL_TOKEN).", valueName: "file"),
+        transform: filePath)
     var tokenFile: String?
 
     func validate() throws {

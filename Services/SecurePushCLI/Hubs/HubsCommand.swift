@@ -117,7 +117,9 @@ struct HubsCommand: AsyncParsableCommand {
 
 /// The file of the hubs.
 struct HubPoolOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The file of the hubs, one per line (HUB_POOL_FILE).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file of the hubs, one per line (HUB_POOL_FILE).", valueName: "file"),
+        transform: filePath)
     var hubPoolFile: String?
 
     /// - Throws: ``CommandFailure`` with code `configuration`.

@@ -15,7 +15,7 @@ struct APIKeysCommand: AsyncParsableCommand {
     struct FileOptions: ParsableArguments {
         @Option(
             name: .customLong("api-keys-file"),
-            help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"))
+            help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"), transform: filePath)
         var apiKeysFile: String?
 
         /// The option or the variable that names the file, for messages.

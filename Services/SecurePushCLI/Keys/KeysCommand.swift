@@ -30,13 +30,15 @@ struct KeysCommand: AsyncParsableCommand {
                   securepush keys generate --push
                 """)
 
-        @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), transform: filePath)
         var payloadKeysFile: String?
 
-        @Option(help: ArgumentHelp("Make a token signing key (PKCS#8 PEM, P-256) instead.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Make a token signing key (PKCS#8 PEM, P-256) instead.", valueName: "file"),
+            transform: filePath)
         var signingKey: String?
 
-        @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"))
+        @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"), transform: filePath)
         var jwks: String?
 
         @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
@@ -85,7 +87,7 @@ struct KeysCommand: AsyncParsableCommand {
                   securepush keys list --json
                 """)
 
-        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"))
+        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), transform: filePath)
         var payloadKeysFile: String?
 
         @OptionGroup(title: "Output") var output: OutputOptions

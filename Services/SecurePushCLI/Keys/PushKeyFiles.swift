@@ -10,13 +10,14 @@ struct PushKeyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The private key (PUSH_SIGNING_KEY_FILE; else push-signing-key.pem). Needs --push.", valueName: "file"))
+            "The private key (PUSH_SIGNING_KEY_FILE; else push-signing-key.pem). Needs --push.", valueName: "file"),
+        transform: filePath)
     var pushSigningKeyFile: String?
 
     @Option(
         help: ArgumentHelp(
             "The public keys (PUSH_VERIFICATION_KEYS_FILE; else push-verification-keys.json). Needs --push.",
-            valueName: "file"))
+            valueName: "file"), transform: filePath)
     var pushVerificationKeysFile: String?
 
     func validate() throws {

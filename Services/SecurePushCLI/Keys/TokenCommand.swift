@@ -22,7 +22,7 @@ struct TokenCommand: NetworkCommand {
     @Option(help: ArgumentHelp("The user.", valueName: "name"))
     var user: String
 
-    @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"))
+    @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"), transform: filePath)
     var signingKeyFile: String?
 
     @Option(
@@ -38,7 +38,9 @@ struct TokenCommand: NetworkCommand {
     @Option(help: ArgumentHelp("The audience of the signed token (AUTH_AUDIENCE).", valueName: "text"))
     var audience: String?
 
-    @Option(help: ArgumentHelp("Keep the refresh token in this file, and use the one in it.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Keep the refresh token in this file, and use the one in it.", valueName: "file"),
+        transform: filePath)
     var refreshTokenFile: String?
 
     @OptionGroup var password: PasswordOptions
@@ -101,7 +103,8 @@ struct TokenCommand: NetworkCommand {
     }
 
     private func refresh(_ client: APIClient, _ file: String) async throws -> Token {
-        let text = JSONText.quoted(try SecretFile.read(file, of: "--refresh-token-file"))
+        let option = "--refresh-token-file"
+        let text = JSONText.quoted(try SecretText.token(try SecretFile.read(file, of: option), of: option, .usage))
         let body = #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#
         let response = try await client.send(.post, "/api/token", json: body)
         guard response.isSuccess else {

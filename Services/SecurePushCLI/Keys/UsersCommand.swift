@@ -15,7 +15,7 @@ struct UsersCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Remove.self])
 
     struct FileOptions: ParsableArguments {
-        @Option(help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"))
+        @Option(help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"), transform: filePath)
         var usersFile: String?
 
         /// The option or the variable that names the file, for messages.

@@ -78,12 +78,14 @@ struct LoadTestCommand: NetworkCommand {
     @Option(help: ArgumentHelp("Stop waiting after this time without progress.", valueName: "duration"))
     var drainTimeout = DurationArgument(.seconds(60))
 
-    @Option(help: ArgumentHelp("Write the results to this HTML page, with plots.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the results to this HTML page, with plots.", valueName: "file"), transform: filePath)
     var report: String?
 
     @Option(
         help: ArgumentHelp(
-            "Compare with this earlier test: a page of --report, or the output of --json.", valueName: "file"))
+            "Compare with this earlier test: a page of --report, or the output of --json.", valueName: "file"),
+        transform: filePath)
     var against: String?
 
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
@@ -133,7 +135,7 @@ struct LoadDeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Retrieval's key for signing tokens, to sign the devices' tokens (AUTH_TOKEN_SIGNING_KEY_FILE).",
-            valueName: "file"))
+            valueName: "file"), transform: filePath)
     var signingKeyFile: String?
 
     @OptionGroup var emulator: EmulatorOptions

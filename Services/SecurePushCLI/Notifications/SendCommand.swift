@@ -33,7 +33,8 @@ struct SendCommand: NetworkCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file of recipients, one per line, 1,000,000 at most. - reads standard input.", valueName: "file"))
+            "A file of recipients, one per line, 1,000,000 at most. - reads standard input.", valueName: "file"),
+        transform: filePath)
     var toFile: String?
 
     @Option(

@@ -25,7 +25,9 @@ struct BrokerUsersCommand: ConsoleCommand {
     @Flag(help: "Print exchanges, queues and bindings as a definitions document for RabbitMQ.")
     var definitions = false
 
-    @Option(help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"),
+        transform: filePath)
     var passwords: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

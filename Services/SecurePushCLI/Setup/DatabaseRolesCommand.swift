@@ -22,7 +22,9 @@ struct DatabaseRolesCommand: ConsoleCommand {
     @Flag(help: "Create the roles, migrate, and grant the rights (DATABASE_URL, DATABASE_URL_FILE).")
     var apply = false
 
-    @Option(help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"),
+        transform: filePath)
     var passwords: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -27,7 +27,7 @@ struct SetupCommand: ConsoleCommand {
             """,
         subcommands: [DatabaseRolesCommand.self, BrokerUsersCommand.self])
 
-    @Option(help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"), transform: filePath)
     var directory: String?
 
     @Option(help: ArgumentHelp("The URL of the hub emulator in the connection string.", valueName: "url"))
@@ -36,7 +36,9 @@ struct SetupCommand: ConsoleCommand {
     @Flag(help: "Also run pending database migrations (DATABASE_URL).")
     var migrate = false
 
-    @Option(help: ArgumentHelp("Also create a folder for each service in this folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Also create a folder for each service in this folder.", valueName: "dir"),
+        transform: filePath)
     var services: String?
 
     @Option(

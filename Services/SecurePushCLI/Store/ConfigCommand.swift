@@ -119,11 +119,11 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
         variable = environment.variable(of: description.name)
         secret = description.isSecret
         let name = description.name
-        let isSecret = description.isSecret
+        let (isSecret, isURL) = (description.isSecret, description.isURL)
         value = (given ?? description.defaultValue).map { value in
             if isSecret { return ConfigEntry.publicPart(of: value, name) }
-            // People put passwords and signatures into URLs of every kind.
-            return value.contains("://") ? PublicURL.describe(value) : value
+            // People put passwords and signatures into URLs of every kind, and into those without a scheme.
+            return isURL || value.contains("://") ? PublicURL.describe(value) : value
         }
         if given == nil, description.defaultValue == nil { value = description.defaultText }
         problems = issues.filter { $0.key == name }.map(\.problem)

@@ -15,6 +15,8 @@ import Darwin
 public final class AuditFile: Sendable {
     fileprivate struct State {
         var descriptor: Int32 = -1
+        /// The folder of the open file.
+        var folder: SafeFolder?
         /// The hash of the last line, and the size of the file after it. Another size is the work of another process.
         var last = AuditHash.none
         /// -1 before the first reading.
@@ -125,7 +127,7 @@ public final class AuditFile: Sendable {
             // The file was renamed after it could not be made.
             if state.descriptor < 0 { continue }
             if flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 {
-                if isCurrent(state.descriptor) { return }
+                if isCurrent(&state) { return }
                 // The file was renamed. Whoever writes to it after this has seen that too. A new file goes on with the
                 // chain of the old one, or with that of a younger one if the log was renamed again since.
                 defer { state.close() }
@@ -148,22 +150,28 @@ public final class AuditFile: Sendable {
     private func open(_ state: inout State) throws(FileError) {
         let folder = try SafeFolder(path: place.folder)
         if let file = try folder.create(place.name, O_RDWR | O_APPEND, mode: 0o600) {
-            state.descriptor = file
+            (state.descriptor, state.folder) = (file, folder)
             // An operator's command, run as root, may be the first to write after a rotation. The service must be able
             // to write to this file too. It owns the folder. A file that was there before is not given away.
             guard geteuid() == 0, folder.owner.user != 0 else { return }
             guard fchown(file, folder.owner.user, folder.owner.group) == 0 else { throw failure(errno) }
         } else if let file = try folder.open(place.name, O_RDWR | O_APPEND) {
-            state.descriptor = file
+            (state.descriptor, state.folder) = (file, folder)
         }
     }
 
-    /// Whether the path still names this file.
-    private func isCurrent(_ descriptor: Int32) -> Bool {
-        guard let named = try? SafeFolder(path: place.folder).status(of: place.name),
-            let opened = try? status(of: descriptor)
-        else { return false }
-        return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
+    /// Whether the path still names the open file. The way there is only gone if something has changed: it needs
+    /// descriptors, and a service that has none left must be able to write on.
+    private func isCurrent(_ state: inout State) -> Bool {
+        guard let opened = try? status(of: state.descriptor) else { return false }
+        func names(_ folder: SafeFolder) -> Bool {
+            guard let named = folder.status(of: place.name) else { return false }
+            return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
+        }
+        if let folder = state.folder, names(folder), folder.isAt(place.folder) { return true }
+        guard let folder = try? SafeFolder(path: place.folder), names(folder) else { return false }
+        state.folder = folder
+        return true
     }
 
     private func size(of descriptor: Int32) throws(FileError) -> Int64 { try Int64(status(of: descriptor).st_size) }
@@ -264,7 +272,7 @@ public final class AuditFile: Sendable {
 extension AuditFile.State {
     fileprivate mutating func close() {
         if descriptor >= 0 { closeDescriptor(descriptor) }
-        descriptor = -1
+        (descriptor, folder) = (-1, nil)
     }
 }
 

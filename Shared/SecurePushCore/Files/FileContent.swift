@@ -34,16 +34,22 @@ public struct FileContent: Sendable {
     public static func open(_ path: String) throws(FileError) -> Int32 {
         var status = stat()
         let isRegular = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        if status.st_mode & S_IFMT == S_IFIFO { try refuseForeignPipe(status, path) }
-        // Without waiting, should a pipe have come into the place of the file.
-        let descriptor = openToRead(path, isRegular ? O_NONBLOCK : 0)
+        // Without waiting, should a pipe have come into the place of the file. Root sees first what it has opened.
+        let isRoot = geteuid() == 0
+        let descriptor = openToRead(path, isRegular || isRoot ? O_NONBLOCK : 0)
         guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
+        guard isRoot, fstat(descriptor, &status) == 0 else { return descriptor }
+        if status.st_mode & S_IFMT == S_IFIFO {
+            guard status.st_uid == 0 else {
+                close(descriptor)
+                throw FileError(.unreadable, path: path, "The file is a pipe of another user. Name a regular file.")
+            }
+            // Before the first writer comes, a read would be the end.
+            var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&wait, 1, -1) < 0, errno == EINTR {}
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         return descriptor
-    }
-
-    private static func refuseForeignPipe(_ status: stat, _ path: String) throws(FileError) {
-        guard geteuid() == 0, status.st_uid != 0 else { return }
-        throw FileError(.unreadable, path: path, "The file is a pipe of another user. Name a regular file.")
     }
 
     /// Reads an open file to its end.

@@ -166,6 +166,12 @@ public final class SafeFolder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
+    /// Whether a path leads to this folder. It needs no descriptor, so it can be told when there is none left.
+    func isAt(_ path: String) -> Bool {
+        var named = stat()
+        return stat(path, &named) == 0 && named.st_dev == status.st_dev && named.st_ino == status.st_ino
+    }
+
     /// Opens the folder itself, for its lock or its list.
     ///
     /// - Returns: a descriptor, which the caller closes.

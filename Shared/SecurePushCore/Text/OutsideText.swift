@@ -66,6 +66,17 @@ public enum OutsideText {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
+    /// A word of a command line as messages repeat it: the name of an option, without its value, or what looks like the
+    /// name of a command. `nil` for anything else: it can be a password in the wrong place.
+    public static func commandWord(_ argument: String) -> String? {
+        let word = argument.utf8.prefix { $0 != UInt8(ascii: "=") }
+        if word.first == UInt8(ascii: "-") { return optionBytes.containsAll(word) ? String(Substring(word)) : nil }
+        return argument.utf8.count <= 24 && commandBytes.containsAll(argument) ? argument : nil
+    }
+
+    private static let commandBytes = ByteSet("abcdefghijklmnopqrstuvwxyz-")
+    private static let optionBytes = ByteSet.alphanumerics.union(ByteSet("-_"))
+
     /// Whether two texts have the same bytes. `==` also calls different bytes equal if Unicode shows them alike.
     public static func areSame(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
         one.utf8.elementsEqual(other.utf8)

@@ -199,6 +199,9 @@ extension ServiceContext {
     /// - Throws: ``ConfigurationError`` if the log cannot be written.
     public func auditing(to path: String?) throws -> ServiceContext {
         guard let path else { return self }
+        if path == "-", StandardDescriptors.lacksOutput {
+            throw ConfigurationError(ConfigurationKeys.auditLog.name, "is -, but standard output is closed")
+        }
         var context = self
         context.audit = try ConfigurationKeys.auditLog.making {
             try AuditLog(path: path, service: name, logger: logger)

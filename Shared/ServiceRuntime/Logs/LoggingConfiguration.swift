@@ -38,11 +38,13 @@ struct LoggingConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The line about log lines that were dropped; empty if the level leaves it out.
+    /// The line about log lines that were dropped. Every level has it: nothing else says that the log is not whole.
     func droppedLine(_ lines: Int, service: String) -> [UInt8] {
         let line = Mutex<[UInt8]>([])
         let handler = makeHandler(label: service, service: service) { bytes in line.withLock { $0 = bytes } }
-        Logger(label: service) { _ in handler }.warning(
+        var logger = Logger(label: service) { _ in handler }
+        logger.logLevel = .warning
+        logger.warning(
             "Log lines were dropped because standard error did not take them", metadata: ["lines": "\(lines)"])
         return line.withLock { $0 }
     }

@@ -3,7 +3,8 @@ import SecurePushCore
 
 /// Writes lines for people to standard error: `2026-11-21T08:30:00.000Z info     Listening port=8080`.
 ///
-/// Values with spaces, quotes or control characters are quoted and escaped, so that no value can forge a line.
+/// Values with spaces, quotes or control characters are quoted and escaped, so that no value can forge a line. So are
+/// characters that nobody sees, or that turn the direction of writing.
 /// ``LogWriter`` writes the lines.
 struct TextLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
@@ -47,17 +48,29 @@ struct TextLogHandler: LogHandler {
         isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    private static func withoutControls(_ text: String) -> String {
-        text.unicodeScalars.contains(where: isControl) ? String(text.debugDescription.dropFirst().dropLast()) : text
-    }
+    private static func withoutControls(_ text: String) -> String { needsEscapes(text) ? escaped(text) : text }
 
     private static func quoted(_ text: String) -> String {
-        let needsQuotes = text.isEmpty || text.unicodeScalars.contains { isControl($0) || $0 == " " || $0 == "\"" }
-        return needsQuotes ? text.debugDescription : text
+        let needsQuotes = text.isEmpty || text.utf8.contains { $0 == 0x20 || $0 == 0x22 } || needsEscapes(text)
+        return needsQuotes ? "\"\(escaped(text))\"" : text
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
+    private static func needsEscapes(_ text: String) -> Bool {
+        text.utf8.contains { $0 < 0x20 } || !OutsideText.areSame(OutsideText.visible(text), text)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            case "\t": escaped += "\\t"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return OutsideText.visible(escaped)
     }
 }
 

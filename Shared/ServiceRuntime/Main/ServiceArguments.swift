@@ -1,3 +1,4 @@
+import SecurePushCore
 import ServiceConfiguration
 
 /// A service's parsed command line.
@@ -59,12 +60,13 @@ struct ServiceArguments: Sendable, Hashable {
     private mutating func takeFlag(
         _ argument: String, _ rest: inout ArraySlice<String>, _ keys: [any ConfigurationKeyDescription]
     ) throws(UsageError) {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = OutsideText.parts(argument, at: "=", maxSplits: 1).map(String.init)
         let flag = parts.first ?? argument
         guard let key = keys.first(where: { $0.flags.contains(flag) }) else {
             let known = keys.flatMap(\.flags) + ["--help", "--version", "health"]
             let meant = NameSuggestion.closest(to: flag, in: known).map { ": is \($0) meant?" } ?? ""
-            throw UsageError(description: "unknown \(flag.hasPrefix("-") ? "option" : "argument") \(flag)\(meant)")
+            let word = OutsideText.commandWord(argument).map { " \($0)" } ?? ""
+            throw UsageError(description: "unknown \(flag.hasPrefix("-") ? "option" : "argument")\(word)\(meant)")
         }
         if parts.count == 2 {
             flags[key.name] = parts[1]

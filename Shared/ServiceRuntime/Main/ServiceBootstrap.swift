@@ -21,6 +21,8 @@ enum ServiceBootstrap {
     static let maxDrain = Duration.seconds(8)
     static let maxCancellation = Duration.seconds(1)
     static let maxFlush = Duration.milliseconds(700)
+    /// For a process that ends by itself. On a busy machine the sentence that says why needs longer.
+    static let maxFailureFlush = Duration.seconds(5)
 
     /// To be called once per process, because swift-log and swift-metrics allow no second bootstrap.
     ///

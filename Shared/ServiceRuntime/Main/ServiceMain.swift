@@ -34,7 +34,7 @@ public enum ServiceMain {
     ///   more second. The exit code is 0. A second signal quits at once.
     /// - SIGHUP reloads the parts that registered with ``ServiceContext/onReload(_:_:)``.
     /// - If a service fails, the others drain, and the exit code is 1.
-    /// - No log that nobody reads delays any of this.
+    /// - A log that nobody reads delays a failure by 5 s at most, and the end after a signal by less than a second.
     ///
     /// - Parameters:
     ///   - name: the executable's name.
@@ -78,28 +78,31 @@ public enum ServiceMain {
         let limit = ShutdownLimit { error in
             let (lines, code) = ServiceFailure.report(error ?? CancellationError())
             // Parts that still run must not meet the clean-up of exit(3).
-            end(lines) { _exit(code) }
+            end(lines, within: ServiceBootstrap.maxFlush) { _exit(code) }
         }
         do {
             let services = try await build()
             try await ServiceBootstrap.group(of: services, exporter: exporter, context: context, limit: limit).run()
             context.logger.info("Stopped")
-            quit(ExitCode.success)
+            quit(ExitCode.success, within: ServiceBootstrap.maxFlush)
         } catch {
+            // After a signal the limit still ends the process in time.
             let (lines, code) = ServiceFailure.report(error)
             quit(code, lines)
         }
     }
 
     /// Ends the process after the last lines for standard error.
-    private static func quit(_ code: Int32, _ lines: [String] = []) -> Never {
-        end(lines) { exit(code) }
+    private static func quit(
+        _ code: Int32, _ lines: [String] = [], within limit: Duration = ServiceBootstrap.maxFailureFlush
+    ) -> Never {
+        end(lines, within: limit) { exit(code) }
     }
 
-    /// Writes lines, waits for a reader of the log for less than a second, and ends the process.
-    private static func end(_ lines: [String], _ exit: () -> Never) -> Never {
+    /// Writes lines, waits until a reader of the log has them or the time is over, and ends the process.
+    private static func end(_ lines: [String], within limit: Duration, _ exit: () -> Never) -> Never {
         LogWriter.standardError.write(lines.map { $0 + "\n" }.joined())
-        LogWriter.standardError.flush(within: ServiceBootstrap.maxFlush)
+        LogWriter.standardError.flush(within: limit)
         exit()
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -6,6 +8,13 @@ import Darwin
 
 /// The descriptors 0, 1 and 2 of the process.
 public enum StandardDescriptors {
+    private static let missing = Mutex<Set<Int32>>([])
+
+    /// Whether standard output was closed at the start: what is written to it now is lost in silence.
+    public static var lacksOutput: Bool { missing.withLock { $0.contains(STDOUT_FILENO) } }
+    /// The same of standard error.
+    public static var lacksError: Bool { missing.withLock { $0.contains(STDERR_FILENO) } }
+
     /// Opens `/dev/null` for each of them that is closed. Without it the next file that is opened, such as the audit
     /// log or the database, would get the number, and log lines would be written into it.
     ///
@@ -22,6 +31,7 @@ public enum StandardDescriptors {
             // there is no /dev.
             if open("/dev/null", O_RDWR) < 0 { _ = open("/", O_RDONLY) }
         }
+        missing.withLock { $0 = closed }
         return closed
     }
 }

@@ -50,6 +50,15 @@ import Testing
         #expect(try entry("AMQP_URL", ["AMQP_URL": "amqp://u:\(secret)@mq/v"]).value == "amqp://mq")
     }
 
+    @Test(arguments: ["u:SECRET@h:8082", "https:/u:SECRET@idp/k", "idp.example/k?sig=SECRET", "h:1,u:SECRET@h"])
+    func `A URL without its scheme is hidden`(url: String) throws {
+        for key in ["DISPATCHER_URL", "RETRIEVAL_URL", "AUTH_JWKS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
+            let (entries, problems) = Show.settings(of: nil, [key: url])
+            #expect(entries.first { $0.key == key }?.value == "(hidden)")
+            for line in Show.lines(entries) + problems { #expect(!line.contains("SECRET")) }
+        }
+    }
+
     @Test func `What cannot be used is named, whichever service it is of`() throws {
         let environment = [
             "HTTP_PORT": "http", "RETENTION": "soon", "AMQP_URL": "http://x",

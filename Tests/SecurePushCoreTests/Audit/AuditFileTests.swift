@@ -124,6 +124,46 @@ import Testing
         }
     }
 
+    @Test func `A folder that was replaced is left too`() throws {
+        try withFolder { path in
+            let folder = (path as NSString).deletingLastPathComponent
+            defer { try? FileManager.default.removeItem(atPath: folder + ".old") }
+            let file = try AuditFile(path: path)
+            try file.append([entry("a")])
+            try FileManager.default.moveItem(atPath: folder, toPath: folder + ".old")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try file.append([entry("b")])
+            let report = verify(try lines(folder + ".old/audit.log", path))
+            #expect(report.fault == nil && report.lines == 2)
+        }
+    }
+
+    #if os(Linux)
+    /// In a process of its own: what it uses up, other tests need.
+    @Test func `Without a free descriptor lines are written all the same`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-audit-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let path = folder.appending(path: "audit.log").path
+            let file = try AuditFile(path: path)
+            let entry = AuditEntry(service: "test", action: "read")
+            try file.append([entry])
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            let former = limit.rlim_cur
+            limit.rlim_cur = 3
+            setrlimit(resource, &limit)
+            for _ in 0..<2 { try? file.append([entry]) }
+            limit.rlim_cur = former
+            setrlimit(resource, &limit)
+            let lines = try FileContent(path: path).text.split(separator: "\n")
+            try FileManager.default.removeItem(at: folder)
+            exit(lines.count == 3 ? 0 : 1)
+        }
+    }
+    #endif
+
     @Test(.enabled(if: geteuid() == 0, "Only root can give a file to another user."))
     func `A file that root creates belongs to the owner of the folder`() throws {
         try withFolder { path in

@@ -35,6 +35,38 @@ import Testing
         #expect(try FileContent(path: "/proc/self/stat", maxBytes: 65_536).text.isEmpty == false)
     }
 
+    @Test(.timeLimit(.minutes(1))) func aPipeIsReadToItsEnd() throws {
+        try withTemporaryPath { path in
+            try #require(mkfifo(path, 0o600) == 0)
+            // Opening waits for the reader.
+            Thread.detachNewThread {
+                let writer = FileHandle(forWritingAtPath: path)
+                for part in ["on", "e"] { writer?.write(Data(part.utf8)) }
+                try? writer?.close()
+            }
+            #expect(try FileContent(path: path).text == "one")
+        }
+    }
+
+    /// A user can put a pipe into the place of a file at any moment, also between a look at it and its opening.
+    @Test(.enabled(if: geteuid() == 0, "Others wait for a pipe."), .timeLimit(.minutes(1)))
+    func rootWaitsForNoPipeOfAnotherUser() throws {
+        try withTemporaryPath { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try write("x", to: folder + "/file")
+            try #require(mkfifo(folder + "/pipe", 0o600) == 0 && chown(folder + "/pipe", 65534, 65534) == 0)
+            Thread.detachNewThread {
+                for name in Array(repeating: ["file", "pipe"], count: 5000).joined() {
+                    symlink(name, folder + "/new")
+                    rename(folder + "/new", folder + "/path")
+                }
+            }
+            for _ in 0..<5000 { _ = try? FileContent(path: folder + "/path") }
+            #expect(throws: FileError.self) { try FileContent(path: folder + "/pipe") }
+            #expect(try FileContent(path: folder + "/file").text == "x")
+        }
+    }
+
     @Test func whatCannotBeUsedIsSaid() throws {
         let folder = FileManager.default.temporaryDirectory.path
         func code(_ path: String, maxBytes: Int = 10) -> FileError.Code? {
