@@ -15,6 +15,7 @@ struct DispatchMetrics: Sendable {
     let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
     let recordFailures = Counter(
         label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
+    let lostLetters = Counter(label: "securepush_dead_letters_lost_total")
     let ambiguous = Counter(label: "securepush_ambiguous_total", dimensions: [("reason", "claimed")])
     private let reminders = Counter(label: "securepush_reminders_total")
     private let unregistered: [Platform: Counter]
@@ -126,10 +127,19 @@ final class DeadLetterLog: Sendable {
 
     /// By the metric's label, so that the number of entries is limited.
     private let entries = Mutex<[String: Entry]>([:])
+    private let message: Logger.Message
+    private let level: Logger.Level
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter now: the clock; tests have their own.
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+    init(
+        _ message: Logger.Message = "Notifications are dead-lettered", _ level: Logger.Level = .warning,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.message = message
+        self.level = level
+        self.now = now
+    }
 
     /// Counts a dead letter, and logs it if a line of its reason is due.
     func note(_ letter: DeadLetterDraft, _ logger: Logger) {
@@ -146,8 +156,8 @@ final class DeadLetterLog: Sendable {
             return nil
         }
         guard let count else { return }
-        logger.warning(
-            "Notifications are dead-lettered",
+        logger.log(
+            level: level, message,
             metadata: [
                 "reason": "\(label)", "count": "\(count)", "notification_id": "\(letter.message.id)",
                 "error": "\(letter.reason)",

@@ -13,6 +13,7 @@ extension DispatchPipeline {
         let asked = deliveries.compactMap { $0.message?.followUp }
         let claim = GroupWrite<FollowUp, FollowUpClaims>.claim(followUps)
         let result = await self.claim(asked, by: claim) { try await settler.recorder.expectFollowUps() }
+        if result.values.contains(where: { !$0.plans.isEmpty }) { settler.recorder.followUpsWereClaimed() }
         let unclaimed = Set(result.left)
         let (left, claimed) = deliveries.partitioned { $0.message?.followUp.map(unclaimed.contains) ?? false }
         if result.isRetriable {

@@ -69,11 +69,11 @@ struct DispatchPipeline: Service {
         self.tracing = tracing
         self.logger = logger
         metrics = DispatchMetrics(platforms: policy.platforms)
+        let settings = lanes ?? LaneSettings(platforms: policy.platforms)
         let settler = DispatchSettler(
             consumer: consumer, publisher: publisher, store: store, followUps: followUps, policy: policy,
-            silent: silent, logger: logger, metrics: metrics)
+            prefetch: settings.prefetch, silent: silent, logger: logger, metrics: metrics)
         self.settler = settler
-        let settings = lanes ?? LaneSettings(platforms: policy.platforms)
         maxInFlight = settings.maxInFlight
         self.lanes = Lanes(settings, gateway: gateway, pool: hubs, logger: logger) { send, answer in
             logger.trace(answer, of: send.attempt, platform: send.notification.platform)
@@ -136,6 +136,7 @@ struct DispatchPipeline: Service {
     private func dispatch(_ deliveries: [DispatchDelivery]) async {
         let arrival = tracing == nil ? nil : DefaultTracerClock.now
         metrics.redelivered.increment(by: deliveries.count { $0.isRedelivered })
+        settler.held.forgetOlder(than: deliveries)
         let (readable, unreadable) = deliveries.partitioned { $0.message != nil }
         // The consumer moves them to the dead-letter queue.
         settler.settle(unreadable.map { Settlement(delivery: $0) })
@@ -165,6 +166,7 @@ struct DispatchPipeline: Service {
         let first = Set(left.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id })
         let claim = GroupWrite<NotificationID, DispatchClaims>.claim(store, first: first)
         let result = await self.claim(ids, by: claim) { try await settler.recorder.expectPushes() }
+        if result.values.contains(where: { !$0.plans.isEmpty }) { settler.recorder.pushesWereClaimed() }
         if !result.left.isEmpty, !result.isRetriable { try? await Task.sleep(for: Self.refusedWait) }
         var claimed = left
         if !result.left.isEmpty {
@@ -206,6 +208,8 @@ struct DispatchPipeline: Service {
     private func begin(
         _ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?
     ) async -> [DispatchDelivery]? {
+        // Then a read proves nothing: a push needs a write first, which the claim is.
+        if settler.recorder.isFailing { return deliveries }
         let ids = deliveries.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id }
         if ids.isEmpty { return deliveries }
         let read = GroupWrite<NotificationID, (claims: DispatchClaims, began: ContinuousClock.Instant)> { [store] in

@@ -45,19 +45,26 @@ final class DispatchRecorder: Sendable {
         self.metrics = metrics
     }
 
-    /// Throws while outcomes of pushes cannot be stored: a push that cannot be recorded must not be sent.
+    /// Whether the last outcome of a push could not be stored, and nothing was stored since.
+    var isFailing: Bool { pushes.isFailing.load(ordering: .relaxed) }
+
+    /// Throws while outcomes of pushes cannot be stored: a push that cannot be recorded must not be sent. A statement
+    /// that matches no row may succeed where a write does not, so it ends nothing.
     func expectPushes() async throws {
-        guard pushes.isFailing.load(ordering: .relaxed) else { return }
-        try await Pushes.probe(store)
-        pushes.isFailing.store(false, ordering: .relaxed)
+        if isFailing { try await Pushes.probe(store) }
     }
+
+    /// A claim of pushes has changed rows: the store takes writes again.
+    func pushesWereClaimed() { pushes.isFailing.store(false, ordering: .relaxed) }
 
     /// The same for withdrawals and reminders.
     func expectFollowUps() async throws {
         guard let followUps, followed.isFailing.load(ordering: .relaxed) else { return }
         try await FollowUps.probe(followUps)
-        followed.isFailing.store(false, ordering: .relaxed)
     }
+
+    /// The same as ``pushesWereClaimed()``.
+    func followUpsWereClaimed() { followed.isFailing.store(false, ordering: .relaxed) }
 
     /// Stores the outcomes of notifications and of follow-ups. Neither waits for the other, and a failure of one does
     /// not undo the other.
@@ -131,7 +138,7 @@ final class DispatchRecorder: Sendable {
         repeat {
             result.add(await write(result.left))
             guard let failure = result.failure else {
-                attempts.isFailing.store(false, ordering: .relaxed)
+                if !result.values.isEmpty { attempts.isFailing.store(false, ordering: .relaxed) }
                 attempts.problem.succeeded(to: logger)
                 break
             }
@@ -142,6 +149,11 @@ final class DispatchRecorder: Sendable {
             try? await Task.sleep(for: wait)
             wait = min(wait * 2, .seconds(1))
         } while mayTry(start, result.isRetriable)
+        guard result.isRetriable, result.left.count > 1 else { return result }
+        // Not while the dispatcher stops.
+        let count = result.values.count
+        result = await write.separate(result) { mayTry(.now, true) }
+        if result.values.count > count { attempts.isFailing.store(false, ordering: .relaxed) }
         return result
     }
 }

@@ -15,7 +15,7 @@ final class DispatchSettler: Sendable {
     private let metrics: DispatchMetrics
     let recorder: DispatchRecorder
     /// Deliveries that are neither settled nor put back yet.
-    let held = HeldDeliveries()
+    let held: HeldDeliveries
     private let outgoingProblem = LastingProblemLog(
         "Retries or dead letters were not confirmed by the broker",
         end: "Retries and dead letters are confirmed again")
@@ -23,6 +23,7 @@ final class DispatchSettler: Sendable {
     private let mailbox = Mailbox<Settlement>()
     private let inFlight = Mutex(InFlight())
     private let deadLetterLog = DeadLetterLog()
+    private let lostLetterLog = DeadLetterLog("The broker takes no dead letters, and some are given up", .error)
 
     private struct InFlight {
         /// From before the claim until after the settlement, with further deliveries of the same notification.
@@ -38,8 +39,8 @@ final class DispatchSettler: Sendable {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, silent: SilentBudget? = nil, logger: Logger,
-        metrics: DispatchMetrics
+        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, prefetch: Int, silent: SilentBudget? = nil,
+        logger: Logger, metrics: DispatchMetrics
     ) {
         self.consumer = consumer
         self.publisher = publisher
@@ -49,6 +50,7 @@ final class DispatchSettler: Sendable {
         self.silent = silent
         self.logger = logger
         self.metrics = metrics
+        held = HeldDeliveries(prefetch: prefetch)
         recorder = DispatchRecorder(store: store, followUps: followUps, logger: logger, metrics: metrics)
     }
 
@@ -195,13 +197,14 @@ final class DispatchSettler: Sendable {
         guard mayPublish else { return putBack(deliveries.flatMap { $0 }, settlements) }
         let failures = await publishOutgoing(settlements)
         await recorder.postpone(
-            failures.retries.map { (settlements[$0.key], $0.value.mayHaveBeenQueued ? Self.retryMargin : .zero) })
-        held.hold(
+            failures.retries.map { (settlements[$0.key], $0.value.retryMargin) })
+        hold(
             failures.dead.compactMap { index in
                 settlements[index].dead.map { HeldDeliveries.Letter(deliveries: deliveries[index], letter: $0) }
             })
         let settled = settlements.indices.filter { !failures.dead.contains($0) }
-        await abandon(settled.compactMap { settlements[$0].dead })
+        // Those that are held too: otherwise the outbox publishes them again, and they are pushed each time.
+        await abandon(settlements.compactMap(\.dead))
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
         for index in settled { settlements[index].endTrace() }
         for index in failures.dead { settlements[index].trace?.end("requeued", isFailed: true) }
@@ -226,7 +229,7 @@ final class DispatchSettler: Sendable {
         let results = await publisher.publish(
             letters.map { ($0.letter.message, .dead(reason: $0.letter.reason)) })
         let (confirmed, others) = zip(letters, results).map { ($0, $1) }.partitioned { (try? $0.1.get()) != nil }
-        held.hold(others.map(\.0))
+        hold(others.map(\.0))
         guard !confirmed.isEmpty else { return }
         held.lettersWereConfirmed()
         for (letter, _) in confirmed { countDead(letter.letter) }
@@ -235,12 +238,23 @@ final class DispatchSettler: Sendable {
         metrics.settled.increment(by: confirmed.count)
     }
 
+    /// Holds deliveries whose dead letters the broker did not take. Those for which there is no room are acknowledged
+    /// without one, so that they do not stop everything else: the record says that they are dead.
+    private func hold(_ letters: [HeldDeliveries.Letter]) {
+        let lost = held.hold(letters)
+        if lost.isEmpty { return }
+        metrics.lostLetters.increment(by: lost.count)
+        for letter in lost { lostLetterLog.note(letter.letter, logger) }
+        consumer.acknowledge(lost.flatMap(\.deliveries))
+        metrics.settled.increment(by: lost.count)
+    }
+
     private func countDead(_ letter: DeadLetterDraft) {
         metrics.countDeadLetters(letter.cause)
         deadLetterLog.note(letter, logger)
     }
 
-    /// Ends the work on rows that cannot be used, once each has a dead letter.
+    /// Ends the work on rows that cannot be used. Each has a dead letter, or its delivery is held for one.
     private func abandon(_ letters: [DeadLetterDraft]) async {
         let messages = letters.filter { $0.cause == .record }.map(\.message)
         let (followed, pushes) = messages.partitioned { $0.followUp != nil }
@@ -265,11 +279,9 @@ final class DispatchSettler: Sendable {
 
     /// How often ``keepHeld()`` looks.
     private static let heldInterval = Duration.milliseconds(250)
-    /// How much later than planned the outbox publishes a retry that may be in its delay queue all the same. The claim
-    /// of that one keeps the outbox from publishing it a second time.
-    private static let retryMargin = Duration.seconds(5)
     /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
-    /// requeued messages would be pushed twice; and well within ``OutboxPolicy/attemptLimit``.
+    /// requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends within
+    /// ``OutboxPolicy/attemptLimit``.
     private static let recordPatience = Duration.seconds(25)
     /// The end of that wait, counted from the beginning of a drain: requests to the hub end within 5 s, and at 8 s all
     /// services are cancelled.
@@ -344,6 +356,14 @@ final class DispatchSettler: Sendable {
 }
 
 extension MessagingError {
-    /// Whether the message may have been queued all the same.
-    fileprivate var mayHaveBeenQueued: Bool { code == .timeout || code == .connectionLost }
+    /// How much later than planned the outbox publishes a retry that the broker did not confirm.
+    fileprivate var retryMargin: Duration {
+        switch code {
+        // It may be in its delay queue all the same; the claim of that one keeps the outbox from publishing another.
+        case .timeout, .blocked: .seconds(5)
+        // The delivery cannot be acknowledged either, so it comes again, which asks for the same pushes.
+        case .notConnected, .connectionLost: OutboxPolicy.redelivery
+        default: .zero
+        }
+    }
 }

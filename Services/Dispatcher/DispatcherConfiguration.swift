@@ -157,7 +157,7 @@ func buildDispatcher(
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
-            ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem },
+            ReadinessCheck(name: "amqp") { consumer.problem ?? publisher.problem ?? pipeline.settler.held.problem() },
         ] + files, context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has

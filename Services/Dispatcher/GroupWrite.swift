@@ -47,7 +47,8 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         } catch let error as StorageError where !error.isRetriable {
             do {
                 try await probe()
-                await split(elements, error, &result)
+                // What was wrong with a single element may be over, as it is for the probe.
+                if elements.count == 1 { await store(elements, &result) } else { await split(elements, error, &result) }
             } catch {
                 result.leave(elements, error)
             }
@@ -64,14 +65,46 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
             return
         }
         let middle = elements.count / 2
-        for half in [Array(elements[..<middle]), Array(elements[middle...])] {
-            do {
-                result.values.append(try await write(half))
-            } catch let error as StorageError where !error.isRetriable {
-                await split(half, error, &result)
-            } catch {
-                result.leave(half, error)
+        for half in [Array(elements[..<middle]), Array(elements[middle...])] { await store(half, &result) }
+    }
+
+    private func store(_ elements: [Element], _ result: inout Result) async {
+        do {
+            result.values.append(try await write(elements))
+        } catch let error as StorageError where !error.isRetriable {
+            await split(elements, error, &result)
+        } catch {
+            result.leave(elements, error)
+        }
+    }
+
+    /// Stores what it can of a group that was left for long. If the row of one element stays locked, each statement
+    /// with it fails, and its neighbours must not pay for that.
+    ///
+    /// It takes the time of two statements at most: parts are written together, and then the elements of those that
+    /// fail.
+    func separate(_ failed: Result, while mayGoOn: () -> Bool) async -> Result {
+        var result = failed
+        let root = Int(Double(failed.left.count).squareRoot())
+        for size in root > 1 ? [root, 1] : [1] where !result.left.isEmpty && mayGoOn() {
+            // Otherwise the store is away.
+            guard (try? await probe()) != nil else { break }
+            let left = result.left
+            let parts = stride(from: 0, to: left.count, by: size).map { Array(left[$0..<min($0 + size, left.count)]) }
+            (result.left, result.failure) = ([], nil)
+            for part in await together(parts) {
+                result.values += part.values
+                result.refused += part.refused
+                if let error = part.failure { result.leave(part.left, error) }
             }
+        }
+        return result
+    }
+
+    private func together(_ parts: [[Element]]) async -> [Result] {
+        await withTaskGroup(of: Result.self) { group in
+            for part in parts { group.addTask { await callAsFunction(part) } }
+            return await group.reduce(into: []) { $0.append($1) }
         }
     }
 }

@@ -2,7 +2,7 @@ import SecurePushCore
 import Synchronization
 
 /// Deliveries that stay with the dispatcher for a while, so that they do not come back at once: what the broker gets
-/// back, it delivers in the next moment. The prefetch limits them.
+/// back, it delivers in the next moment. The prefetch limits those that are early.
 final class HeldDeliveries: Sendable {
     /// Deliveries whose dead letter the broker did not take.
     struct Letter: Sendable {
@@ -15,11 +15,42 @@ final class HeldDeliveries: Sendable {
         var letters: [Letter] = []
         /// When the letters are published again, and how long the wait is.
         var next: (time: ContinuousClock.Instant, wait: Duration)?
+        /// Since when letters are held without one being confirmed.
+        var since: ContinuousClock.Instant?
+        /// The newest connection of the consumer.
+        var epoch: UInt64 = 0
     }
 
     private static let waits = Duration.seconds(1) ... .seconds(30)
+    /// How long letters are held before an operator is told.
+    private static let patience = Duration.seconds(30)
 
+    /// The maximum of letters.
+    private let limit: Int
     private let state = Mutex(State())
+
+    /// - Parameter prefetch: the maximum of unacknowledged deliveries. Letters take a quarter of it, because what they
+    ///   take nobody can be delivered.
+    init(prefetch: Int) { limit = max(1, prefetch / 4) }
+
+    /// Why the dispatcher is not ready, for an operator: dead letters have not been taken for long. Otherwise `nil`.
+    func problem(at now: ContinuousClock.Instant = .now) -> String? {
+        let since = state.withLock { $0.since }
+        guard let since, since.duration(to: now) >= Self.patience else { return nil }
+        return "the broker takes no dead letters"
+    }
+
+    /// Drops what came on earlier connections than some deliveries: the broker delivers it again.
+    func forgetOlder(than deliveries: [DispatchDelivery]) {
+        let newest = deliveries.lazy.map(\.epoch).max() ?? 0
+        state.withLock { state in
+            guard newest > state.epoch else { return }
+            state.epoch = newest
+            state.early.removeAll { $0.delivery.epoch < newest }
+            state.letters.removeAll { $0.deliveries.allSatisfy { $0.epoch < newest } }
+            if state.letters.isEmpty { (state.next, state.since) = (nil, nil) }
+        }
+    }
 
     /// Holds a delivery until a time. It is put back then.
     func hold(_ delivery: DispatchDelivery, until due: Timestamp) {
@@ -27,11 +58,25 @@ final class HeldDeliveries: Sendable {
     }
 
     /// Holds deliveries until their dead letters are confirmed.
-    func hold(_ letters: [Letter]) {
-        guard !letters.isEmpty else { return }
-        state.withLock { state in
-            state.letters += letters
+    ///
+    /// - Returns: the letters for which there is no room, the oldest ones. The record of each says that it is dead; one
+    ///   whose outcome is not stored (``DeadLetterCause/record``) is always held.
+    func hold(_ letters: [Letter]) -> [Letter] {
+        guard !letters.isEmpty else { return [] }
+        return state.withLock { state in
+            let epoch = state.epoch
+            state.letters += letters.filter { letter in letter.deliveries.contains { $0.epoch >= epoch } }
+            if state.letters.isEmpty { return [] }
+            state.since = state.since ?? .now
             if state.next == nil { state.next = (.now + Self.waits.lowerBound, Self.waits.lowerBound) }
+            var surplus = state.letters.count - limit
+            let (given, kept) = state.letters.partitioned { letter in
+                guard surplus > 0, letter.letter.cause != .record else { return false }
+                surplus -= 1
+                return true
+            }
+            state.letters = kept
+            return given
         }
     }
 
@@ -61,6 +106,7 @@ final class HeldDeliveries: Sendable {
     func lettersWereConfirmed() {
         state.withLock { state in
             state.next = state.letters.isEmpty ? nil : (.now, Self.waits.lowerBound)
+            state.since = state.letters.isEmpty ? nil : .now
         }
     }
 

@@ -74,7 +74,7 @@ import Testing
         "", "http://u:hunter2@h", "amqp://", "amqp://u:hunter2@", "amqp://u:hunter2@h:0", "amqp://u:hunter2@h:port",
         "amqp://u:hunter2@h:70000", "amqp://u:hunter2%@h", "amqp://u:hunter2%zz@h", "amqp://u:hunter2@h?heartbeat=x",
         "amqp://u:hunter2@h?verify=maybe", "amqp://u:hunter2@h?surprise=1", "amqp://u:hunter2%00@h", "amqp://u:%ff@h",
-        "amqp://u:hunter2@h one",
+        "amqp://u:hunter2@h one", "amqp://u:123?hunter2=@h/",
     ])
     func whatCannotBeUsedIsRefusedWithoutShowingThePassword(_ url: String) {
         do {

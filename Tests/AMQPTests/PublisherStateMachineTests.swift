@@ -175,13 +175,29 @@ import Testing
         var machine = machine(batches: [2, 1])
         #expect(writeAll(&machine) == 3)
         machine.returned(messages(0..<1, to: "q0")[0], reason: "NO_ROUTE")
-        #expect(machine.unroutable.map(\.routingKey) == ["q0"])
+        #expect(machine.unroutable.keys.map(\.routingKey) == ["q0"])
         // The confirm of the returned message, and one of another address, say nothing.
         _ = machine.confirmed(tag: 1, isMultiple: false, isRefusal: false)
         _ = machine.confirmed(tag: 3, isMultiple: false, isRefusal: false)
-        #expect(machine.unroutable.map(\.routingKey) == ["q0"])
+        #expect(machine.unroutable.keys.map(\.routingKey) == ["q0"])
         _ = machine.confirmed(tag: 2, isMultiple: false, isRefusal: false)
         #expect(machine.unroutable.isEmpty)
+    }
+
+    /// Nobody may publish to it again.
+    @Test func aReturnCountsForAMinute() {
+        var machine = machine(batches: [1, 1])
+        #expect(writeAll(&machine) == 2)
+        let start = ContinuousClock.now
+        machine.returned(messages(0..<1, to: "q0")[0], reason: "NO_ROUTE", now: start)
+        machine.returned(messages(0..<1, to: "q1")[0], reason: "NO_ROUTE", now: start + .seconds(10))
+        #expect(machine.nextForgetting == start + .seconds(60))
+        machine.forgetReturns(now: start + .seconds(59))
+        #expect(machine.unroutable.count == 2)
+        machine.forgetReturns(now: start + .seconds(60))
+        #expect(machine.unroutable.keys.map(\.routingKey) == ["q1"])
+        machine.forgetReturns(now: start + .seconds(70))
+        #expect(machine.unroutable.isEmpty && machine.nextForgetting == nil)
     }
 
     @Test func aDeclarationIsRepeatedAtGrowingIntervals() {

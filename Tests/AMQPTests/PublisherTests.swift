@@ -56,6 +56,23 @@ import Testing
         }
     }
 
+    /// A queue of other arguments is there, and another one is missing: the publishes to the first one go on.
+    @Test func aRefusedDeclarationDoesNotEndTheConnection() async throws {
+        let configuration = try brokerConfiguration()
+        try await withQueue(arguments: [:]) { queue, topology in
+            try await withPublisher(configuration, topology) { publisher in
+                let other = AMQPTopology(queues: [.init(queue, arguments: ["x-max-length": 5])])
+                try await AMQPConnection.with(configuration) { connection in
+                    try await connection.delete(queue: queue)
+                    try await connection.declare(other)
+                }
+                #expect(await codes(publisher, messages(0..<1, to: "nowhere")) == [.returned])
+                #expect(await codes(publisher, messages(1..<3, to: queue)).isEmpty)
+                #expect(publisher.isConnected && publisher.unroutable != nil)
+            }
+        }
+    }
+
     @Test func whatTheBrokerRefusesFails() async throws {
         let arguments: AMQPTable = ["x-max-length": 2, "x-overflow": "reject-publish"]
         try await withQueue(arguments: arguments) { queue, topology in

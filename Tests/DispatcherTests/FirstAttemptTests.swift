@@ -79,6 +79,23 @@ import Testing
         #expect(plan.deliveries.allSatisfy { $0.state == .sent && $0.attempts == 1 && $0.unanswered == 0 })
     }
 
+    /// A full disk: reads go on, and so do statements that match no row.
+    @Test func nothingBeginsWithAReadWhileOutcomesAreNotStored() async throws {
+        let gateway = FakeGateway()
+        let messages = [try await published(), try await published()]
+        let ids = messages.map(\.id)
+        let picky = PickyStore(store) { _, id in ids.contains(id) ? .unavailable : nil }
+        try await bench.withPipeline(gateway, ledger: picky) {
+            broker.deliver(messages[0])
+            try await expectEventually { picky.count(.record) > 1 }
+            broker.deliver(messages[1])
+            try await expectEventually { broker.record.requeued == [2] }
+            #expect(gateway.sent.count == 3)
+            picky.takeAll()
+        }
+        #expect(broker.record.acknowledged == [1] && gateway.sent.count == 3)
+    }
+
     @Test func itsRetryIsAnOrdinaryMessage() async throws {
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
         let message = try await published()

@@ -23,11 +23,17 @@ struct HeldDeliveryTests {
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
         #expect(broker.record.acknowledged == [1] && broker.record.requeued.isEmpty)
         #expect(gateway.sent.count == 3)
-        // The delay of the first retry is 1 s, less its jitter. A message that may be in its delay queue comes first.
-        let isSure = code != .timeout && code != .connectionLost
-        let due = before + (isSure ? .seconds(1) : .seconds(6))
+        // The delay of the first retry is 1 s, less its jitter. A message that may be in its delay queue comes first,
+        // and so does a delivery that could not be acknowledged.
+        let delay: Duration =
+            switch code {
+            case .timeout, .blocked: .seconds(6)
+            case .notConnected, .connectionLost: .seconds(31)
+            default: .seconds(1)
+            }
+        let due = before + delay
         #expect(try await store.lease(limit: 9, now: due - .milliseconds(10), until: due).isEmpty)
-        let leased = try await store.lease(limit: 9, now: .now + (isSure ? .seconds(2) : .seconds(7)), until: due)
+        let leased = try await store.lease(limit: 9, now: .now + delay + .seconds(1), until: due)
         #expect(leased.map(\.id) == [id])
         let plan = try #require(try await store.claim([id], now: .now)[id])
         #expect(plan.deliveries.first { $0.platform == .apple }?.attempts == 1)
@@ -86,6 +92,49 @@ struct HeldDeliveryTests {
         #expect(broker.record.requeued == [1])
     }
 
+    @Test("Dead letters that are not taken keep a quarter of the prefetch; the others are given up")
+    func deadLettersWithoutRoom() async throws {
+        let refusal = SendOutcome.rejected(reason: "HTTP 400", status: 400)
+        let gateway = FakeGateway([.apple: Array(repeating: refusal, count: 5)])
+        broker.refusePublishes(.returned)
+        let pipeline = DispatchPipeline(
+            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: bench.policy,
+            lanes: LaneSettings(platforms: bench.policy.platforms, prefetch: 8),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            var ids: [NotificationID] = []
+            for _ in 0..<5 { ids.append(try await bench.stored { $0.platforms = [.apple] }) }
+            for id in ids { broker.deliver(DispatchMessage(id: id)) }
+            try await expectEventually { broker.record.acknowledged.count == 3 }
+            broker.refusePublishes { _ in false }
+            try await expectEventually { broker.record.acknowledged.count == 5 }
+            for id in ids { #expect(await store.status(of: id) == .failed) }
+            broker.drain()
+            try await group.waitForAll()
+        }
+        #expect(broker.record.published.count == 2 && broker.record.requeued.isEmpty)
+    }
+
+    @Test("Held dead letters are a problem after a while, and are dropped with their connection")
+    func deadLetterProblem() {
+        func letter(_ epoch: UInt64, _ cause: DeadLetterCause) -> HeldDeliveries.Letter {
+            let message = DispatchMessage(id: NotificationID())
+            return HeldDeliveries.Letter(
+                deliveries: [DispatchDelivery(tag: 1, epoch: epoch, message: message)],
+                letter: DeadLetterDraft(message: message, reason: "test", cause: cause))
+        }
+        let held = HeldDeliveries(prefetch: 4)
+        let later = ContinuousClock.now + .seconds(60)
+        // The database does not say that these are dead, so none is given up.
+        #expect(held.hold([letter(1, .record), letter(1, .record)]).isEmpty)
+        #expect(held.hold([letter(1, .attempts)]).map(\.letter.cause) == [.attempts])
+        #expect(held.problem(at: .now) == nil && held.problem(at: later) != nil)
+        held.forgetOlder(than: [DispatchDelivery(tag: 1, epoch: 2, message: nil)])
+        #expect(held.problem(at: later) == nil && held.takeLetters(at: later).isEmpty)
+        #expect(held.hold([letter(1, .record)]).isEmpty && held.problem(at: later) == nil)
+    }
+
     // MARK: NotBefore
 
     @Test(
@@ -117,15 +166,14 @@ struct HeldDeliveryTests {
 
     @Test("A message that comes a little early waits for NotBefore: its publisher's clock may be ahead")
     func slightlyEarly() async throws {
-        let notBefore = Timestamp.now + .seconds(2)
-        let id = try await bench.stored { $0.notBefore = notBefore }
+        let id = try await bench.stored { $0.notBefore = Timestamp.now + .seconds(20) }
         let gateway = FakeGateway()
-        try await bench.withPipeline(gateway) {
-            broker.deliver(DispatchMessage(id: id))
-            try await expectEventually { broker.record.requeued == [1] }
-            #expect(Timestamp.now >= notBefore && gateway.sent.isEmpty && broker.record.acknowledged.isEmpty)
-            broker.deliver(DispatchMessage(id: id), isRedelivered: true)
-        }
-        #expect(gateway.sent.count == 3 && broker.record.acknowledged == [2])
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        // It was held until the dispatcher stopped.
+        #expect(gateway.sent.isEmpty && broker.record.acknowledged.isEmpty && broker.record.requeued == [1])
+        let (held, due) = (HeldDeliveries(prefetch: 8), Timestamp.now)
+        held.hold(DispatchDelivery(tag: 7, epoch: 1, message: DispatchMessage(id: id)), until: due)
+        #expect(held.takeDue(at: due - .milliseconds(1)).isEmpty)
+        #expect(held.takeDue(at: due).map(\.tag) == [7])
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,6 +84,64 @@ struct RefusedElementTests {
         #expect(deadLetters.map(\.id) == [bad])
         let later = Timestamp.now + .seconds(3600)
         #expect(try await store.lease(limit: 99, now: later, until: later).isEmpty)
+    }
+
+    @Test("An outcome whose row stays locked costs its neighbours nothing", arguments: [2, 20])
+    func locked(_ count: Int) async throws {
+        var settlements: [Settlement] = []
+        for tag in 1...count {
+            let id = try await bench.stored()
+            let attempt = try #require(try await store.claim([id], now: .now)[id]?.attempt)
+            let deliveries = [Delivery(platform: .apple, state: .sent, updatedAt: .now)]
+            settlements.append(
+                Settlement(
+                    delivery: DispatchDelivery(tag: UInt64(tag), epoch: 1, message: DispatchMessage(id: id)),
+                    outcome: DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)))
+        }
+        let bad = try #require(settlements[count / 2].outcome?.id)
+        let recorder = DispatchRecorder(
+            store: PickyStore(store) { $0 == .record && $1 == bad ? .timeout : nil }, followUps: nil,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+            metrics: DispatchMetrics(platforms: [.apple]))
+        let recorded = await recorder.record(settlements) { $0.duration(to: .now) < .seconds(1) }
+        #expect(recorded.left.compactMap { $0.outcome?.id } == [bad])
+        #expect(recorded.done.count == count - 1 && !recorded.done.contains { $0.dead != nil })
+        for id in settlements.compactMap({ $0.outcome?.id }) where id != bad {
+            #expect(await store.status(of: id) == .dispatched)
+        }
+    }
+
+    @Test("An outcome that is refused for a moment is stored, also if it is alone")
+    func refusedOnce() async throws {
+        let id = try await deliver(1)[0]
+        let tries = Mutex(0)
+        let picky = PickyStore(store) { operation, asked in
+            guard operation == .record, asked == id else { return nil }
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            return number == 1 ? .failed : nil
+        }
+        try await run(FakeGateway(), picky)
+        #expect(deadLetters.isEmpty && broker.record.acknowledged == [1])
+        #expect(await store.status(of: id) == .dispatched)
+    }
+
+    @Test("A dead letter that no queue takes does not keep its row in the outbox")
+    func abandonedWhileHeld() async throws {
+        let id = try await deliver(1)[0]
+        broker.refusePublishes(.returned)
+        try await run(FakeGateway(), PickyStore(store) { $0 == .record && $1 == id ? .failed : nil }) {
+            try await expectEventually { broker.record.refused > 0 }
+            let later = Timestamp.now + .seconds(3600)
+            try await expectEventually {
+                let due = try await store.leasePublished(limit: 99, due: later, now: later, until: later).entries
+                let isWaiting = try await !store.lease(limit: 99, now: later, until: later).isEmpty
+                return due.isEmpty && !isWaiting
+            }
+            #expect(broker.record.acknowledged.isEmpty)
+        }
     }
 
     /// A right that the role lacks: no element is at fault.

@@ -85,7 +85,7 @@ actor OutcomeWatch: Service {
                     order: pass.order, after: places[index], before: now - pass.delay, limit: Self.pageLimit)
                 let page = try await store.awaitingOutcome(query)
                 let answers = await questions.ask(page, after: places[index])
-                try await store.recordOutcomes(answers.outcomes)
+                try await record(answers.outcomes)
                 // Not before: if they cannot be stored, the same messages are asked for again.
                 for told in answers.told { count(told.outcome, told.platform) }
                 places[index] = answers.next
@@ -106,6 +106,24 @@ actor OutcomeWatch: Service {
         }
         heldAt = clock()
         return Self.interval
+    }
+
+    /// Stores the outcomes of a page. A notification whose outcomes the store refuses for good does not stop the pass.
+    private func record(_ outcomes: [DeliveryOutcomes]) async throws {
+        if outcomes.isEmpty { return }
+        let write = GroupWrite<DeliveryOutcomes, Void> { [store] in
+            try await store.recordOutcomes($0)
+        } probe: { [store] in
+            try await store.recordOutcomes([DeliveryOutcomes(id: NotificationID(), attempt: 1, deliveries: [])])
+        }
+        let result = await write(outcomes)
+        if let failure = result.failure { throw failure }
+        guard let (refused, error) = result.refused.first else { return }
+        logger.warning(
+            "The store refuses the outcomes of some messages, and they are left out",
+            metadata: [
+                "notification_id": "\(refused.id)", "count": "\(result.refused.count)", "error": "\(error)",
+            ])
     }
 
     /// Where the passes go on.

@@ -117,17 +117,33 @@ extension SilentBudget {
         return groups
     }
 
-    /// Asks the store, once for each group.
+    /// Asks the store, once for each group. A recipient whose row cannot be read or changed holds up nobody else.
     private func verdicts(_ groups: [Group], now: Timestamp) async -> [Verdict] {
-        do {
-            let requests = groups.map(\.leader.request)
+        let write = GroupWrite<SilentPushRequest, [SilentPushKey: SilentPushAdmission]> { [store, interval] requests in
             let admissions = try await store.admit(requests, interval: interval, now: now)
+            return Dictionary(zip(requests.map(\.key), admissions)) { $1 }
+        } probe: { [store, interval] in
+            // A grant that does not exist.
+            guard let nobody = UserName("nobody") else { return }
+            let grant = SilentPushGrant(key: SilentPushKey(recipient: nobody, platform: .apple), sequence: -1)
+            try await store.release([SilentPushRelease(grant, isOwed: false)], interval: interval, now: now)
+        }
+        let result = await write(groups.map(\.leader.request))
+        var admissions: [SilentPushKey: SilentPushAdmission] = [:]
+        for admitted in result.values { admissions.merge(admitted) { $1 } }
+        do {
             let accepted = try await accepted(groups, admissions)
-            problem.succeeded(to: logger)
-            return zip(requests, admissions).map { request, admission in
-                switch admission {
-                case .granted(let grant): .granted(grant)
-                case .refused(let state): .refused(state, accepted: accepted.contains(request.key))
+            if let failure = result.failures.first {
+                problem.failed("\(failure)", to: logger, metadata: ["count": "\(groups.count - admissions.count)"])
+            } else {
+                problem.succeeded(to: logger)
+            }
+            return groups.map { group in
+                let key = group.leader.request.key
+                return switch admissions[key] {
+                case .granted(let grant)?: .granted(grant)
+                case .refused(let state)?: .refused(state, accepted: accepted.contains(key))
+                case nil: .unknown
                 }
             }
         } catch {
@@ -139,11 +155,11 @@ extension SilentBudget {
 
     /// The recipients and platforms whose last push covers a notification of the group, and was accepted.
     private func accepted(
-        _ groups: [Group], _ admissions: [SilentPushAdmission]
+        _ groups: [Group], _ admissions: [SilentPushKey: SilentPushAdmission]
     ) async throws -> Set<SilentPushKey> {
         var pushes: [(key: SilentPushKey, id: NotificationID)] = []
-        for (group, admission) in zip(groups, admissions) {
-            guard case .refused(let state) = admission, let id = state.pushedID,
+        for group in groups {
+            guard case .refused(let state)? = admissions[group.leader.request.key], let id = state.pushedID,
                 group.members.contains(where: { state.covers($0.request.id, waitingSince: $0.request.sequence) })
             else { continue }
             pushes.append((group.leader.request.key, id))

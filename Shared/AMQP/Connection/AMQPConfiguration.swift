@@ -197,11 +197,11 @@ extension AMQPConfiguration {
             guard value == "plain" || value == "external" else { throw unusable(name) }
             if value == "external" { node.login = .external(identity: "") }
         default:
-            // With a question mark in the password, the name is a part of the password.
-            let isName = name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
+            // With a question mark in the password, the name is a part of the password, so it is not shown.
             throw AMQPConfigurationError(
-                message: "the AMQP URL has an unknown parameter"
-                    + (isName && parts.count == 2 ? ": \(name)" : "; write ? in the password as %3F"))
+                message: "the AMQP URL has an unknown parameter; write ? in the password as %3F. Known are heartbeat, "
+                    + "connection_timeout, channel_max, frame_max, verify, cacertfile, certfile, keyfile and "
+                    + "auth_mechanism")
         }
     }
 

@@ -18,6 +18,8 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var blockedReason: String?
     private var nackBackoff = NackBackoff()
     private var declareBackoff = DeclareBackoff()
+    /// The node of the last connection.
+    private var node: AMQPConfiguration.Node?
     /// Whether the socket accepts no more for now.
     private var isSocketFull = false
     private(set) var isShuttingDown = false
@@ -57,6 +59,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
             let handle = try Handle(node: node, configuration: configuration)
             try handle.declare(topology)
             try handle.selectConfirms()
+            self.node = node
             link.opened(handle)
         } catch {
             link.failed(error)
@@ -109,7 +112,9 @@ extension PublisherConnection {
         isSocketFull = false
         if let handle = link.handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
         resumeIdleWaiter()
-        let deadline = [machine.nextDeadline(), isMissingSomething ? declareBackoff.due : nil].compactMap(\.self).min()
+        let deadline = [
+            machine.nextDeadline(), machine.nextForgetting, isMissingSomething ? declareBackoff.due : nil,
+        ].compactMap(\.self).min()
         guard link.handle != nil else { return ThreadExecutor.Interest(deadline: deadline) }
         let canWriteMore = machine.canWrite && blockedReason == nil && !isSocketFull
         return link.interest(deadline: deadline, untilWritable: isSocketFull, isReady: canWriteMore)
@@ -192,18 +197,32 @@ extension PublisherConnection {
             && !isShuttingDown
     }
 
+    /// For a connection that only declares. The thread waits for it.
+    private var declaring: AMQPConfiguration {
+        var configuration = configuration
+        (configuration.connectTimeout, configuration.replyTimeout) = (.seconds(1), .seconds(2))
+        configuration.connectionName += " (declares)"
+        return configuration
+    }
+
     /// Declares exchanges, queues and bindings again after messages were returned: somebody has removed one of them.
+    ///
+    /// On a connection of its own, because a refusal (a right that was revoked, an argument that differs) would end
+    /// this one, and with it the messages to all other queues.
     private func declareIfMissing(_ now: ContinuousClock.Instant) {
-        if isMissingSomething, declareBackoff.isDue(now), let handle = link.handle {
+        machine.forgetReturns(now: now)
+        if isMissingSomething, declareBackoff.isDue(now), let node {
             do throws(AMQPError) {
+                let handle = try Handle(node: node, configuration: declaring)
+                defer { handle.close() }
                 try handle.declare(topology)
-                machine.unroutable = []
-                // Frames that arrived before the replies.
-                link.hasMoreToRead = true
-            } catch { disconnect(error) }
+                machine.unroutable = [:]
+            } catch {
+                // The reason of the return stays, and the next try follows later.
+            }
         }
         if machine.unroutable.isEmpty != (status.unroutable == nil) {
-            status.unroutable = machine.unroutable.first.map(topology.reasonForReturn)
+            status.unroutable = machine.unroutable.keys.first.map(topology.reasonForReturn)
         }
     }
 

@@ -61,8 +61,10 @@ struct PublisherStateMachine<Waiter> {
     var deadlines: Deque<Deadline> = []
     /// Since when each routing key's messages have been refused without one being confirmed.
     var refusedSince: [String: ContinuousClock.Instant] = [:]
-    /// The addresses whose messages were returned, without one being accepted since.
-    var unroutable: Set<Address> = []
+    /// The addresses whose messages were returned, without one being accepted since, with the time of the last return.
+    var unroutable: [Address: ContinuousClock.Instant] = [:]
+    /// How long a return counts. Perhaps nobody publishes to that address again.
+    private static var returnLife: Duration { .seconds(60) }
 
     /// - Parameter limit: messages in flight; rounded up to a power of two.
     init(limit: Int) {
@@ -149,7 +151,7 @@ extension PublisherStateMachine {
         let slot = slots[slot(tag)]
         guard !slot.isSettled, let batch = batches[slot.batch] else { return }
         let message = batch.messages[Int(tag - batch.firstTag)]
-        if !isRefusal, !slot.isReturned, !unroutable.isEmpty { unroutable.remove(Address(message)) }
+        if !isRefusal, !slot.isReturned, !unroutable.isEmpty { unroutable[Address(message)] = nil }
         let key = message.routingKey
         if !isRefusal { refusedSince[key] = nil } else if refusedSince[key] == nil { refusedSince[key] = now() }
     }
@@ -184,8 +186,10 @@ extension PublisherStateMachine {
     }
 
     /// No queue accepted a message. Its confirm follows and completes it as a failure.
-    mutating func returned(_ message: AMQPMessage, reason: String) {
-        unroutable.insert(Address(message))
+    mutating func returned(
+        _ message: AMQPMessage, reason: String, now: @autoclosure () -> ContinuousClock.Instant = .now
+    ) {
+        unroutable[Address(message)] = now()
         let start = min(max(returnCursor, oldestTag), nextTag)
         guard let tag = find(message, in: start..<nextTag) ?? find(message, in: oldestTag..<start) else { return }
         returnCursor = tag + 1
@@ -195,6 +199,16 @@ extension PublisherStateMachine {
         guard let firstTag = batches[index]?.firstTag else { return }
         let error = AMQPError(.returned, "no queue accepts \(message.exchange)/\(message.routingKey): \(reason)")
         batches[index]?.results[Int(tag - firstTag)] = .failure(error)
+    }
+
+    /// When the next return stops to count.
+    var nextForgetting: ContinuousClock.Instant? {
+        unroutable.values.min().map { $0 + Self.returnLife }
+    }
+
+    /// Forgets the addresses to which nothing was returned for long.
+    mutating func forgetReturns(now: ContinuousClock.Instant) {
+        if !unroutable.isEmpty { unroutable = unroutable.filter { now - $0.value < Self.returnLife } }
     }
 
     private func find(_ message: AMQPMessage, in tags: Range<UInt64>) -> UInt64? {

@@ -114,7 +114,7 @@ extension MemoryStore: FollowUpStore {
             } else {
                 claims.plans[followUp] = DispatchPlan(row).following(
                     followUp, attempt: waiting.attempt, step: waiting.step, deliveries: waiting.deliveries,
-                    isRead: row.readAt != nil)
+                    isRead: row.readAt != nil, revokedAt: row.revokedAt)
             }
         }
         return claims

@@ -159,8 +159,11 @@ public enum FollowUpState: Int, Sendable {
 
 extension DispatchPlan {
     /// The plan of a claimed follow-up, from the plan of its notification.
+    ///
+    /// - Parameter revokedAt: when the notification was revoked. Platforms on which the withdrawal for a read was given
+    ///   up before are owed that for the revocation.
     public func following(
-        _ followUp: FollowUp, attempt: Int, step: Int, deliveries: [Delivery], isRead: Bool
+        _ followUp: FollowUp, attempt: Int, step: Int, deliveries: [Delivery], isRead: Bool, revokedAt: Timestamp?
     ) -> DispatchPlan {
         var plan = self
         plan.work = followUp.kind == .withdrawal ? .withdrawal : .reminder(step: step)
@@ -168,6 +171,9 @@ extension DispatchPlan {
         plan.attempt = attempt
         plan.unrecordedClaims = 0
         plan.deliveries = deliveries
+        if followUp.kind == .withdrawal, let revokedAt {
+            plan.deliveries.removeAll { $0.state == .dead && $0.updatedAt < revokedAt }
+        }
         plan.isRead = isRead
         plan.remind = []
         return plan

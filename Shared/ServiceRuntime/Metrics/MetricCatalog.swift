@@ -101,6 +101,9 @@ public enum MetricCatalog {
             "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and other "
                 + "refusals of the hub, invalid, unreadable, record, redelivered)."),
         .init(
+            "securepush_dead_letters_lost_total", .counter, of: ["dispatcher"],
+            "Dead letters that were given up because the broker took none for long; the record says dead."),
+        .init(
             "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
             "Statements of the store that failed, by operation (claim, record); they are tried again."),
         .init(

@@ -193,7 +193,8 @@ extension PostgresStatement {
                 OR f.state > 0 AND n.read_at IS NULL AND n.revoked_at IS NULL AND n.expires_at > $3)
         RETURNING n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1, 0::bigint, NULL::text, f.kind, f.attempt, f.step, f.deliveries, n.read_at IS NOT NULL
+            n.bounds_push = 1, 0::bigint, NULL::text, f.kind, f.attempt, f.step, f.deliveries, n.read_at IS NOT NULL,
+            n.revoked_at
         """)
 
     fileprivate static let abandonFollowUps = PostgresStatement(
@@ -239,7 +240,7 @@ extension DispatchPlan {
         self = try DispatchPlan(followUp.id, row).following(
             followUp, attempt: Int(try row.decode(17, as: Int32.self)), step: Int(try row.decode(18, as: Int16.self)),
             deliveries: try row.decodeIfPresent(19, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
-            isRead: try row.decode(20))
+            isRead: try row.decode(20), revokedAt: try row.timestampIfPresent(21))
     }
 }
 

@@ -172,7 +172,8 @@ extension SQLiteFollowUpChange {
         return Result {
             try SQLiteClaim(followUp.id, row).dispatchPlan().following(
                 followUp, attempt: Int(attempt), step: Int(clamping: step),
-                deliveries: try deliveries.map(StorageCoding.decodeDeliveries) ?? [], isRead: isRead)
+                deliveries: try deliveries.map(StorageCoding.decodeDeliveries) ?? [], isRead: isRead,
+                revokedAt: try row.storedTimeIfPresent(9, column: "revoked_at"))
         }.mapError { StorageError($0) }
     }
 

@@ -5,6 +5,8 @@ import SecurePushCore
 extension SQLiteStore: DispatchStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         try checkRunning()
+        // A file that cannot be written to can be read all the same. The claim, which writes, decides then.
+        if database.failedWork.hasFailures { return DispatchClaims() }
         let found = try await database.read { db in
             try ids.map { ($0, try SQLiteClaim.begin($0, now: now, db)) }
         }

@@ -37,6 +37,42 @@ import Testing
         }
     }
 
+    /// A store that refuses the outcomes of one notification.
+    private struct RefusingStore: OutcomeStore {
+        let store: MemoryStore
+        let refused: NotificationID
+
+        func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
+            try await store.leaseOutcomes(holder: holder, now: now, until: until)
+        }
+
+        func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
+            try await store.saveOutcomes(holder: holder, cursors: cursors, until: until)
+        }
+
+        func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
+            try await store.awaitingOutcome(query)
+        }
+
+        func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
+            if outcomes.contains(where: { $0.id == refused }) { throw StorageError(.failed, "refused by the test") }
+            try await store.recordOutcomes(outcomes)
+        }
+    }
+
+    @Test func oneThatIsRefusedDoesNotStopTheOthers() async throws {
+        let clock = bench.clock
+        let ids = [try await bench.push([.apple: "a"]), try await bench.push([.apple: "b"])]
+        for message in ["a", "b"] { bench.hub.tell(message, ["Success": 1]) }
+        let watch = OutcomeWatch(
+            store: RefusingStore(store: bench.store, refused: ids[0]), hub: bench.hub, logger: bench.lines.logger,
+            clock: { clock.now })
+        clock.set(bench.at(20))
+        _ = await watch.sweep()
+        #expect(try await bench.outcomes(ids[0]) == [nil])
+        #expect(try await bench.outcomes(ids[1]) == ["Success"])
+    }
+
     /// The outcomes that were counted.
     private final class Counted: Sendable {
         private let box = Mutex<[String]>([])

@@ -151,4 +151,43 @@ import Testing
         }
         #expect(answer == .waits(SilentWait(until: at(5), sequence: nil)))
     }
+
+    /// A number of pushes that cannot grow any more, for example.
+    @Test func aRecipientWhoseRowIsRefusedHoldsUpNobodyElse() async throws {
+        struct Picky: SilentPushes, DeadLetterStore {
+            let base = MemoryStore()
+            func admit(
+                _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
+            ) async throws -> [SilentPushAdmission] {
+                if requests.contains(where: { $0.key.recipient.text == "bob" }) {
+                    throw StorageError(.failed, "refused by the test")
+                }
+                return try await base.admit(requests, interval: interval, now: now)
+            }
+            func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
+                try await base.release(releases, interval: interval, now: now)
+            }
+            func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] { [:] }
+            func reopen(
+                _ letters: [NotificationID: [Platform]], now: Timestamp
+            ) async throws -> [NotificationID: ReplayDecision] { [:] }
+        }
+        let attempts = try ["alice", "bob", "carol"].map { name in
+            let plan = DispatchPlan(
+                id: NotificationID(), recipient: try #require(UserName(name)), expiresAt: at(86_400))
+            let message = DispatchMessage(id: plan.id)
+            return DispatchAttempt(
+                delivery: DispatchDelivery(tag: 1, epoch: 1, message: message), message: message, plan: plan,
+                platforms: [.apple])
+        }
+        let budget = SilentBudget(store: Picky(), interval: Self.interval, logger: Logger(label: "test"))
+        let roles = await budget.roles(of: attempts, now: at(0)).map { $0[0] }
+        let leads = roles.map { if case .leads = $0 { true } else { false } }
+        #expect(leads == [true, false, true])
+        guard case .answered(let answer) = roles[1] else {
+            Issue.record("It must wait.")
+            return
+        }
+        #expect(answer == .waits(SilentWait(until: at(5), sequence: nil)))
+    }
 }

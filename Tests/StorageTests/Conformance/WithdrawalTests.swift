@@ -158,7 +158,34 @@ struct WithdrawalTests {
             #expect(try await leased(store, at: noon + .seconds(4)) == [withdrawal])
             let second = try #require(
                 try await store.claimFollowUps([withdrawal], now: noon + .seconds(5)).plans[withdrawal])
-            #expect(second.owed == [.windows] && second.isRevoked)
+            // The one that is done gets no second withdrawal; the one that was given up gets new attempts.
+            #expect(second.owed == [.windows, .browser] && second.isRevoked)
+        }
+    }
+
+    @Test("A revocation tries once more what the withdrawal for a read gave up", arguments: conformingStores)
+    func revokedAfterFailure(_ kind: StoreKind) async throws {
+        try await withStore(kind, withdrawals: .read) { store in
+            let withdrawal = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
+            try await store.markRead(withdrawal.id, at: noon + .seconds(1))
+            func end(_ state: DeliveryState, at now: Timestamp) async throws -> [Platform]? {
+                guard let plan = try await store.claimFollowUps([withdrawal], now: now).plans[withdrawal] else {
+                    return nil
+                }
+                let (done, ended) = (Delivery.sample(.apple, .sent), plan.owed.filter { $0 != .apple })
+                let deliveries = ended.map { Delivery(platform: $0, state: state, attempts: 9, updatedAt: now) }
+                try await store.recordFollowUps([
+                    FollowUpOutcome(followUp: withdrawal, attempt: plan.attempt, deliveries: [done] + deliveries)
+                ])
+                return plan.owed
+            }
+            #expect(try await end(.dead, at: noon + .seconds(2)) == [.apple, .windows])
+            #expect(try await leased(store, at: noon + .seconds(9)) == [])
+            _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon + .seconds(10))
+            #expect(try await leased(store, at: noon + .seconds(10)) == [withdrawal])
+            #expect(try await end(.dead, at: noon + .seconds(11)) == [.windows])
+            // It was given up for the revocation too.
+            #expect(try await leased(store, at: noon + .seconds(99_999)) == [])
         }
     }
 

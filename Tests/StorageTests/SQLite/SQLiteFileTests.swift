@@ -52,6 +52,21 @@ struct SQLiteFileTests {
         }
     }
 
+    @Test("While writes fail, no first attempt begins with a read: the claim decides")
+    func beginsNothing() async throws {
+        try await withTemporaryFolder { folder in
+            try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
+                var sent = SealedNotification.sample(createdAt: .now + .seconds(60), expiresAt: .now + .seconds(600))
+                sent.claimsFirstAttempt = true
+                try await test.store.append([sent])
+                #expect(try await test.store.begin([sent.id], now: .now)[sent.id] != nil)
+                let store = try #require(test.store as? SQLiteStore)
+                store.database.failedWork.failed("test", StorageError(.unavailable, "The disk is full.")) { nil }
+                #expect(try await test.store.begin([sent.id], now: .now).plans.isEmpty)
+            }
+        }
+    }
+
     @Test("A path that cannot be made is named, with what to do", arguments: ["file/x.sqlite", "file/a/x.sqlite"])
     func underAFile(_ path: String) async throws {
         try await withTemporaryFolder { folder in
