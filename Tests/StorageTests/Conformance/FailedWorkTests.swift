@@ -66,6 +66,29 @@ struct FailedWorkTests {
         }
     }
 
+    @Test("So does a request with several notifications, which is not divided", arguments: conformingDatabases)
+    func severalOfOneRequest(_ kind: StoreKind) async throws {
+        try await withTestStore(kind) { test in
+            try await test.execute("ALTER TABLE payloads RENAME TO hidden")
+            await #expect(throws: StorageError.self) { try await test.store.append([.sample(), .sample()]) }
+            #expect(await test.readiness() != nil)
+            try await test.execute("ALTER TABLE hidden RENAME TO payloads")
+            try await test.store.append([.sample(), .sample()])
+            #expect(await test.readiness() == nil)
+        }
+    }
+
+    @Test("Changes in SQLite that have different statements are different work")
+    func kinds() {
+        let push = FollowUp(id: NotificationID(), kind: .withdrawal)
+        let changes: [SQLiteWrite] = [
+            .abandon(push.id), .followUp(.lease(1, now: noon)), .followUp(.claim(push, now: noon)),
+            .followUp(.abandon(push)), .purge(SQLitePurge(kind: .payloads, limit: 1, now: noon)),
+        ]
+        let kinds = ["abandon", "followUp.lease", "followUp.claim", "followUp.abandon", "purge.payloads"]
+        #expect(changes.map(\.kind) == kinds)
+    }
+
     @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)
     func refusedValue(_ rule: RefusalTests.Rule) async throws {
         try await withTestStore(rule.kind) { test in
