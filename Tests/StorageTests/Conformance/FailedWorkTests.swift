@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import SecurePushCore
 import StackKit
 import TestSupport
@@ -76,6 +77,27 @@ struct FailedWorkTests {
             try await test.store.append([.sample(), .sample()])
             #expect(await test.readiness() == nil)
         }
+    }
+
+    @Test("A time limit counts from the second time in a row")
+    func timeLimits() {
+        let (work, late) = (FailedWork(), StorageError(.timeout, "late"))
+        work.failed("find", late) { late }
+        work.succeeded("find")
+        for kind in ["find", "append"] { work.failed(kind, late) { late } }
+        #expect(work.check() == nil)
+        work.failed("find", late) { late }
+        #expect(work.check()?.code == .timeout)
+        work.succeeded("find")
+        #expect(work.check() == nil)
+    }
+
+    @Test("A trial that gets no connection of its own says nothing: a ping does")
+    func noConnection() async throws {
+        let configuration = try PostgresConfiguration(uri: "postgres://127.0.0.1:1/none")
+        let trial = PostgresTrial(
+            statement: PostgresStatement("SELECT 1"), parameters: PostgresParameters(), configuration: configuration)
+        #expect(await trial.run() == nil)
     }
 
     @Test("Changes in SQLite that have different statements are different work")
