@@ -55,6 +55,18 @@ struct PostgresSessionTests {
         }
     }
 
+    /// With a server's own limit of a millisecond, the statement before may have been cancelled.
+    @Test("The statement that sets the others sets the time limit too")
+    func timeLimit() async throws {
+        try await withConnection { connection in
+            let session = PostgresSession(statementTimeout: .seconds(7), settings: [:])
+            _ = try await connection.query(PostgresSession.apply, session.parameters)
+            let show = PostgresStatement("SELECT current_setting('statement_timeout')")
+            let row = try await connection.query(show).first
+            #expect(try row?.decode(0, as: String.self) == "7s")
+        }
+    }
+
     @Test(
         "A URI may name the schemas",
         arguments: ["-c%20search_path%3Dmine", "-c%20Search_Path%3D%22mine%22", "--search-path%3Dmine"])
