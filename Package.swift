@@ -243,8 +243,9 @@ let package = Package(
             path: "Tests/PostgresTests", swiftSettings: settings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["SecurePushCore", "Storage", "StackKit", "TestSupport", grdb, logging, serviceLifecycle],
-            path: "Tests/StorageTests", swiftSettings: settings),
+            dependencies: [
+                "SecurePushCore", "Storage", "Postgres", "StackKit", "TestSupport", grdb, logging, serviceLifecycle,
+            ], path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
             dependencies: [

@@ -47,7 +47,11 @@ struct PurgeSweep: Service {
                     report = try await retention.purge(limit: pace.limit, now: .now)
                 }
                 metrics.count(report, taking: duration)
-                problem.succeeded(to: logger)
+                if let refusal = report.refusal {
+                    problem.failed("\(refusal)", to: logger)
+                } else {
+                    problem.succeeded(to: logger)
+                }
                 guard let pause = pace.pause(afterBatchOf: report.largest, taking: duration) else { return }
                 try await clock.sleep(for: pause)
             } catch is CancellationError {

@@ -11,7 +11,7 @@ public struct PostgresConfiguration: Sendable {
     let uri: String
     private let shown: String
     /// Whether the URI names the schemas to use, in its `options`.
-    private let namesSearchPath: Bool
+    public let namesSearchPath: Bool
     /// The hosts that are reached by TCP without certificate verification (`sslmode` below `verify-ca`).
     public let unverifiedHosts: [String]
 
@@ -40,7 +40,8 @@ public struct PostgresConfiguration: Sendable {
         }
         self.uri = uri
         let given = options["options"] ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
-        namesSearchPath = given.lowercased().contains("search_path")
+        // The server takes `-c search_path=` and `--search-path=` alike.
+        namesSearchPath = given.lowercased().replacing("-", with: "_").contains("search_path")
         unverifiedHosts = Self.unverifiedHosts(options)
         let seconds = options["connect_timeout"].flatMap { Int($0) } ?? 0
         connectTimeout = seconds > 0 ? .seconds(min(seconds, 3600)) : .seconds(5)

@@ -38,11 +38,14 @@ struct PostgresSession: Sendable {
     let statementTimeout: Duration?
     let settings: [String: String]
 
+    private var timeoutMilliseconds: Int64 {
+        let (seconds, attoseconds) = (statementTimeout ?? .zero).components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+
     /// The time limit comes first, so that the server's own does not end the statement that sets the others.
     var setTimeout: PostgresStatement {
-        let (seconds, attoseconds) = (statementTimeout ?? .zero).components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        return PostgresStatement("SET statement_timeout TO \(milliseconds)", isPrepared: false)
+        PostgresStatement("SET statement_timeout TO \(timeoutMilliseconds)", isPrepared: false)
     }
 
     /// Sets those that the server knows, and tells whether the session can write.
@@ -53,8 +56,10 @@ struct PostgresSession: Sendable {
         JOIN pg_catalog.pg_settings AS known ON lower(known.name) = lower(wanted.name)
         """, isPrepared: false)
 
+    /// With the time limit once more: a server's own of a millisecond may have ended the statement that sets it.
     var parameters: PostgresParameters {
-        let sorted = settings.sorted { $0.key < $1.key }
+        let limit = ["statement_timeout": "\(timeoutMilliseconds)"]
+        let sorted = settings.merging(limit) { $1 }.sorted { $0.key < $1.key }
         var parameters = PostgresParameters()
         parameters.append(sorted) { $0.key }
         parameters.append(sorted) { $0.value }
@@ -69,7 +74,7 @@ extension PostgresConnection {
         phase = .connected(handle)
         let session = configuration.session
         let (timeout, settings) = (session.setTimeout, session.parameters)
-        // The second is not executed if the first one fails the connection; if it only fails, the second says more.
+        // The second is not executed if the first one fails the connection; if it only fails, the second sets all.
         status.inFlight.add(2, ordering: .relaxed)
         send(WaitingQuery(statement: timeout, parameters: PostgresParameters()) { _ in }, deadline: connecting.deadline)
         send(
@@ -80,8 +85,10 @@ extension PostgresConnection {
 
     private func sessionBegan(_ result: Result<PostgresResult, PostgresError>, _ promise: QueryPromise<Void>) {
         do {
+            // First, because it says why the connection has ended.
+            let result = try result.get()
             guard case .connected = phase else { throw PostgresError.notConnected }
-            if try result.get().first?.decode(1, as: Bool.self) != false { throw PostgresError.readOnly }
+            if try result.first?.decode(1, as: Bool.self) != false { throw PostgresError.readOnly }
             status.isConnected.store(true, ordering: .relaxed)
             promise.fulfil(.success(()))
         } catch {

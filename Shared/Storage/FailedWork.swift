@@ -13,6 +13,8 @@ final class FailedWork: Sendable {
     private struct Failure {
         let number: Int
         var error: StorageError
+        /// Whether it is a time limit that was met once, which a busy moment explains.
+        let isDoubtful: Bool
         let trial: Trial
     }
 
@@ -34,11 +36,14 @@ final class FailedWork: Sendable {
     var hasFailures: Bool { failureExists.load(ordering: .relaxed) }
 
     /// Notes that the database could not do some work, for a reason that lies with the database and not with a value.
+    /// A time limit counts if the same kind of work meets it twice in a row.
     func failed(_ kind: String, _ error: StorageError, trial: @escaping Trial) {
         state.withLock { state in
             guard state.failures[kind] != nil || state.failures.count < Self.maxCount else { return }
             state.lastNumber += 1
-            state.failures[kind] = Failure(number: state.lastNumber, error: error, trial: trial)
+            let isDoubtful = error.code == .timeout && state.failures[kind] == nil
+            state.failures[kind] = Failure(
+                number: state.lastNumber, error: error, isDoubtful: isDoubtful, trial: trial)
             failureExists.store(true, ordering: .relaxed)
         }
     }
@@ -52,7 +57,7 @@ final class FailedWork: Sendable {
     func check() -> StorageError? {
         guard hasFailures else { return nil }
         let (problem, isDue) = state.withLock { state in
-            let last = state.failures.values.max { $0.number < $1.number }
+            let last = state.failures.values.filter { !$0.isDoubtful }.max { $0.number < $1.number }
             let now = ContinuousClock.now
             let isDue = last != nil && !state.isTrying && state.triedAt.map { now - $0 >= Self.interval } ?? true
             if isDue { (state.isTrying, state.triedAt) = (true, now) }
@@ -64,7 +69,7 @@ final class FailedWork: Sendable {
     }
 
     private func tryAll() async {
-        for (kind, failure) in state.withLock({ $0.failures }) {
+        for (kind, failure) in state.withLock({ $0.failures }) where !failure.isDoubtful {
             let error = await failure.trial()
             state.withLock { state in
                 // It may have failed again meanwhile, or succeeded.

@@ -55,9 +55,23 @@ struct PostgresSessionTests {
         }
     }
 
-    @Test("A URI may name the schemas", arguments: ["search_path%3Dmine", "Search_Path%3D%22mine%22"])
+    /// With a server's own limit of a millisecond, the statement before may have been cancelled.
+    @Test("The statement that sets the others sets the time limit too")
+    func timeLimit() async throws {
+        try await withConnection { connection in
+            let session = PostgresSession(statementTimeout: .seconds(7), settings: [:])
+            _ = try await connection.query(PostgresSession.apply, session.parameters)
+            let show = PostgresStatement("SELECT current_setting('statement_timeout')")
+            let row = try await connection.query(show).first
+            #expect(try row?.decode(0, as: String.self) == "7s")
+        }
+    }
+
+    @Test(
+        "A URI may name the schemas",
+        arguments: ["-c%20search_path%3Dmine", "-c%20Search_Path%3D%22mine%22", "--search-path%3Dmine"])
     func searchPath(_ option: String) async throws {
-        let url = try TestEnvironment.databaseURL + "?options=-c%20\(option)"
+        let url = try TestEnvironment.databaseURL + "?options=\(option)"
         try await withConnection(to: url) { connection in
             let row = try await connection.query(PostgresStatement("SELECT current_setting('search_path')")).first
             let path = try row?.decode(0, as: String.self)

@@ -92,6 +92,16 @@ struct DeviceQuotaTests {
         }
     }
 
+    @Test func whoHasMoreFromBeforeTheLimitMayStillReplaceOne() async throws {
+        try await withRetrieval { bench in
+            try await Self.fill(bench, registrations: 120, installations: 0)
+            #expect(try await Self.create(bench, "?handle=hr7").status == .ok)
+            #expect(try await bench.store.registration("r7") == nil)
+            #expect(try await bench.store.devices(of: Self.alice, limit: 1000).count == 120)
+            for query in ["", "?handle=another"] { try (try await Self.create(bench, query)).expectProblem(422) }
+        }
+    }
+
     /// The device stays its owner's, here and at the hub.
     @Test func aHandleIsNotTakenOverByAUserWithoutRoom() async throws {
         try await withRetrieval { bench in

@@ -67,13 +67,28 @@ extension OutboxRelay {
 
     func confirm(_ ids: [NotificationID]) async {
         for start in stride(from: 0, to: ids.count, by: Limit.leaseSize) {
-            let group = Array(ids[start..<min(start + Limit.leaseSize, ids.count)])
-            do {
-                try await outbox.confirm(group, until: now() + timing.redeliveryDelay)
-            } catch {
-                // They fall due again and are published twice, which the dispatcher's record makes harmless.
-                storeProblem.failed("\(error)", to: logger, metadata: ["task": "confirm"])
+            await confirm(group: ids[start..<min(start + Limit.leaseSize, ids.count)])
+        }
+    }
+
+    /// Divides a group that is refused, unless the store refuses everything: one ID must not hold up the others.
+    private func confirm(group: ArraySlice<NotificationID>, isPart: Bool = false) async {
+        let until = now() + timing.redeliveryDelay
+        do {
+            try await outbox.confirm(Array(group), until: until)
+        } catch {
+            var isDivided = group.count > 1 && (error as? StorageError)?.isRetriable == false
+            if isDivided, !isPart {
+                // If it refuses an ID that nobody has, it refuses everything.
+                isDivided = (try? await outbox.confirm([NotificationID()], until: until)) != nil
             }
+            guard isDivided else {
+                // They fall due again and are published twice, which the dispatcher's record makes harmless.
+                return storeProblem.failed("\(error)", to: logger, metadata: ["task": "confirm"])
+            }
+            let middle = group.startIndex + group.count / 2
+            await confirm(group: group[..<middle], isPart: true)
+            await confirm(group: group[middle...], isPart: true)
         }
     }
 }

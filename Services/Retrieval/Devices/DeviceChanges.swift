@@ -40,10 +40,10 @@ struct DeviceChanges: Sendable {
         let hubs = try requiredHubs
         // Nothing is asked of the hub, and no device is taken over, for a user who may not have one more. The lease
         // checks again, together with all other requests of the user.
-        guard try await hasRoom(for: owner, handle: handle) else { throw Self.tooMany }
+        guard let room = try await room(for: owner, handle: handle) else { throw Self.tooMany }
         if let handle { try await removeOthers(with: handle, keeping: nil) }
         let id = try await hubs.createRegistrationID(for: owner)
-        guard let lease = try await lease(.registration, id, if: .new(for: owner)) else {
+        guard let lease = try await lease(.registration, id, if: room) else {
             throw PushGatewayError(.unavailable, "the hub gave a registration ID that is in use")
         }
         let registration = Registration(id: id, owner: owner, handle: handle, updatedAt: .now)
@@ -169,15 +169,18 @@ struct DeviceChanges: Sendable {
         }
     }
 
-    /// Whether the user may have one more device, besides those with the handle, which it is to replace.
-    private func hasRoom(for owner: UserName, handle: String?) async throws -> Bool {
+    /// On which condition the user may have one more device, besides those with the handle, which it is to replace;
+    /// `nil` if not at all.
+    private func room(for owner: UserName, handle: String?) async throws -> DeviceLease.Condition? {
         var replaced = 0
         for handle in handle.map(DeviceHandle.spellings) ?? [] {
             replaced += try await store.installations(handle: handle).count { $0.owner == owner }
             replaced += try await store.registrations(handle: handle).count { $0.owner == owner && $0.platform != nil }
         }
         let limit = Installation.maxPerUser + replaced
-        return try await store.devices(of: owner, limit: limit).count < limit
+        if try await store.devices(of: owner, limit: limit).count < limit { return .new(for: owner) }
+        // Who has had more since before there was a limit may still replace one by another.
+        return replaced > 0 ? .absent : nil
     }
 
     private static var tooMany: Problem {

@@ -38,13 +38,16 @@ public protocol DispatchStore: Sendable {
     /// The rows stay unchanged.
     func abandon(_ ids: [NotificationID]) async throws
 
-    /// Stores outcomes in one statement, each only if its attempt is still the newest. Also changes the outbox: the
-    /// entry of a final outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be
-    /// tried again counts as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that
-    /// waits (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
+    /// Stores outcomes, each only if its attempt is still the newest. Also changes the outbox: the entry of a final
+    /// outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be tried again counts as
+    /// published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that waits
+    /// (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
     ///
     /// The same statement makes what follows from a push that was accepted: the first reminder
     /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
+    ///
+    /// Those that wait may be stored after the others, so a call that throws may have stored the others. Storing an
+    /// outcome once more with the same attempt changes nothing.
     ///
     /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
     @discardableResult

@@ -2,6 +2,7 @@
 public protocol Retention: Sendable {
     /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
     /// the same time; rows locked by another process are skipped.
+    /// A row that the database refuses to change keeps no others, see ``PurgeReport/refusal``.
     ///
     /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
     /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
@@ -15,13 +16,15 @@ public enum RetentionPolicy {
 }
 
 /// The result of one batch of purging.
-public struct PurgeReport: Sendable, Hashable {
+public struct PurgeReport: Sendable, Equatable {
     /// The number of payloads whose ciphertext was destroyed.
     public var payloads: Int
     /// The number of notifications whose rows were removed.
     public var notifications: Int
     /// The number of idempotency keys that were removed.
     public var keys: Int
+    /// Why rows were left that are due: the database refused to change them.
+    public var refusal: StorageError?
 
     /// Makes a report.
     public init(payloads: Int = 0, notifications: Int = 0, keys: Int = 0) {

@@ -75,7 +75,10 @@ enum PostgresMigrator {
         let version = try await version(connection)
         try check(version, policy)
         if version == newest { return MigrationReport(applied: [], version: version) }
-        if version == 0, let name = try await connection.query(findElsewhere).first?.decode(0, as: String.self) {
+        // Whoever names a schema wants these tables there, whatever others the database has.
+        if version == 0, !connection.configuration.namesSearchPath,
+            let name = try await connection.query(findElsewhere).first?.decode(0, as: String.self)
+        {
             throw StorageError(
                 .invalid,
                 "The tables are in the schema \(name). Name it in the URL: options=-c%20search_path%3D\(name).")

@@ -2,17 +2,38 @@ import Postgres
 import SecurePushCore
 
 extension PostgresStore: Retention {
-    /// Each kind is one statement and one transaction, which skips rows locked by another process.
+    /// Each kind is one statement and one transaction, unless rows are refused. Rows locked by another process are
+    /// skipped.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
         guard limit > 0 else { return PurgeReport() }
+        var report = PurgeReport()
         var parameters = PostgresParameters()
         parameters.append(Int64(limit))
-        _ = try await query(.dateUndated, parameters)
-        parameters.append(now.milliseconds)
-        return PurgeReport(
-            payloads: try await query(.destroyPayloads, parameters).affectedRows,
-            notifications: try await query(.forgetNotifications, parameters).affectedRows,
-            keys: try await query(.forgetKeys, parameters).affectedRows)
+        do {
+            _ = try await query(.dateUndated, parameters)
+        } catch let error as StorageError where StorageError.isRefusal(error) {
+            report.refusal = error
+        }
+        report.payloads = try await purge(.destroyPayloads, limit: limit, now: now, &report.refusal)
+        report.notifications = try await purge(.forgetNotifications, limit: limit, now: now, &report.refusal)
+        report.keys = try await purge(.forgetKeys, limit: limit, now: now, &report.refusal)
+        return report
+    }
+
+    private func purge(
+        _ statement: PostgresStatement, limit: Int, now: Timestamp, _ refusal: inout StorageError?
+    ) async throws -> Int {
+        let steps = PurgeSteps(maxStep: limit) { limit, skip in
+            var parameters = PostgresParameters()
+            parameters.append(Int64(limit))
+            parameters.append(now.milliseconds)
+            parameters.append(Int64(skip))
+            let count = try await self.query(statement, parameters).affectedRows
+            return (count, count == limit)
+        }
+        let result = try await steps(limit: limit)
+        refusal = result.refusal ?? refusal
+        return result.count
     }
 }
 
@@ -37,7 +58,7 @@ extension PostgresStatement {
         """
         WITH due AS (
             SELECT notification_id FROM payloads WHERE purge_at <= $2 AND sealed IS NOT NULL
-            ORDER BY purge_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            ORDER BY purge_at LIMIT $1 OFFSET $3 FOR UPDATE SKIP LOCKED
         )
         UPDATE payloads SET sealed = NULL, purge_at = purge_at + \(tombstone)
         FROM due WHERE payloads.notification_id = due.notification_id
@@ -49,7 +70,7 @@ extension PostgresStatement {
         """
         WITH due AS (
             SELECT notification_id FROM payloads WHERE purge_at <= $2 AND sealed IS NULL
-            ORDER BY purge_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            ORDER BY purge_at LIMIT $1 OFFSET $3 FOR UPDATE SKIP LOCKED
         ), payload AS (
             DELETE FROM payloads USING due WHERE payloads.notification_id = due.notification_id
         ), entry AS (
@@ -67,7 +88,7 @@ extension PostgresStatement {
         """
         WITH due AS (
             SELECT sender, key, line FROM idempotency_keys WHERE expires_at <= $2
-            ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+            ORDER BY expires_at LIMIT $1 OFFSET $3 FOR UPDATE SKIP LOCKED
         )
         DELETE FROM idempotency_keys AS present USING due
         WHERE present.sender = due.sender AND present.key = due.key AND present.line = due.line

@@ -24,6 +24,7 @@ struct PostgresTrial {
     let configuration: PostgresConfiguration
 
     private struct Undone: Error {}
+    private struct NotConnected: Error {}
 
     /// Why the database still cannot execute it.
     func run() async -> StorageError? {
@@ -37,12 +38,14 @@ struct PostgresTrial {
             let remains = error.isOfTheDatabase || error.code == .unavailable || error.code == .connectionLost
             return remains ? StorageError(error) : nil
         } catch {}
+        // Also without a connection: the server may have no room for one more while those of the pool work, which is
+        // pinged before readiness asks for a trial.
         return nil
     }
 
     private func attempt(_ connection: PostgresConnection) async -> Result<Void, any Error> {
         do {
-            try await connection.connect()
+            do { try await connection.connect() } catch { throw NotConnected() }
             try await connection.withTransaction {
                 _ = try await connection.query(statement, parameters)
                 throw Undone()

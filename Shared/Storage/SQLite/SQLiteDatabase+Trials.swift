@@ -32,9 +32,8 @@ extension SQLiteDatabase {
             for part in parts { failedWork.succeeded(kind(part)) }
         case .success: break
         case .failure(let failure):
-            // The parts of a group that was refused are tried again, and noted then.
-            let isSplit = parts.count > 1 && StorageError.isRefusal(failure.error)
-            guard failure.isOfTheDatabase, !isSplit else { return }
+            // The parts of a group that was refused are tried again. What succeeds then counts.
+            guard failure.isOfTheDatabase else { return }
             var noted: Set<String> = []
             for part in parts where noted.insert(kind(part)).inserted {
                 failedWork.failed(kind(part), failure.error, trial: trial(part))

@@ -10,23 +10,32 @@ import Darwin
 ///
 /// A file that was moved, removed or replaced stays open, and what is written to it is gone at the next start. So
 /// nothing is written then, until the file is back or the service has restarted. The two side files belong to it: the
-/// write-ahead log holds the newest commits.
+/// write-ahead log holds the newest commits. A file that was emptied is as good as removed.
 ///
 /// It never opens the files: closing them would release the locks that SQLite holds in this process.
 struct SQLiteFileWatch: Sendable {
-    private struct Identity: Sendable, Equatable {
+    private struct Identity: Sendable {
         let device: UInt64
         let inode: UInt64
+        let isEmpty: Bool
 
-        init?(_ path: String) {
+        /// - Parameter mayBeEmpty: leaves the size out, as that of a side file changes.
+        init?(_ path: String, mayBeEmpty: Bool) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
+            isEmpty = !mayBeEmpty && status.st_size == 0
             device = UInt64(truncatingIfNeeded: status.st_dev)
             inode = UInt64(truncatingIfNeeded: status.st_ino)
         }
+
+        /// Whether a file that was this one still is.
+        func isStill(_ now: Identity?) -> Bool {
+            guard let now else { return false }
+            return device == now.device && inode == now.inode && (isEmpty || !now.isEmpty)
+        }
     }
 
-    private let files: [(path: String, identity: Identity)]
+    private let files: [(path: String, isSide: Bool, identity: Identity)]
 
     /// - Parameter path: of a database that is open.
     init(path: String) {
@@ -34,14 +43,15 @@ struct SQLiteFileWatch: Sendable {
         let resolved = realpath(path, nil)
         defer { free(resolved) }
         let real = resolved.map { String(cString: $0) } ?? path
-        files = [path, real + "-wal", real + "-shm"].compactMap { path in
-            Identity(path).map { (path, $0) }
+        let all = [(path, false), (real + "-wal", true), (real + "-shm", true)]
+        files = all.compactMap { path, isSide in
+            Identity(path, mayBeEmpty: isSide).map { (path, isSide, $0) }
         }
     }
 
-    /// The path that names another file, or none.
+    /// The path that names another file, an emptied one, or none.
     var missing: String? {
-        files.first { Identity($0.path) != $0.identity }?.path
+        files.first { !$0.identity.isStill(Identity($0.path, mayBeEmpty: $0.isSide)) }?.path
     }
 
     /// - Throws: ``StorageError`` with code `unavailable`.

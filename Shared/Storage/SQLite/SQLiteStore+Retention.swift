@@ -9,9 +9,9 @@ extension SQLiteStore: Retention {
         try checkRunning()
         let limit = max(limit, 0)
         var report = PurgeReport()
-        report.payloads = try await purge(.payloads, limit: limit, now: now)
-        report.notifications = try await purge(.notifications, limit: limit, now: now)
-        report.keys = try await purge(.keys, limit: limit, now: now)
+        report.payloads = try await purge(.payloads, limit: limit, now: now, &report.refusal)
+        report.notifications = try await purge(.notifications, limit: limit, now: now, &report.refusal)
+        report.keys = try await purge(.keys, limit: limit, now: now, &report.refusal)
         // The last batch of a round also clears the log, which still holds payloads that were destroyed or revoked.
         if report.largest < limit { await database.clearLog() }
         return report
@@ -24,16 +24,21 @@ extension SQLiteStore: Retention {
     /// this process would take it again within microseconds.
     private static var pause: Duration { .milliseconds(3) }
 
-    private func purge(_ kind: SQLitePurge.Kind, limit: Int, now: Timestamp) async throws -> Int {
-        var count = 0
-        while count < limit {
-            let step = SQLitePurge(kind: kind, limit: min(limit - count, SQLiteStore.maxStep), now: now)
-            guard case .purged(let outcome)? = try await submit([.purge(step)]).first else { break }
-            count += outcome.count
+    private func purge(
+        _ kind: SQLitePurge.Kind, limit: Int, now: Timestamp, _ refusal: inout StorageError?
+    ) async throws -> Int {
+        let steps = PurgeSteps(maxStep: SQLiteStore.maxStep) { limit, skip in
+            let step = SQLitePurge(kind: kind, limit: limit, skip: skip, now: now)
+            guard case .purged(let outcome)? = try await self.submit([.purge(step)]).first else { return (0, false) }
             // If cancelled, it returns the count so far.
-            guard outcome.isFull, (try? await Task.sleep(for: SQLiteStore.pause)) != nil else { break }
+            guard outcome.isFull, (try? await Task.sleep(for: SQLiteStore.pause)) != nil else {
+                return (outcome.count, false)
+            }
+            return (outcome.count, true)
         }
-        return count
+        let result = try await steps(limit: limit)
+        refusal = result.refusal ?? refusal
+        return result.count
     }
 }
 
@@ -57,6 +62,8 @@ struct SQLitePurge: Sendable {
     var kind: Kind
     /// The maximum number of rows.
     var limit: Int
+    /// How many due rows it leaves out; see ``PurgeSteps``.
+    var skip = 0
     var now: Timestamp
 
     /// Destroyed ciphertext is overwritten page by page (`secure_delete`), so the bytes are bounded too.
@@ -76,7 +83,7 @@ struct SQLitePurge: Sendable {
         let tombstone = RetentionPolicy.tombstone.milliseconds
         var outcome = Outcome()
         var bytes = 0
-        for row in try Row.fetchAll(due, arguments: [now.milliseconds, limit]) {
+        for row in try Row.fetchAll(due, arguments: [now.milliseconds, limit, skip]) {
             let (number, size): (Int64, Int) = (row[0], row[1])
             if outcome.count > 0, bytes + size > Self.maxBytes {
                 outcome.isFull = true
@@ -95,7 +102,7 @@ struct SQLitePurge: Sendable {
         let removals = try Self.removals.map { try db.cachedStatement(sql: $0) }
         let removePushes = try db.cachedStatement(sql: Self.removePushes)
         let oldest = (now - RetentionPolicy.tombstone).milliseconds
-        let ids = try Data.fetchAll(due, arguments: [now.milliseconds, limit])
+        let ids = try Data.fetchAll(due, arguments: [now.milliseconds, limit, skip])
         for id in ids {
             try removePushes.execute(arguments: [id, oldest])
             for removal in removals { try removal.execute(arguments: [id]) }
@@ -104,19 +111,21 @@ struct SQLitePurge: Sendable {
     }
 
     private func removeKeys(_ db: Database) throws -> Outcome {
-        try db.cachedStatement(sql: Self.removeKeys).execute(arguments: [now.milliseconds, limit])
+        try db.cachedStatement(sql: Self.removeKeys).execute(arguments: [now.milliseconds, limit, skip])
         return Outcome(count: db.changesCount, isFull: db.changesCount == limit)
     }
 
     /// SQLite stores the length of a blob at the start of its row, so no ciphertext is read.
     static let expiring = """
-        SELECT rowid, length(sealed) FROM payloads WHERE purge_at <= ? AND key_id <> '' ORDER BY purge_at LIMIT ?
+        SELECT rowid, length(sealed) FROM payloads WHERE purge_at <= ? AND key_id <> ''
+        ORDER BY purge_at LIMIT ? OFFSET ?
         """
 
     static let destroy = "UPDATE payloads SET key_id = '', sealed = x'', purge_at = purge_at + ? WHERE rowid = ?"
 
     static let removable = """
-        SELECT notification_id FROM payloads WHERE purge_at <= ? AND key_id = '' ORDER BY purge_at LIMIT ?
+        SELECT notification_id FROM payloads WHERE purge_at <= ? AND key_id = ''
+        ORDER BY purge_at LIMIT ? OFFSET ?
         """
 
     /// The last notification of a recipient goes with the state of the recipient's silent pushes, which is as old.
@@ -132,7 +141,8 @@ struct SQLitePurge: Sendable {
 
     static let removeKeys = """
         DELETE FROM idempotency_keys WHERE (sender, value, line) IN (
-            SELECT sender, value, line FROM idempotency_keys WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+            SELECT sender, value, line FROM idempotency_keys WHERE expires_at <= ?
+            ORDER BY expires_at LIMIT ? OFFSET ?
         )
         """
 }

@@ -84,7 +84,7 @@ extension SQLiteStore {
             defer { missing = now }
             if let now, missing == nil {
                 logger.error(
-                    "The database file was moved, removed or replaced, so nothing is stored until it is back",
+                    "The database file was moved, removed, replaced or emptied, so nothing is stored until it is back",
                     metadata: ["path": "\(now)"])
             } else if now == nil, let missing {
                 logger.notice("The database file is back", metadata: ["path": "\(missing)"])

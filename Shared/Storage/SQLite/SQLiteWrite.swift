@@ -55,8 +55,14 @@ enum SQLiteWrite: Sendable {
         case outcomeCursors(String?)
     }
 
-    /// The name of the case; see ``FailedWork``.
-    var kind: String { Mirror(reflecting: self).children.first?.label ?? "write" }
+    /// The name of the case, with that of the change in it: each is a statement of its own; see ``FailedWork``.
+    var kind: String {
+        if case .purge(let purge) = self { return "purge.\(purge.kind)" }
+        guard let child = Mirror(reflecting: self).children.first, let label = child.label else { return "write" }
+        let inner = Mirror(reflecting: child.value)
+        guard inner.displayStyle == .enum, let name = inner.children.first?.label else { return label }
+        return "\(label).\(name)"
+    }
 
     /// How many changes this counts as when groups are formed.
     var weight: Int {

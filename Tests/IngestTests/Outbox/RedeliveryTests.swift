@@ -70,6 +70,14 @@ struct RedeliveryTests {
         #expect(postponed.entries.count == 3)
     }
 
+    @Test func anIDThatTheStoreRefusesHoldsUpNoOthers() async throws {
+        let store = MemoryStore()
+        let ids = try await store.accept(9, at: .unswept).map(\.id)
+        let outbox = CountingOutbox(store, refusing: [ids[3]])
+        await relay(outbox, FakePublisher(), FakeGauge()).confirm(ids)
+        #expect(Set(ids).subtracting(outbox.confirmed) == [ids[3]])
+    }
+
     @Test func whatIsFinalIsNeverPublishedAgain() async throws {
         let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge())
         let outbox = CountingOutbox(store)

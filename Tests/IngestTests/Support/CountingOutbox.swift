@@ -12,7 +12,13 @@ final class CountingOutbox: Outbox {
     let base: any Outbox
     private let counts = Mutex(Counts())
 
-    init(_ base: any Outbox) { self.base = base }
+    /// What it refuses to note, with all that is in the same call.
+    private let refused: Set<NotificationID>
+
+    init(_ base: any Outbox, refusing refused: Set<NotificationID> = []) {
+        self.base = base
+        self.refused = refused
+    }
 
     var leases: Int { counts.withLock { $0.leases } }
     var publishedLeases: Int { counts.withLock { $0.publishedLeases } }
@@ -32,6 +38,7 @@ final class CountingOutbox: Outbox {
     }
 
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+        guard refused.isDisjoint(with: ids) else { throw StorageError(.failed, "refused") }
         counts.withLock { $0.confirmed += ids }
         try await base.confirm(ids, until: until)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import SecurePushCore
 import StackKit
 import TestSupport
@@ -64,6 +65,50 @@ struct FailedWorkTests {
             try await test.store.append([.sample()])
             #expect(await test.readiness() == nil)
         }
+    }
+
+    @Test("So does a request with several notifications, which is not divided", arguments: conformingDatabases)
+    func severalOfOneRequest(_ kind: StoreKind) async throws {
+        try await withTestStore(kind) { test in
+            try await test.execute("ALTER TABLE payloads RENAME TO hidden")
+            await #expect(throws: StorageError.self) { try await test.store.append([.sample(), .sample()]) }
+            #expect(await test.readiness() != nil)
+            try await test.execute("ALTER TABLE hidden RENAME TO payloads")
+            try await test.store.append([.sample(), .sample()])
+            #expect(await test.readiness() == nil)
+        }
+    }
+
+    @Test("A time limit counts from the second time in a row")
+    func timeLimits() {
+        let (work, late) = (FailedWork(), StorageError(.timeout, "late"))
+        work.failed("find", late) { late }
+        work.succeeded("find")
+        for kind in ["find", "append"] { work.failed(kind, late) { late } }
+        #expect(work.check() == nil)
+        work.failed("find", late) { late }
+        #expect(work.check()?.code == .timeout)
+        work.succeeded("find")
+        #expect(work.check() == nil)
+    }
+
+    @Test("A trial that gets no connection of its own says nothing: a ping does")
+    func noConnection() async throws {
+        let configuration = try PostgresConfiguration(uri: "postgres://127.0.0.1:1/none")
+        let trial = PostgresTrial(
+            statement: PostgresStatement("SELECT 1"), parameters: PostgresParameters(), configuration: configuration)
+        #expect(await trial.run() == nil)
+    }
+
+    @Test("Changes in SQLite that have different statements are different work")
+    func kinds() {
+        let push = FollowUp(id: NotificationID(), kind: .withdrawal)
+        let changes: [SQLiteWrite] = [
+            .abandon(push.id), .followUp(.lease(1, now: noon)), .followUp(.claim(push, now: noon)),
+            .followUp(.abandon(push)), .purge(SQLitePurge(kind: .payloads, limit: 1, now: noon)),
+        ]
+        let kinds = ["abandon", "followUp.lease", "followUp.claim", "followUp.abandon", "purge.payloads"]
+        #expect(changes.map(\.kind) == kinds)
     }
 
     @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)

@@ -96,6 +96,34 @@ struct PurgeTests {
         }
     }
 
+    private static let refusals: [StoreKind: [String]] = [
+        .sqlite: [
+            "CREATE TRIGGER odd BEFORE UPDATE ON payloads WHEN old.key_id = 'odd' BEGIN SELECT RAISE(ABORT, 'odd'); END"
+        ],
+        .postgres: [
+            "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS "
+                + "$$ BEGIN IF old.key_id = 'odd' THEN RAISE 'odd'; END IF; RETURN new; END $$",
+            "CREATE TRIGGER odd BEFORE UPDATE ON payloads FOR EACH ROW EXECUTE FUNCTION odd()",
+        ],
+    ]
+
+    @Test("Rows that the database refuses to change keep no others, and are told of", arguments: conformingDatabases)
+    func refused(_ kind: StoreKind) async throws {
+        try await withTestStore(kind) { test in
+            let sent = SealedNotification.samples(9)
+            let request = IdempotentRequest.sample(of: sent, expiresAt: noon + .seconds(10))
+            #expect(try await test.store.append(sent, once: request, now: noon) == nil)
+            // The two that are due first.
+            try await test.execute(
+                "UPDATE payloads SET key_id = 'odd' WHERE notification_id IN "
+                    + "(SELECT id FROM notifications ORDER BY id LIMIT 2)")
+            for statement in try #require(Self.refusals[kind]) { try await test.execute(statement) }
+            let report = try await test.store.purge(limit: 100, now: Self.expiry + .seconds(100))
+            #expect(report.payloads == 7 && report.keys == 1)
+            #expect(report.refusal?.code == .failed)
+        }
+    }
+
     @Test("What has not expired is untouched", arguments: conformingStores)
     func untouched(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in

@@ -64,6 +64,19 @@ struct PostgresDefaultsTests {
         }
     }
 
+    @Test("A schema that the URL names gets tables of its own, whatever others the database has")
+    func secondSchema() async throws {
+        try await PostgresTestDatabase.with { url in
+            for name in ["first", "second"] {
+                _ = try PostgresTestDatabase.psql(url, "CREATE SCHEMA \(name)")
+                let own = "\(url)?options=--search-path%3D\(name)"
+                #expect(try await PostgresStore.migrate(uri: own, logger: quiet).applied.count > 1)
+                let table = try PostgresTestDatabase.psql(url, "SELECT to_regclass('\(name).outbox') IS NOT NULL")
+                #expect(table == "t")
+            }
+        }
+    }
+
     @Test("A database that cannot hold every text is a mistake in the settings", arguments: ["LATIN1", "SQL_ASCII"])
     func encoding(_ encoding: String) async throws {
         try await PostgresTestDatabase.with { url in

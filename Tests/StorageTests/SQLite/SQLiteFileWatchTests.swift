@@ -9,7 +9,7 @@ import Testing
 @Suite("A SQLite file that is not where it was", .timeLimit(.minutes(15)))
 struct SQLiteFileWatchTests {
     enum Fault: CaseIterable {
-        case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved
+        case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved, emptied
 
         /// Whether moving it back repairs it.
         var isMove: Bool { self == .moved || self == .folderMoved }
@@ -30,6 +30,8 @@ struct SQLiteFileWatchTests {
             case .folderRemoved: try files.removeItem(atPath: folder)
             case .logRemoved: try files.removeItem(atPath: path + "-wal")
             case .indexRemoved: try files.removeItem(atPath: path + "-shm")
+            // Without opening it: closing a file releases SQLite's locks on it.
+            case .emptied: #expect(truncate(path, 0) == 0)
             }
         }
 
