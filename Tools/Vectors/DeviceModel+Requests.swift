@@ -102,21 +102,24 @@ extension DeviceModel {
     }
 
     /// Whether the server can have given an answer. It says 401 with a challenge only, sends nothing but JSON, and has
-    /// one status for the success of each route: with a body for `GET` and for tokens, otherwise without. Answers after
-    /// which the request is repeated may come from anybody.
+    /// one status for the success of each route: with a body for `GET` and for tokens, otherwise without. Its errors
+    /// are problems; the model's have no body. Answers after which the request is repeated may come from anybody.
     private func isOfServer(
         _ status: Int, _ headers: [(String, String)], _ body: String, to request: ServerModel.Request
     ) -> Bool {
-        let isJSON = headers.first { $0.0 == "Content-Type" }.map { $0.1 == "application/json" } ?? true
+        let type = headers.first { $0.0 == "Content-Type" }?.1
+        let isJSON = type == nil || type == "application/json"
+        let isError = type == "application/problem+json" || (type == nil && body.isEmpty)
         switch status {
         case 200..<300:
             let hasBody = request.method == "GET" || request.path == "/api/token"
             let success = request.method == "POST" && !hasBody ? 204 : 200
             return isJSON && status == success && (hasBody || body.isEmpty)
         case 401 where request.path != "/api/push-keys":
-            return isJSON && headers.contains { $0.0 == "WWW-Authenticate" }
+            return isError && headers.contains { $0.0 == "WWW-Authenticate" }
+        case 400 where request.path == "/api/token": return isError || type == "application/json"
         case 408, 429: return true
-        case 400..<500: return isJSON
+        case 400..<500: return isError
         default: return true
         }
     }

@@ -181,7 +181,10 @@ extension DeviceModel {
         for id in unreported.prefix(50) {
             let call = ServerModel.Request(method: "POST", path: "/api/notifications/\(id)/shown")
             switch send(call, until: end).outcome {
-            case .success, .refused: unreported.removeAll { $0 == id }
+            case .success: unreported.removeAll { $0 == id }
+            case .refused(let status) where (400..<500).contains(status) && status != 408 && status != 429:
+                unreported.removeAll { $0 == id }
+            // A redirect or an error of a proxy is no answer to the report.
             default: return
             }
         }

@@ -144,6 +144,9 @@ enum HostileVectors {
             ("NaN", "{\"Id\":\"\(id)\",\"Payload\":NaN}"),
         ]
         var cases = try bodies.map { name, body in try scenario("fetch: \(name)", "fetch", ok(body)) }
+        let gateway = ServerModel.Answer.response(
+            after: 50, status: 404, headers: [("Content-Type", "application/json")],
+            body: "{\"message\":\"no Route matched\"}")
         cases += [
             try scenario("fetch: 2 MiB", "fetch", .bytes(after: 50, status: 200, count: 2 << 20)),
             try scenario("fetch: 2 MiB and a byte", "fetch", .bytes(after: 50, status: 200, count: 2 << 20 + 1)),
@@ -154,6 +157,8 @@ enum HostileVectors {
                     "{\"Id\":\"\(id)\",\"Payload\":\"x\",\"Read\":false,\"Unread\":0,\"Host\":\"evil.example\"}"
                 )),
             try scenario("fetch: neither Read nor Unread", "fetch", ok("{\"Payload\":\"x\",\"Id\":\"\(id)\"}")),
+            try scenario("fetch: 404 of a gateway", "fetch", gateway),
+            try scenario("report: 404 of a gateway", "markShown", gateway),
         ]
         for status in [301, 302, 303, 307, 308] {
             for place in ["https://evil.example/", "http://push.example.com/", "/api/notifications/\(id)"] {
@@ -206,6 +211,7 @@ enum HostileVectors {
             ("400 with invalid_request", 400, [json], "{\"error\":\"invalid_request\"}"),
             ("400 without a body", 400, [], ""), ("401 without a challenge", 401, [], ""),
             ("401 of a proxy with a challenge", 401, [("Content-Type", "text/html"), (challenge, "Bearer")], ""),
+            ("401 of a gateway", 401, [json, (challenge, "Bearer")], "{\"message\":\"Unauthorized\"}"),
             ("403 of a proxy", 403, [("Content-Type", "text/html")], "<html></html>"),
             ("407", 407, [("Proxy-Authenticate", "Basic realm=\"proxy\"")], ""),
             ("511", 511, [("Content-Type", "text/html")], "<html></html>"),

@@ -1,6 +1,7 @@
 /**
- * Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors of
- * the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON or nothing.
+ * Tells the answers of the retrieval service from those of a proxy, a gateway or a captive portal in front of it. All
+ * errors of the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON
+ * or nothing. The errors of a gateway may be JSON, too.
  *
  * @typedef {import('./transport.js').TransportResponse} TransportResponse
  */
@@ -18,6 +19,17 @@ const problem = 'application/problem+json';
  */
 export const hasOwnForm = (response) => ['', 'application/json', problem].includes(mediaType(response));
 
+/** @param {TransportResponse} response */
+const isBare = (response) => mediaType(response) === '' && response.body.length === 0;
+
+/**
+ * Whether an error can be of the service. A bare status says nothing of its sender.
+ *
+ * @param {TransportResponse} response
+ * @returns {boolean}
+ */
+export const isOwnRefusal = (response) => mediaType(response) === problem || isBare(response);
+
 /**
  * Whether the service itself has refused the credentials. A 401 of a proxy says nothing of them.
  *
@@ -27,7 +39,7 @@ export const hasOwnForm = (response) => ['', 'application/json', problem].includ
 export function isOwnUnauthorized(response) {
   if (response.status !== 401) return false;
   return mediaType(response) === problem
-    || (hasOwnForm(response) && /(^|,)\s*bearer(\s|,|$)/i.test(response.headers['www-authenticate'] ?? ''));
+    || (isBare(response) && /(^|,)\s*bearer(\s|,|$)/i.test(response.headers['www-authenticate'] ?? ''));
 }
 
 /**
@@ -40,7 +52,7 @@ export function isOwnUnauthorized(response) {
 export function isForeignRefusal(response, isAuthorized) {
   const { status } = response;
   if (status < 400 || status >= 500 || status === 408 || status === 429) return false;
-  return !hasOwnForm(response) || (status === 401 && isAuthorized && !isOwnUnauthorized(response));
+  return !(status === 401 && isAuthorized ? isOwnUnauthorized(response) : isOwnRefusal(response));
 }
 
 /**
@@ -53,8 +65,7 @@ export function isForeignRefusal(response, isAuthorized) {
  */
 export function isSuccess(response, { method = 'GET', success = 200 }) {
   if (!hasOwnForm(response)) return false;
-  if (method === 'GET') return response.status === success;
-  return [success, 204].includes(response.status) && response.body.length === 0;
+  return response.status === success && (method === 'GET' || response.body.length === 0);
 }
 
 /**
@@ -64,7 +75,7 @@ export function isSuccess(response, { method = 'GET', success = 200 }) {
  * @returns {boolean}
  */
 export function endsSession(response) {
-  if (response.status !== 400 || !hasOwnForm(response)) return isOwnUnauthorized(response);
+  if (response.status !== 400 || mediaType(response) !== 'application/json') return isOwnUnauthorized(response);
   try {
     return JSON.parse(new TextDecoder().decode(response.body))?.error === 'invalid_grant';
   } catch {

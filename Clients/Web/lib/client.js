@@ -1,7 +1,7 @@
 import { allowsCatchUp, asksForLogIn, DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedPresenter, BoundedStore } from './bounded.js';
 import { CatchUp } from './catch-up.js';
-import { limited, SystemClientClock } from './clock.js';
+import { limited, SystemClientClock, throwIfOver } from './clock.js';
 import { ClaimWatch } from './claim-watch.js';
 import { RetrievalConnection } from './connection.js';
 import { fetchAndShow, showNotice } from './fetching.js';
@@ -24,6 +24,7 @@ import { TransportError } from './transport.js';
  * @property {number} deadline the clock's uptime at which it ends
  * @property {number} userChanges the state's when it began. The wake shows nothing after the user has changed
  * @property {boolean} isOver the time is up, and the user has seen the generic text. What ends later shows nothing
+ * @property {boolean} isNoticed the generic text has taken the place of a secret that was about to appear
  * @property {Promise<unknown> | null} showing the secret of the push is about to appear. It rejects if it does not
  * @property {import('./report.js').WakeReport | null} report what has been decided so far
  */
@@ -205,7 +206,12 @@ export class SecurePushClient {
    * @returns {Promise<string>} the installation's ID
    * @throws {import('./codes.js').SecurePushFailure}
    */
-  register(device) { return this.#afterLastRegistration((wake) => register(this, device, wake)); }
+  async register(device) {
+    const id = await this.#afterLastRegistration((wake) => register(this, device, wake));
+    // Another page has unregistered the device, and the user logs out.
+    if (id === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
+    return id;
+  }
 
   /**
    * Registers the device again after the browser has changed or ended the subscription, with the tags of the last
@@ -214,10 +220,12 @@ export class SecurePushClient {
    * @param {PushSubscription | null} [subscription] the new one; `null`: the browser has it, or makes it
    * @param {PushSubscriptionOptions | null} [options] those of the last one, if they are known
    * @param {number} [deadline] the clock's uptime
+   * @param {boolean} [onlyIfFailed] not if the last registration has succeeded by now
    * @throws {import('./codes.js').SecurePushFailure}
    */
-  renewSubscription(subscription = null, options = null, deadline = Infinity) {
-    return this.#afterLastRegistration((wake) => renewSubscription(this, wake, subscription, options), deadline);
+  renewSubscription(subscription = null, options = null, deadline = Infinity, onlyIfFailed = false) {
+    return this.#afterLastRegistration(
+      (wake) => renewSubscription(this, wake, subscription, options, onlyIfFailed), deadline);
   }
 
   /**
@@ -272,7 +280,9 @@ export class SecurePushClient {
   begin() {
     this.wakes += 1;
     const deadline = this.clock.uptime + this.limits.secondsInTotal;
-    return { number: this.wakes, deadline, userChanges: 0, isOver: false, showing: null, report: null };
+    return {
+      number: this.wakes, deadline, userChanges: 0, isOver: false, isNoticed: false, showing: null, report: null,
+    };
   }
 
   /**
@@ -310,6 +320,7 @@ export class SecurePushClient {
     const next = this.lastRegistration.then(() => {
       const wake = this.begin();
       wake.deadline = Math.min(wake.deadline, deadline);
+      throwIfOver(wake.deadline, this.clock);
       return this.#untilEnd(wake, () => work(wake));
     }).catch((error) => { throw error instanceof TransportError ? new SecurePushFailure(codeOf(error)) : error; });
     this.lastRegistration = next.catch(() => {});
@@ -342,6 +353,7 @@ export class SecurePushClient {
     const isShown = wake.showing && await limited(clock.uptime + secondsToShow, clock, async () => wake.showing).then(
       () => true, () => false);
     if (isShown && id !== null) return wakeReport({ result: 'newData', shown: [id], code });
+    wake.isNoticed = true;
     await showNotice(this, id, code);
     return wakeReport({ result: 'failed', waiting: id === null ? [] : [id], code });
   }

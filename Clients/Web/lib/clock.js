@@ -53,6 +53,17 @@ export class SystemClientClock {
 }
 
 /**
+ * Ends work that goes on after it was given up: something else may have been done since.
+ *
+ * @param {number} deadline the clock's uptime
+ * @param {ClientClock} clock
+ * @throws {TransportError} `timedOut` after the deadline
+ */
+export function throwIfOver(deadline, clock) {
+  if (clock.uptime >= deadline) throw new TransportError('timedOut');
+}
+
+/**
  * Runs work that must not take longer than until a deadline: returns at the deadline even if the work does not notice
  * that its signal aborts.
  *

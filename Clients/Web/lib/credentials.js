@@ -1,4 +1,4 @@
-import { endsSession, hasOwnForm, isOwnUnauthorized } from './answer-form.js';
+import { endsSession, hasOwnForm, isOwnRefusal, isOwnUnauthorized } from './answer-form.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedStore } from './bounded.js';
 import { limited, SystemClientClock } from './clock.js';
@@ -255,7 +255,7 @@ class TokenService {
   async logIn(userName, password) {
     const response = await this.#send('POST', { Authorization: authorization({ kind: 'basic', userName, password }) });
     // The server issues no tokens. Whether the password is right shows with the first request.
-    if (response.status === 404 && hasOwnForm(response)) {
+    if (response.status === 404 && isOwnRefusal(response)) {
       return { userName, accessToken: null, expiresAt: null, refreshToken: null, password };
     }
     return this.#read(response, userName);

@@ -279,8 +279,10 @@ export async function finish(client, acquisition, id, wake) {
         if (!await client.isCurrent(wake)) return wakeReport();
         return noticeOnce(client, id, { code: DiagnosticCode.notPresented, isFinal: false, isGone: false });
       }
-      await settle(client, id, true, wake);
-      return wakeReport({ result: 'newData', shown: [id] });
+      // The generic text may have replaced a secret that has appeared too late. The next wake shows it again.
+      await settle(client, id, !wake.isNoticed, wake);
+      return wake.isNoticed ? wakeReport({ result: 'failed', waiting: [id], code: DiagnosticCode.timedOut })
+        : wakeReport({ result: 'newData', shown: [id] });
     case 'failed': return noticeOnce(client, id, acquisition);
     case 'loggedOut': return prompt(client, [id], acquisition.code);
     default: return client.showLockedNotice();

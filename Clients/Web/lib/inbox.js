@@ -124,13 +124,22 @@ export function reportShown(client, deadline) {
       reported.add(id);
       const outcome = await client.connection.send(
         { method: 'POST', path: `api/notifications/${id}/shown`, success: 204 }, end);
-      if (outcome.kind !== 'success' && outcome.kind !== 'refused') return;
+      // A captive portal redirects: the report is still to be sent.
+      if (outcome.kind !== 'success' && !isFinal(outcome)) return;
       await client.keeper.tryUpdate(null, (_, state) => {
         state.unreported = state.unreported.filter((unreported) => unreported !== id);
       });
     }
   });
 }
+
+/**
+ * Whether the server will say the same to the same request.
+ *
+ * @param {import('./connection.js').Outcome} outcome
+ */
+export const isFinal = (outcome) => outcome.kind === 'refused' && outcome.status >= 400 && outcome.status < 500
+  && outcome.status !== 408 && outcome.status !== 429;
 
 /**
  * The error of a request that did not succeed.

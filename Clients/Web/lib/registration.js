@@ -1,8 +1,9 @@
 import { encodeBase64URL } from './base64url.js';
 import { currentUserName } from './bounded.js';
+import { limited, throwIfOver } from './clock.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { DeviceKey } from './device-key.js';
-import { outcomeFailure } from './inbox.js';
+import { isFinal, outcomeFailure } from './inbox.js';
 import { refreshPushKeys } from './push-key-refresh.js';
 import { adoptUser } from './receiving.js';
 import { emptyRegistration } from './state.js';
@@ -18,15 +19,19 @@ import { isLocked } from './store.js';
  * through may refuse it by CORS, which looks like a lost connection.
  */
 const secondsForKey = 5;
+/** A page without a worker waits for one for ever. In seconds. */
+const secondsForSubscription = 5;
 
 /**
  * @param {SecurePushClient} client
  * @param {PushDevice} device
  * @param {import('./client.js').Wake} wake
- * @returns {Promise<string>}
+ * @param {boolean} [isRenewal] it registers only what the app has registered and not unregistered since
+ * @returns {Promise<string | null>} `null`: the device was unregistered in the meantime, and is not registered
  */
-export async function register(client, device, { deadline }) {
+export async function register(client, device, { deadline }, isRenewal = false) {
   return lockedAsFailure(async () => {
+    throwIfOver(deadline, client.clock);
     await adoptUser(client);
     const userName = await nameOf(client);
     if (userName === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
@@ -34,17 +39,20 @@ export async function register(client, device, { deadline }) {
     const digest = await digestOf(client, device);
     const endpoint = await hash(client, device.channel.endpoint);
     const wanted = { userName, tags: device.tags ?? [], serverKey: device.serverKey ?? null };
+    throwIfOver(deadline, client.clock);
     const record = await client.keeper.update((_, state) => {
+      if (isRenewal && !state.registration.wanted) return null;
       state.registration = { ...state.registration, wanted };
       return state.registration;
     });
+    if (!record) return null;
     const age = client.clock.now - (record.registeredAt ?? -Infinity);
     const isCurrent = record.userName === userName && record.digest === digest && age >= 0
       && age < client.limits.renewsRegistrationAfter;
     const known = isCurrent ? record.installationID : null;
     if (known !== null && await registerKey(client, known, userName, deadline) !== 'unknown') return known;
     const id = await send(client, device, { userName, digest, wanted, endpoint }, deadline);
-    await registerKey(client, id, userName, deadline);
+    if (id !== null) await registerKey(client, id, userName, deadline);
     return id;
   });
 }
@@ -64,39 +72,49 @@ async function nameOf(client) {
 }
 
 /**
- * Sends the installation, under a new ID if the server does not take the known one.
+ * Sends the installation, under a new ID if the server does not take the known one. If the device is unregistered in
+ * the meantime, such as by another page, it is removed again.
  *
  * @param {SecurePushClient} client
  * @param {PushDevice} device
  * @param {{userName: string, digest: string, endpoint: string,
  *   wanted: import('./state.js').RegistrationRecord['wanted']}} record
  * @param {number} deadline
- * @returns {Promise<string>}
+ * @returns {Promise<string | null>} `null`: it was unregistered
  */
 async function send(client, device, { userName, digest, wanted, endpoint }, deadline) {
   let refused = null;
   for (;;) {
     const fresh = globalThis.crypto.randomUUID();
+    throwIfOver(deadline, client.clock);
     // Stored first: after a crash the same installation is registered again, not a second one.
     const id = await client.keeper.update((_, state) => {
+      if (!state.registration.wanted) return null;
       const { installationID: known, endpoint: last = null } = state.registration;
       // Another device may have the same ID, if the state has come from a backup.
       const isOwn = known !== null && known !== refused && (last === null || last === endpoint);
       state.registration = emptyRegistration(isOwn ? known : fresh, wanted, endpoint);
-      return /** @type {string} */ (state.registration.installationID);
+      return state.registration.installationID;
     });
+    if (id === null) return null;
     const json = {
       installationId: id, platform: device.platform, pushChannel: device.channel,
       ...(device.tags?.length ? { tags: device.tags } : {}),
     };
     const outcome = await client.connection.send({ method: 'PUT', path: `api/installations/${id}`, json }, deadline);
-    if (outcome.kind === 'success') {
-      const registeredAt = client.clock.now;
-      await client.keeper.update((_, state) => {
+    const registeredAt = client.clock.now;
+    const isWanted = await client.keeper.update((_, state) => {
+      if (!state.registration.wanted) return false;
+      if (outcome.kind === 'success') {
         state.registration = { installationID: id, userName, digest, registeredAt, wanted, endpoint };
-      });
-      return id;
+      }
+      return true;
+    });
+    if (!isWanted) {
+      await remove(client, id, client.begin().deadline);
+      return null;
     }
+    if (outcome.kind === 'success') return id;
     const isGivenUp = outcome.kind === 'refused' && [404, 410].includes(outcome.status);
     if (id === fresh || refused !== null || !isGivenUp) {
       // The server does not want this device: only the app asks again.
@@ -108,12 +126,14 @@ async function send(client, device, { userName, digest, wanted, endpoint }, dead
 }
 
 /**
- * Whether the server will say the same to the same request.
+ * Removes an installation from the server.
  *
- * @param {import('./connection.js').Outcome} outcome
+ * @param {SecurePushClient} client
+ * @param {string} id
+ * @param {number} deadline
  */
-const isFinal = (outcome) => outcome.kind === 'refused' && outcome.status >= 400 && outcome.status < 500
-  && outcome.status !== 408 && outcome.status !== 429;
+const remove = (client, id, deadline) => client.connection.send(
+  { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, deadline);
 
 /**
  * Registers the device's public key, so that senders can encrypt for it. A failure is repeated at the next visit: a
@@ -168,15 +188,17 @@ async function forgetKey(client) {
  */
 export async function unregister(client, { deadline }) {
   await lockedAsFailure(async () => {
+    const own = await ownEndpoint(client, deadline);
     // Forgotten first: after a crash the device is not taken for registered.
     const id = await client.keeper.update((_, state) => {
-      const { installationID, endpoint } = state.registration;
-      state.registration = emptyRegistration(installationID, null, endpoint);
-      return installationID;
+      const { installationID, endpoint = null } = state.registration;
+      // The state has come from another device, by a backup: the installation is that device's.
+      const isForeign = own !== null && endpoint !== null && own !== endpoint;
+      state.registration = isForeign ? emptyRegistration() : emptyRegistration(installationID, null, endpoint);
+      return isForeign ? null : installationID;
     });
     if (id !== null) {
-      const outcome = await client.connection.send(
-        { method: 'DELETE', path: `api/installations/${id}`, success: 204 }, deadline);
+      const outcome = await remove(client, id, deadline);
       const isOver = outcome.kind === 'success' || (outcome.kind === 'refused' && [404, 410].includes(outcome.status));
       if (!isOver) throw outcomeFailure(outcome);
     }
@@ -187,6 +209,23 @@ export async function unregister(client, { deadline }) {
     await client.presenter.removePrompt();
     await client.setBadge(0);
   });
+}
+
+/**
+ * The digest of the endpoint of the browser's subscription; `null` if there is none, or if it is not known now.
+ *
+ * @param {SecurePushClient} client
+ * @param {number} deadline
+ * @returns {Promise<string | null>}
+ */
+async function ownEndpoint(client, deadline) {
+  const { clock, keeper } = client;
+  // A device without a key is no subscription of the browser's, such as that of the hub emulator.
+  if ((await keeper.read()).registration.wanted?.serverKey === null) return null;
+  const end = Math.min(deadline, clock.uptime + secondsForSubscription);
+  const subscription = await limited(end, clock, async () => (await client.pushManager()).getSubscription())
+    .catch(() => null);
+  return subscription && hash(client, subscription.endpoint);
 }
 
 /**

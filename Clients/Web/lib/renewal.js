@@ -21,11 +21,13 @@ const secondsAtEnd = 8;
  * @param {Wake} wake
  * @param {PushSubscription | null} replacement the new subscription; `null`: the browser has one, or makes one
  * @param {PushSubscriptionOptions | null} options those of the last subscription, if they are known
+ * @param {boolean} onlyIfFailed not if the last registration has succeeded by now
  */
-export async function renewSubscription(client, wake, replacement, options) {
+export async function renewSubscription(client, wake, replacement, options, onlyIfFailed) {
   // Stored first: without a connection the next wake tries again.
   const wanted = await client.keeper.update((_, state) => {
     const { registration } = state;
+    if (onlyIfFailed && registration.digest !== null) return null;
     state.registration = { ...registration, digest: null, registeredAt: null, endpoint: null };
     return registration.wanted ?? null;
   });
@@ -36,7 +38,7 @@ export async function renewSubscription(client, wake, replacement, options) {
     return await pushManager.getSubscription()
       ?? pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   }, secondsToSubscribe);
-  await register(client, pushDevice(subscription, wanted.tags), wake);
+  await register(client, pushDevice(subscription, wanted.tags), wake, true);
 }
 
 /**
@@ -50,6 +52,7 @@ export function renewFailedRegistration(client, deadline) {
     const { wanted, digest } = (await client.keeper.tryRead())?.registration ?? {};
     // A device without a key is no subscription of the browser's, such as that of the hub emulator.
     if (!wanted?.serverKey || digest !== null) return;
-    await client.renewSubscription(null, null, Math.min(deadline, client.clock.uptime + secondsAtEnd)).catch(() => {});
+    const end = Math.min(deadline, client.clock.uptime + secondsAtEnd);
+    await client.renewSubscription(null, null, end, true).catch(() => {});
   });
 }

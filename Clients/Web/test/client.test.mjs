@@ -94,6 +94,30 @@ simulated('another user does not see the notifications of the last one', async (
   assert.deepEqual([...device.screen.visible], []);
 });
 
+simulated('a secret that the generic text has replaced waits for the next wake', async (device) => {
+  const id = device.server.send();
+  const { client } = device.start();
+  const { credentials } = client.connection;
+  client.connection.credentials = {
+    credentials: async () => {
+      await device.clock.sleep(24);
+      return credentials.credentials();
+    },
+  };
+  const { presenter } = client;
+  const { showSecret } = presenter;
+  presenter.showSecret = async (secret) => {
+    await device.clock.sleep(3);
+    await showSecret.call(presenter, secret);
+  };
+  const { code, waiting } = await client.handle(IncomingPush.fromText(device.push(id)));
+  assert.deepEqual([code, waiting, device.screen.notices.length], ['SP-TIMEOUT', [id], 1]);
+  await device.clock.sleep(10);
+  assert.deepEqual(await client.waiting(), [id]);
+  assert.deepEqual(device.disk.state.unreported, []);
+  assert.deepEqual((await device.start().client.catchUp()).shown, [id]);
+});
+
 test('a payload keeps its text, with numbers that JavaScript cannot hold', () => {
   const json = '{"n": 12345678901234567890.10, "s":"\\ud83d\\ude00"}';
   const { secret, unread } = readSecretAnswer(bytes(`{"Payload": ${json} ,"Id":"a","Read":true,"Unread":3}`), 'a');

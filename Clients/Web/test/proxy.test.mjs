@@ -6,6 +6,9 @@ const bytes = (text) => new TextEncoder().encode(text);
 const json = (status, value) => answer(status, value, { 'content-type': 'application/json' });
 const bare = (status) => ({ status, headers: {}, body: new Uint8Array() });
 
+/** Who answers in place of the server: a captive portal, or a gateway that says nothing of its own but JSON. */
+const others = { 'a proxy': proxyAnswer, 'a gateway': (status) => json(status, { message: 'no Route matched' }) };
+
 /** Answers to a refresh that say nothing of the session. */
 const strangers = {
   '400 text/html': proxyAnswer(400),
@@ -18,6 +21,8 @@ const strangers = {
   '401 without a challenge': bare(401),
   '401 that asks for a log-in to the proxy': { ...bare(401), headers: { 'www-authenticate': 'Basic realm="proxy"' } },
   '401 of a gateway': { ...json(200, { message: 'Unauthorized' }), status: 401 },
+  '401 of a gateway with a challenge': json(401, { message: 'Unauthorized' }),
+  '400 without a type that says invalid_grant': { ...bare(400), body: bytes('{"error":"invalid_grant"}') },
   '403 text/html': proxyAnswer(403),
   '404 text/plain': proxyAnswer(404, '404 page not found', { 'content-type': 'text/plain' }),
   '407 text/html': proxyAnswer(407),
@@ -108,35 +113,71 @@ for (const [name, reply] of Object.entries(pages)) {
   });
 }
 
-for (const status of [401, 403, 404, 410]) {
-  simulated(`${status} of a proxy ends nothing`, async (device) => {
+for (const [name, stranger] of Object.entries(others)) for (const status of [401, 403, 404, 410]) {
+  simulated(`${status} of ${name} ends nothing`, async (device) => {
     const { client } = device.start();
     const first = await client.register(browser);
     const id = device.server.send();
-    device.intercept('GET /api/notifications/', () => proxyAnswer(status), 20);
+    device.intercept('GET /api/notifications/', () => stranger(status), 20);
     assert.equal((await push(device, client, id)).code, 'SP-JSON');
     assert.deepEqual(await client.waiting(), [id]);
     assert.deepEqual(device.screen.prompts, []);
     device.interceptions.length = 0;
     assert.deepEqual((await client.catchUp()).shown, [id]);
-    // A withdrawal is questioned, and the proxy's answer does not confirm it.
-    device.intercept('HEAD /api/notifications/', () => proxyAnswer(status, ''), 20);
+    // A withdrawal is questioned, and the stranger's answer does not confirm it.
+    device.intercept('HEAD /api/notifications/', () => ({ ...stranger(status), body: new Uint8Array() }), 20);
     await push(device, client, id, { withdraw: true });
     assert.deepEqual([...device.screen.visible], [id]);
-    device.intercept('PUT /api/installations', () => proxyAnswer(status), 20);
+    device.intercept('PUT /api/installations', () => stranger(status), 20);
     await device.clock.sleep(8 * 86_400);
     await assert.rejects(client.register(browser), { code: 'SP-JSON' });
     device.interceptions.length = 0;
     assert.equal(await client.register(browser), first);
   });
 
-  simulated(`${status} of a proxy at the log-in stores no password`, async (device) => {
+  simulated(`${status} of ${name} at the log-in stores no password`, async (device) => {
     const { credentials } = device.start();
-    device.intercept('POST /api/token', () => proxyAnswer(status));
+    device.intercept('POST /api/token', () => stranger(status));
     await assert.rejects(credentials.logIn('alice', 'secret'));
     assert.equal((await device.disk.credentials()).password, null);
   });
 }
+
+simulated('204 is a success only where the route says so', async (device) => {
+  const { client } = device.start();
+  device.intercept('PUT /api/installations', () => bare(204));
+  await assert.rejects(client.register(browser), { code: 'SP-JSON' });
+  const id = device.server.send();
+  await push(device, client, id);
+  device.intercept('HEAD /api/notifications/', () => bare(204), 20);
+  await push(device, client, id, { withdraw: true });
+  assert.deepEqual(device.disk.state.unconfirmed, [id]);
+});
+
+const postponing = {
+  'a redirect': answer(302), 429: answer(429), 511: proxyAnswer(511), '404 of a gateway': others['a gateway'](404),
+};
+
+for (const [name, reply] of Object.entries(postponing)) {
+  simulated(`a report that is answered with ${name} is sent again at the next wake`, async (device) => {
+    const id = device.server.send();
+    const { client } = device.start();
+    device.intercept(`POST /api/notifications/${id}/shown`, () => reply, 20);
+    await push(device, client, id);
+    assert.deepEqual(device.disk.state.unreported, [id]);
+    device.interceptions.length = 0;
+    await client.catchUp();
+    assert.deepEqual(device.disk.state.unreported, []);
+    assert.equal(device.server.requests(`POST /api/notifications/${id}/shown`), 1);
+  });
+}
+
+simulated('a report that the server refuses for good is not sent again', async (device) => {
+  const id = device.server.send();
+  device.intercept(`POST /api/notifications/${id}/shown`, () => answer(410), 20);
+  await push(device, device.start().client, id);
+  assert.deepEqual(device.disk.state.unreported, []);
+});
 
 simulated('401 of a proxy does not end a session without refresh tokens', async (device) => {
   const id = device.server.send();

@@ -157,6 +157,85 @@ for (const isRegistered of [true, false]) {
   });
 }
 
+simulated('a registration that was given up does not undo unregister()', async (device) => {
+  await register(device);
+  const { worker, client, browser } = startWorker(device);
+  device.intercept('PUT /api/installations', breaks, 100);
+  await worker.onSubscriptionChange({ newSubscription: subscription('second') });
+  device.interceptions.length = 0;
+  const { pushManager } = worker.scope.registration;
+  const { subscribe } = pushManager;
+  pushManager.subscribe = async (options) => {
+    await device.clock.sleep(12);
+    return subscribe(options);
+  };
+  await client.catchUp();
+  await client.unregister();
+  const before = device.server.log.length;
+  await device.clock.sleep(60);
+  assert.deepEqual(browser.subscribed, [encodeBase64URL(serverKey)]);
+  assert.equal(device.server.log.length, before);
+  assert.deepEqual(only(device), []);
+  assert.equal(device.disk.state.registration.wanted, null);
+});
+
+for (const isRenewal of [true, false]) {
+  simulated(`unregister() of another process ends a registration in flight, renewal: ${isRenewal}`, async (device) => {
+    await register(device);
+    const { worker, client } = startWorker(device, subscription('second'));
+    device.intercept('PUT /api/installations', () => device.start().client.unregister());
+    if (isRenewal) await worker.onSubscriptionChange({ newSubscription: subscription('second') });
+    else await assert.rejects(client.register(pushDevice(subscription('first'), [])), { code: 'SP-LOGIN' });
+    assert.deepEqual(only(device), []);
+    assert.equal(device.disk.state.registration.wanted, null);
+    const before = device.server.requests('PUT /api/installations');
+    await client.catchUp();
+    assert.equal(device.server.requests('PUT /api/installations'), before);
+  });
+}
+
+simulated('a registration in flight does not count as failed', async (device) => {
+  const { client } = startWorker(device, subscription('first'));
+  device.intercept('PUT /api/installations', () => device.clock.sleep(2));
+  const registering = client.register(pushDevice(subscription('first'), tags));
+  await device.clock.sleep(1);
+  await client.catchUp();
+  await registering;
+  assert.equal(device.server.requests('PUT /api/installations'), 1);
+  assert.notEqual(device.disk.state.registration.digest, null);
+});
+
+simulated('a renewal whose time is up while it waits for a registration does nothing', async (device) => {
+  const { client, browser } = startWorker(device);
+  device.intercept('PUT /api/installations', breaks, 100);
+  const registering = client.register(pushDevice(subscription('first'), tags));
+  await device.clock.sleep(1);
+  await client.catchUp();
+  await assert.rejects(registering);
+  await device.clock.sleep(60);
+  assert.deepEqual(browser.subscribed, []);
+});
+
+simulated('a state from a backup does not unregister the other device', async (device) => {
+  const first = await register(device);
+  await startWorker(device, subscription('of another device')).client.unregister();
+  assert.deepEqual([...device.server.installations.keys()], [first]);
+  assert.equal(device.disk.state.registration.installationID, null);
+});
+
+for (const [name, answer] of Object.entries({
+  'is the registered one': async () => subscription('first'), 'is gone': async () => null,
+  'is not known': () => new Promise(() => {}),
+})) {
+  simulated(`unregister() when the browser's subscription ${name}`, async (device) => {
+    await register(device);
+    const { worker, client } = startWorker(device);
+    worker.scope.registration.pushManager.getSubscription = answer;
+    await client.unregister();
+    assert.deepEqual(only(device), []);
+  });
+}
+
 simulated('a state of an older version keeps its ID', async (device) => {
   const id = await register(device);
   delete device.disk.state.registration.endpoint;

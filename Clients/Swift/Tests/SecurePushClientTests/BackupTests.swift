@@ -68,6 +68,18 @@ import Testing
         #expect(try await b.client.register(other) == first)
     }
 
+    @Test func theMarkOfAnotherMachineIsMadeAnew() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let machine = folder.appendingPathComponent("machine-id")
+        try Data("a1\n".utf8).write(to: machine)
+        let mark = DeviceMark(url: folder.appendingPathComponent("device-mark"), machineIDFile: machine.path)
+        let text = try mark.text()
+        #expect(try mark.text() == text)
+        try Data("b2\n".utf8).write(to: machine)
+        #expect(try mark.text() != text)
+    }
+
     @Test(arguments: ["", "x", "not-a-uuid 7", "00000000-0000-4000-8000-000000000000 0"])
     func aDamagedMarkIsMadeAnew(_ content: String) throws {
         defer { try? FileManager.default.removeItem(at: folder) }

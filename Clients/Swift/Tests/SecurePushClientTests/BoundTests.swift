@@ -92,6 +92,8 @@ import Testing
         // On a busy machine the time may be up before the last try.
         let codes = await phone.screen.noticed.map(\.code)
         #expect(codes == [.credentials] || codes == [.timedOut])
+        // That the name is not known does not mean that nobody is logged in.
+        await #expect(throws: SecurePushFailure(code: .credentials)) { try await client.register(device) }
         try? await credentials.logOut()
     }
 }

@@ -37,6 +37,9 @@ import Testing
         Answer("401 without a challenge", 401),
         Answer("401 for the proxy", 401, ["WWW-Authenticate": "Basic realm=\"proxy\""]),
         Answer("401 of a gateway", 401, json, #"{"message":"Unauthorized"}"#),
+        Answer(
+            "401 of a gateway with a challenge", 401, json.merging(["WWW-Authenticate": "Bearer"]) { $1 },
+            #"{"message":"Unauthorized"}"#),
         Answer("403 text/html", .ofProxy(403)), Answer("404 text/plain", 404, ["Content-Type": "text/plain"]),
         Answer("407", 407), Answer("502 text/html", .ofProxy(502)), Answer("511 text/html", .ofProxy(511)),
         Answer("a redirect", 302), Answer("200 text/html", .ofProxy(200)), Answer("200 without a body", 200),
@@ -107,22 +110,42 @@ import Testing
         #expect(phone.server.change { $0.installations.count } == 1)
     }
 
-    @Test(arguments: [401, 403, 404, 410]) func aRefusalOfAProxyEndsNothing(_ status: Int) async throws {
+    @Test func noContentIsNoSuccessOfARouteWithAnotherStatus() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.fail("PUT installations", .response(TransportResponse(status: 204)))
+        await #expect(throws: SecurePushFailure(code: .malformedAnswer)) { try await phone.client.register(device) }
+    }
+
+    @Test(arguments: [302, 429, 511]) func aReportThatAPortalAnswersIsSentAgain(_ status: Int) async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01")
+        phone.server.fail("POST notifications/01/shown", .response(.ofProxy(status)), times: 20)
+        #expect(await phone.push("01").shown.map(\.rawValue) == ["01"])
+        #expect(phone.server.change { $0.shown } == [])
+        phone.server.change { $0.faults = [] }
+        _ = await phone.client.catchUp()
+        #expect(phone.server.change { $0.shown } == ["01"])
+    }
+
+    @Test(arguments: [401, 403, 404, 410], ["text/html", "application/json"])
+    func aRefusalOfAProxyEndsNothing(_ status: Int, of type: String) async throws {
+        let headers = ["Content-Type": type, "WWW-Authenticate": "Bearer"]
+        let answer = Answer(type, status, headers, #"{"message":"no Route matched"}"#).response
         let phone = try await SimulatedPhone()
         let first = try await phone.client.register(device)
         phone.server.add("01")
-        phone.server.fail("GET notifications/01", .response(.ofProxy(status)), times: 20)
+        phone.server.fail("GET notifications/01", .response(answer), times: 20)
         #expect(await phone.push("01").code == .malformedAnswer)
         #expect(await phone.client.waiting().map(\.rawValue) == ["01"])
         #expect(await phone.screen.prompt == nil)
         phone.server.change { $0.faults = [] }
         #expect(await phone.client.catchUp().shown.map(\.rawValue) == ["01"])
         phone.clock.jump(by: 8 * 86_400)
-        phone.server.fail("PUT installations", .response(.ofProxy(status)), times: 20)
+        phone.server.fail("PUT installations", .response(answer), times: 20)
         await #expect(throws: SecurePushFailure(code: .malformedAnswer)) { try await phone.client.register(device) }
         phone.server.change { $0.faults = [] }
         #expect(try await phone.client.register(device) == first)
-        phone.server.fail("POST token", .response(.ofProxy(status)))
+        phone.server.fail("POST token", .response(answer))
         await #expect(throws: SecurePushFailure.self) {
             try await phone.credentials.logIn(userName: "alice", password: "secret")
         }

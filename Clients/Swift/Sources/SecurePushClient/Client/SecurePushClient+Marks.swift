@@ -60,8 +60,10 @@ extension SecurePushClient {
             reported.insert(id)
             let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown", success: 204)
             switch await connection.send(call, until: end) {
-            case .success, .refused: _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
-            case .failed, .loggedOut, .locked: return
+            case .refused(408), .refused(429): return
+            case .success, .refused(400..<500): _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
+            // A captive portal redirects: the report is still to be sent.
+            case .refused, .failed, .loggedOut, .locked: return
             }
         }
     }

@@ -25,7 +25,7 @@ extension SecurePushClient {
     private func registerNow(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
-        guard let userName = await currentUserName() else { throw SecurePushFailure(code: .loggedOut) }
+        guard let userName = try await knownUserName() else { throw SecurePushFailure(code: .loggedOut) }
         await refreshPushKeys(by: Self.pushKeysCall, until: deadline)
         try await forgetInstallationOfOtherDevice()
         let record = try await stored { $0.registration }

@@ -160,8 +160,20 @@ extension SecurePushClient {
     }
 
     /// The user who is logged in; `nil` also if that is not known now.
-    func currentUserName() async -> String? {
-        try? await userNameLimit.run { [credentials] in await credentials.userName() }
+    func currentUserName() async -> String? { try? await knownUserName() }
+
+    /// The user who is logged in.
+    ///
+    /// - Throws: ``SecurePushFailure`` if that is not known now, because the provider or the store does not answer.
+    func knownUserName() async throws -> String? {
+        let name: String?
+        do {
+            name = try await userNameLimit.run { [credentials] in await credentials.userName() }
+        } catch {
+            throw SecurePushFailure(code: .credentials)
+        }
+        if name == nil, await keeper.isBlind { throw SecurePushFailure(code: .credentials) }
+        return name
     }
 
     /// Shows that messages may be waiting, once per start of the device.

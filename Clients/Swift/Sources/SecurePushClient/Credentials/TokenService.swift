@@ -18,7 +18,7 @@ struct TokenService: Sendable {
     func logIn(userName: String, password: String) async throws -> StoredCredentials {
         let response = try await send("POST", with: .basic(userName: userName, password: password))
         // The server issues no tokens. Whether the password is right shows with the first request.
-        if response.status == 404, response.hasOwnForm {
+        if response.status == 404, response.isOwnRefusal {
             return StoredCredentials(userName: userName, password: password)
         }
         return try credentials(of: userName, in: response)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors of
-/// the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON or
-/// nothing.
+/// Tells the answers of the retrieval service from those of a proxy, a gateway or a captive portal in front of it. All
+/// errors of the service are `application/problem+json`, and its 401 has `WWW-Authenticate`; what else it sends is JSON
+/// or nothing. The errors of a gateway may be JSON, too.
 extension TransportResponse {
     private static let problem = "application/problem+json"
 
@@ -14,9 +14,14 @@ extension TransportResponse {
     /// Whether an answer is JSON, or does not say what it is.
     var hasOwnForm: Bool { ["", "application/json", Self.problem].contains(mediaType) }
 
+    private var isBare: Bool { mediaType.isEmpty && body.isEmpty }
+
+    /// Whether an error can be of the service. A bare status says nothing of its sender.
+    var isOwnRefusal: Bool { mediaType == Self.problem || isBare }
+
     /// Whether the service itself has refused the credentials. A 401 of a proxy says nothing of them.
     var isOwnUnauthorized: Bool {
-        status == 401 && (mediaType == Self.problem || (hasOwnForm && hasChallenge))
+        status == 401 && (mediaType == Self.problem || (isBare && hasChallenge))
     }
 
     private var hasChallenge: Bool {
@@ -30,20 +35,18 @@ extension TransportResponse {
     /// - Parameter isAuthorized: whether the request had credentials.
     func isForeignRefusal(isAuthorized: Bool) -> Bool {
         guard (400..<500).contains(status), status != 408, status != 429 else { return false }
-        return !hasOwnForm || (status == 401 && isAuthorized && !isOwnUnauthorized)
+        return status == 401 && isAuthorized ? !isOwnUnauthorized : !isOwnRefusal
     }
 
     /// Whether the service has carried out a request: the status of the route, and JSON for `GET`, otherwise no body. A
     /// captive portal answers everything with 200.
     func isSuccess(of call: RetrievalCall) -> Bool {
-        guard hasOwnForm else { return false }
-        if call.method == "GET" { return status == 200 }
-        return (status == call.success || status == 204) && body.isEmpty
+        hasOwnForm && status == call.success && (call.method == "GET" || body.isEmpty)
     }
 
     /// Whether an answer to a refresh ends the session: the service's own 401, or `invalid_grant` (RFC 6749, 5.2).
     var endsSession: Bool {
-        guard status == 400, hasOwnForm else { return isOwnUnauthorized }
+        guard status == 400, mediaType == "application/json" else { return isOwnUnauthorized }
         struct Refusal: Decodable {
             var error: String
         }
