@@ -27,6 +27,8 @@ import securepush.TokenCredentialsProvider
 import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
+import securepush.isRegistrationDue
+import securepush.renewRegistration
 import securepush.simulation.NoFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedPresenter
@@ -112,6 +114,13 @@ class BoundTests {
         }
     }
 
+    private fun SecurePushClient.refusal(device: PushDevice): DiagnosticCode? = try {
+        register(device)
+        null
+    } catch (e: SecurePushFailure) {
+        e.code
+    }
+
     private fun run(body: Phone.() -> Unit) {
         val simulation = Simulation()
         simulation.run {
@@ -141,7 +150,9 @@ class BoundTests {
             val id = device.server.send()
             val store = Broken(simulation, fault)
             val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
-            inTime { client(store, credentials).handle(device.push(id)) }
+            val client = client(store, credentials)
+            inTime { client.handle(device.push(id)) }
+            inTime { assertEquals(DiagnosticCode.CREDENTIALS, client.refusal(channel)) }
             assertEquals(fault, listOf(DiagnosticCode.CREDENTIALS), device.screen.notices.map { it.code })
             inTime { credentials.logOut() }
         }
@@ -175,9 +186,31 @@ class BoundTests {
             }
             val client = client(credentials = silent)
             inTime { client.handle(device.push(id)) }
-            inTime { client.register(channel) }
+            // Nobody knows whether somebody is logged in, so another try may help.
+            inTime { assertTrue(hangs, checkNotNull(client.refusal(channel)).canHeal) }
             inTime { client.unregister() }
         }
+    }
+
+    /** The job registers the new channel later. */
+    @Test
+    fun aRenewalForWhichNobodyKnowsTheUserIsDue() = run {
+        var isSilent = false
+        val silent = object : CredentialsProvider by provider {
+            override fun userName(): String? {
+                if (isSilent) simulation.sleep(NEVER)
+                return provider.userName()
+            }
+        }
+        val client = client(credentials = silent)
+        client.register(channel)
+        val next = PushDevice(PushDevice.Platform.FCM_V1, "next")
+        isSilent = true
+        inTime { client.renewRegistration(next) }
+        assertTrue(client.isRegistrationDue)
+        isSilent = false
+        client.renewRegistration(next)
+        assertTrue("\"next\"" in device.server.bodies.last().second && !client.isRegistrationDue)
     }
 
     @Test

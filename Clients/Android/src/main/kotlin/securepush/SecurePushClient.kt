@@ -162,7 +162,7 @@ class SecurePushClient @JvmOverloads constructor(
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
     /** Runs registrations and unregistrations one after another, so that the stored record is that of the last one. */
-    private fun <R> afterLastRegistration(work: () -> R): R {
+    internal fun <R> afterLastRegistration(work: () -> R): R {
         val own = threads.newSignal()
         val last = synchronized(lock) { lastRegistration.also { lastRegistration = own } }
         try {
@@ -176,7 +176,7 @@ class SecurePushClient @JvmOverloads constructor(
         }
     }
 
-    private fun begin(millis: Long): Wake = synchronized(lock) {
+    internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
     }

@@ -47,8 +47,8 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
     }
 
     /**
-     * The channel has changed. If nobody is logged in, the log-in registers the new one; a device that was unregistered
-     * stays so. Without a connection, a job tries again.
+     * The channel has changed. A device that the app has not registered, or has unregistered, stays so: the log-in
+     * registers it. Without a connection, a job tries again.
      */
     override fun onNewToken(token: String) {
         val host = securePushHost()
