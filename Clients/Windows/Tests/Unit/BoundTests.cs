@@ -46,6 +46,7 @@ namespace SecurePush.Tests
                 var client = Client(device, store, credentials);
                 await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
                 Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-CREDENTIALS"));
+                Assert.That(await FailAsync(() => client.RegisterAsync(Device)), Is.EqualTo("SP-CREDENTIALS"));
                 await InTimeAsync(device, () => FailAsync(credentials.LogOutAsync));
             });
 
@@ -75,7 +76,10 @@ namespace SecurePush.Tests
             var client = Client(device, new MemoryClientStore(), new SilentProvider(knowsTheName));
             await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
             Assert.That(device.Screen.Hints, Is.EqualTo(knowsTheName ? 1 : 0));
-            await InTimeAsync(device, () => FailAsync(() => client.RegisterAsync(Device)));
+
+            // Nobody knows whether somebody is logged in.
+            await InTimeAsync(device, async () => Assert.That(
+                await FailAsync(() => client.RegisterAsync(Device)), Is.EqualTo("SP-CREDENTIALS")));
         });
 
         private static Task<T> Never<T>() => new TaskCompletionSource<T>().Task;
@@ -98,17 +102,23 @@ namespace SecurePush.Tests
             Assert.That(device.Clock.Uptime - begin, Is.LessThan(28));
         }
 
-        /// <summary>A failure is an end.</summary>
-        private static async Task FailAsync(Func<Task> call)
+        /// <summary>A failure is an end. Returns its code.</summary>
+        private static async Task<string> FailAsync(Func<Task> call)
         {
             try
             {
                 await call();
             }
-            catch (Exception error) when (error is SecurePushException || error is ClientStoreException)
+            catch (SecurePushException error)
+            {
+                return error.Code.ToString();
+            }
+            catch (ClientStoreException)
             {
                 // It has ended.
             }
+
+            return "";
         }
 
         private sealed class BrokenStore : IClientStore
