@@ -40,7 +40,7 @@ import securepush.simulation.Simulation
 class BoundTests {
     private val channel = PushDevice(PushDevice.Platform.FCM_V1, "token")
 
-    private class Broken(private val simulation: Simulation, private val fault: String) : ClientStore {
+    private class Broken(private val simulation: Simulation, var fault: String) : ClientStore {
         private val memory = MemoryClientStore()
 
         private fun <R> call(writes: Boolean, work: () -> R): R {
@@ -142,6 +142,20 @@ class BoundTests {
             inTime { client.waiting() }
             inTime { client.unregister() }
         }
+    }
+
+    @Test
+    fun aStoreThatWorksAgainHasTheRegistration() = run {
+        val store = Broken(simulation, "")
+        val id = client(store).register(channel)
+        store.fault = "everything throws"
+        val client = client(store)
+        inTime { client.handle(device.push(device.server.send())) }
+        inTime { client.renewRegistration(channel) }
+        assertTrue("it may have to be registered", client.isRegistrationDue)
+        store.fault = ""
+        assertEquals(id, client.register(channel))
+        assertEquals(1, device.server.count("PUT"))
     }
 
     @Test

@@ -112,6 +112,9 @@ private fun <R> withKey(action: () -> R): R = try {
 internal fun SecurePushClient.renewRegistration(device: PushDevice) {
     // The app may unregister the device while this waits for its turn.
     afterLastRegistration {
+        stored { keeper.read() }
+        hasMissedRenewal = keeper.isBlind
+        if (keeper.isBlind) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
         val isWanted = stored {
             keeper.update { state ->
                 val record = state.registration
@@ -126,7 +129,8 @@ internal fun SecurePushClient.renewRegistration(device: PushDevice) {
 
 /** Whether the last registration has failed. */
 internal val SecurePushClient.isRegistrationDue: Boolean
-    get() = unlessLocked { keeper.read().registration }?.let { it.isWanted && it.digest == null } ?: false
+    get() = hasMissedRenewal ||
+        unlessLocked { keeper.read().registration }?.let { it.isWanted && it.digest == null } ?: false
 
 internal fun SecurePushClient.unregisterDevice(wake: Wake) {
     // Forgotten first: after a crash the device is not taken for registered.

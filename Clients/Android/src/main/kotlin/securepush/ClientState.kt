@@ -78,8 +78,9 @@ class ClientState internal constructor() {
             unconfirmed = (unconfirmed + other.unconfirmed).distinct()
             unreported = (unreported + other.unreported).distinct()
         }
-        registration = other.registration
-        keyOwner = other.keyOwner
+        // A state that could not be read knows nothing of them.
+        if (other.registration != RegistrationRecord()) registration = other.registration
+        keyOwner = other.keyOwner ?: keyOwner
         if (other.pushKeys != null) {
             pushKeys = other.pushKeys
             pushKeysReadAt = other.pushKeysReadAt

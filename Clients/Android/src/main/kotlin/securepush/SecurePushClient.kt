@@ -43,6 +43,8 @@ class SecurePushClient @JvmOverloads constructor(
     internal val isConfirming = AtomicBoolean()
     /** Whether a wake reads the server's keys for pushes now. */
     internal val isRefreshingPushKeys = AtomicBoolean()
+    /** Whether the channel has changed while nobody knew whether the app wants it to be registered. */
+    @Volatile internal var hasMissedRenewal = false
     /** Set when the last registration or unregistration has ended. */
     private var lastRegistration: ClientSignal? = null
     private val lock = Any()

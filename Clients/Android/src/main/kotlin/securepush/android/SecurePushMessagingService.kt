@@ -5,6 +5,7 @@ import com.google.firebase.messaging.RemoteMessage
 import securepush.IncomingPush
 import securepush.SecurePushFailure
 import securepush.WakeReport
+import securepush.isRegistrationDue
 import securepush.renewRegistration
 
 /**
@@ -33,7 +34,7 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         val job = CatchUpJob(this)
         // Scheduled before the work, for the case that the system ends the process.
         val report = securePushHost().securePushClient.handle(push, millisPerMessage) { job.schedule() }
-        if (!isUnfinished(report)) job.cancel()
+        endJob(job, report)
         onWake(report)
     }
 
@@ -42,7 +43,7 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         val job = CatchUpJob(this)
         job.schedule()
         val report = securePushHost().securePushClient.catchUp(millisPerMessage)
-        if (!isUnfinished(report)) job.cancel()
+        endJob(job, report)
         onWake(report)
     }
 
@@ -61,5 +62,9 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         }
     }
 
-    private fun isUnfinished(report: WakeReport) = report.code?.canHeal ?: false
+    /** Removes the job, unless there is something left for it. */
+    private fun endJob(job: CatchUpJob, report: WakeReport) {
+        val isUnfinished = report.code?.canHeal ?: false
+        if (!isUnfinished && !securePushHost().securePushClient.isRegistrationDue) job.cancel()
+    }
 }
