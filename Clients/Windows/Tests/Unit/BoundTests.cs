@@ -31,6 +31,21 @@ namespace SecurePush.Tests
             await InTimeAsync(device, () => FailAsync(() => client.UnregisterAsync()));
         });
 
+        [Test]
+        public void AStoreThatWorksAgainHasTheRegistration() => SimulatedDevice.Run(async device =>
+        {
+            await device.LogInAsync();
+            var store = new BrokenStore("");
+            var credentials = new FixedCredentialsProvider("alice", Token(device));
+            var id = await Client(device, store, credentials).RegisterAsync(Device);
+            store.Fault = "everything throws";
+            var client = Client(device, store, credentials);
+            await client.HandleAsync(device.Push(device.Server.Send()));
+            store.Fault = "";
+            Assert.That(await client.RegisterAsync(Device), Is.EqualTo(id));
+            Assert.That(device.Server.Count("PUT"), Is.EqualTo(1));
+        });
+
         [TestCase("nothing ends")]
         [TestCase("everything throws")]
         [TestCase("everything throws at once")]
@@ -123,13 +138,14 @@ namespace SecurePush.Tests
 
         private sealed class BrokenStore : IClientStore
         {
-            private readonly string fault;
             private readonly MemoryClientStore memory = new MemoryClientStore();
 
             public BrokenStore(string fault)
             {
-                this.fault = fault;
+                Fault = fault;
             }
+
+            public string Fault { get; set; }
 
             public Task<ClientState> ReadAsync() => Break(memory.ReadAsync, false);
 
@@ -147,7 +163,7 @@ namespace SecurePush.Tests
 
             private Task<T> Break<T>(Func<Task<T>> work, bool writes)
             {
-                switch (fault)
+                switch (Fault)
                 {
                     case "everything throws at once":
                         throw new UnauthorizedAccessException("No store.");
@@ -156,7 +172,7 @@ namespace SecurePush.Tests
                         end.SetException(new InvalidOperationException("No store."));
                         return end.Task;
                     default:
-                        return writes || fault == "nothing ends" ? Never<T>() : work();
+                        return Fault != "" && (writes || Fault == "nothing ends") ? Never<T>() : work();
                 }
             }
         }
