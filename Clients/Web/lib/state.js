@@ -136,7 +136,10 @@ export class StateChanges {
     state.isPrompted = other.isPrompted;
     state.unconfirmed = [...new Set([...state.unconfirmed, ...other.unconfirmed])];
     state.unreported = [...new Set([...state.unreported, ...other.unreported])];
-    Object.assign(state, { registration: { ...other.registration }, keyOwner: other.keyOwner });
+    // A state that began empty, because the store could not be read, knows no ID.
+    if (other.registration.installationID !== null) state.registration = { ...other.registration };
+    else if (other.registration.wanted) state.registration.wanted = other.registration.wanted;
+    state.keyOwner = other.keyOwner ?? state.keyOwner;
     if (other.pushKeys) Object.assign(state, { pushKeys: [...other.pushKeys], pushKeysReadAt: other.pushKeysReadAt });
   }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { pushDevice } from '../securepush.js';
 import { SimulatedDevice } from './simulation/device.mjs';
 import { faults, hostileTexts, lengths, stages } from './simulation/faults.mjs';
+import { breaks, subscription } from './support/simulated.mjs';
 
 /**
  * How the push meets the client: in the worker alone; in the worker while a page catches up at the same moment, which
@@ -30,6 +32,7 @@ async function observe(device, { fault, stage, length, way }) {
   if (stage === 'resume') server.endSessions();
   if (stage === 'token') clock.dateOffset += 2 * 3_600;
   if (stage === 'refresh') server.revokeAccessTokens();
+  if (stage === 'register') await failToRegister(device);
   const text = device.push(pushed);
   const app = device.start({ faults: plan });
   const page = device.start({ faults: plan });
@@ -53,10 +56,35 @@ async function observe(device, { fault, stage, length, way }) {
   };
   await recover(device, plan, way, [missed, pushed], app);
   const secrets = new Set(server.stored.map((entry) => entry.payload));
+  const registered = isRegistered(device);
+  if (stage === 'register') await leave(device);
   return {
-    ...seen, finallyShown: [missed, pushed].map((id) => screen.secrets.get(id) ?? 0),
+    ...seen, isRegistered: registered, installations: server.installations.size,
+    finallyShown: [missed, pushed].map((id) => screen.secrets.get(id) ?? 0),
     strayRequests: server.strayRequests, leaks: [...screen.texts].filter((shown) => !secrets.has(shown)).length,
   };
+}
+
+const tags = ['news'];
+
+/** The app registers the device, and nothing answers. The end of the wake tries it again. */
+async function failToRegister(device) {
+  device.subscription = subscription('first');
+  device.intercept('PUT /api/installations', breaks, 100);
+  await assert.rejects(device.start().client.register(pushDevice(device.subscription, tags)));
+  device.interceptions.length = 0;
+}
+
+/** Whether the server has the device as the app has registered it. */
+const isRegistered = ({ server, disk }) => (
+  String(server.installations.get(disk.state.registration.installationID)?.tags) === String(tags));
+
+/** The app unregisters the device, and another wake follows. */
+async function leave(device) {
+  await device.logIn();
+  const { client } = device.start();
+  await client.unregister();
+  await client.catchUp();
 }
 
 /**
@@ -83,6 +111,8 @@ async function recover(device, plan, way, ids, first) {
 
 function complaints({ fault, stage, way }, seen) {
   const wrong = [];
+  // Only the app asks again after a refusal, and after the loss of the state.
+  const isRegistered = stage === 'register' && !['403', '404', '410', 'store corrupt'].includes(fault);
   // A silent push whose signature seems to be more than 28 days old is ignored (contract, section A).
   const looksTooOld = fault === 'clock forward' && ['parse', 'verify', 'store'].includes(stage);
   // Shown IDs are forgotten when the state is damaged. Two processes whose store cannot be written do not know of each
@@ -90,6 +120,10 @@ function complaints({ fault, stage, way }, seen) {
   const mayRepeat = fault === 'store corrupt'
     || (way === 'worker and page' && losesState.includes(fault));
   if (!seen.struck) wrong.push('the fault did not strike');
+  if (isRegistered && !seen.isRegistered) wrong.push('not registered');
+  // One process is told that the ID is given up, and the other one registers it: no server does that.
+  const mayLeaveOne = ['404', '410'].includes(fault) && way === 'worker and page';
+  if (stage === 'register' && seen.installations > 0 && !mayLeaveOne) wrong.push('still registered');
   if (seen.completions !== 1) wrong.push(`${seen.completions} completions`);
   if (seen.seconds > 28) wrong.push(`${seen.seconds} s`);
   if (seen.shown > (mayRepeat ? 2 : 1)) wrong.push(`shown ${seen.shown} times`);
@@ -135,5 +169,5 @@ test('every fault at every stage ends once and in time', async (context) => {
     + `Wrong: ${wrong.length}.`);
   for (const line of missing) context.diagnostic(`Not in a browser: ${line}`);
   assert.deepEqual(wrong.slice(0, 40), []);
-  assert.equal(total.cells, 34 * 11 * 2 * 3);
+  assert.equal(total.cells, 34 * 12 * 2 * 3);
 });

@@ -192,6 +192,22 @@ simulated('a store that answers again is used again', async (device) => {
   assert.equal(device.server.requests(`GET /api/notifications/${id}`), 1);
 });
 
+simulated('a store that could not be read for a while keeps its installation ID', async (device) => {
+  const store = new MemoryClientStore();
+  const id = await start(device, { store }).register(browser);
+  let isBroken = true;
+  const broken = new Proxy(store, {
+    get: (target, name) => (isBroken && typeof target[name] === 'function'
+      ? () => { throw new TypeError('no store'); } : Reflect.get(target, name)),
+  });
+  const client = start(device, { store: broken });
+  await client.handle(push(device.server.send()));
+  isBroken = false;
+  await client.catchUp();
+  assert.equal(await client.register(browser), id);
+  assert.equal(device.server.requests('PUT /api/installations'), 1);
+});
+
 simulated('an IndexedDB that did not open is opened anew', async (device) => {
   const id = device.server.send();
   let count = 0;

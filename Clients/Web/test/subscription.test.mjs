@@ -4,17 +4,9 @@ import { TransportError } from '../lib/transport.js';
 import { PushWorker } from '../securepush-worker.js';
 import { pushDevice } from '../securepush.js';
 import { answer, proxyAnswer } from './simulation/server.mjs';
-import { breaks, logIn, simulated } from './support/simulated.mjs';
+import { breaks, logIn, serverKey, simulated, subscription } from './support/simulated.mjs';
 
 const tags = ['news', 'region:eu'];
-const serverKey = new Uint8Array(65).fill(4);
-
-/** A subscription of the browser. */
-const subscription = (name) => ({
-  endpoint: `https://push.example.com/${name}`,
-  options: { userVisibleOnly: true, applicationServerKey: serverKey.buffer },
-  getKey: () => new Uint8Array([1, 2]).buffer,
-});
 
 /** A worker of a browser whose subscription is `current`. */
 function startWorker(device, current = null) {

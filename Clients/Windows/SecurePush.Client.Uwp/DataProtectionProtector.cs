@@ -38,12 +38,9 @@ namespace SecurePush.Uwp
                 var provider = new DataProtectionProvider();
                 return Bytes(await provider.UnprotectAsync(CryptographicBuffer.CreateFromByteArray(sealedData)));
             }
-            catch (Exception error) when (DataProtectionErrors.IsLocked(error))
+            catch (Exception error)
             {
-                throw new ClientStoreException(ClientStoreError.Locked);
-            }
-            catch (Exception)
-            {
+                DataProtectionErrors.ThrowUnlessDamaged(error);
                 return null;
             }
         }

@@ -20,12 +20,22 @@ namespace SecurePush.Uwp
         /// app itself runs (<c>OnBackgroundActivated</c>).
         /// </param>
         /// <returns>
-        /// Whether raw notifications start the task. If not, the user has forbidden it in the settings, and pushes
-        /// arrive only while the app runs.
+        /// Whether raw notifications start the task. If not, the user has forbidden it in the settings, or Windows has
+        /// not answered within 5 s. Pushes arrive only while the app runs then.
         /// </returns>
         public static async Task<bool> EnsureAsync(string entryPoint)
         {
-            var status = await BackgroundExecutionManager.RequestAccessAsync();
+            BackgroundAccessStatus status;
+            try
+            {
+                status = await new CallLimit(new SystemClientClock()).RunAsync(
+                    async () => await BackgroundExecutionManager.RequestAccessAsync());
+            }
+            catch (TimeoutException)
+            {
+                return false;
+            }
+
             if (status == BackgroundAccessStatus.DeniedByUser || status == BackgroundAccessStatus.DeniedBySystemPolicy
                 || status == BackgroundAccessStatus.Unspecified)
             {

@@ -13,6 +13,7 @@ namespace SecurePush.Uwp
     /// Shows notifications as toasts, and the number of unread ones as the app's badge.
     /// Every text of the app comes from its resources, by the keys of <see cref="ClientTexts"/>; <c>{0}</c> in it
     /// becomes the code. A tap starts the app with the notification's ID as the argument (<c>launch</c>).
+    /// The calls of Windows may block, so they run on other threads.
     /// </summary>
     public sealed class ToastPresenter : INotificationPresenter
     {
@@ -42,20 +43,21 @@ namespace SecurePush.Uwp
 
         /// <inheritdoc/>
         public Task ShowAsync(SecretNotification secret) =>
-            Show(secret.Id.ToString(), SecretMark + secret.Id, secret.Text);
+            Show(secret.Id.ToString(), SecretMark + secret.Id, () => secret.Text);
 
         /// <inheritdoc/>
         public Task ShowAsync(GenericNotice notice)
         {
             var id = notice.Id?.ToString();
-            return Show(id ?? NoticeTag, id ?? "", Text(notice.LocalizationKey, notice.Code));
+            return Show(id ?? NoticeTag, id ?? "", () => Text(notice.LocalizationKey, notice.Code));
         }
 
         /// <inheritdoc/>
-        public Task ShowAsync(LogInPrompt prompt) => Show(PromptTag, "", Text(prompt.LocalizationKey, prompt.Code));
+        public Task ShowAsync(LogInPrompt prompt) =>
+            Show(PromptTag, "", () => Text(prompt.LocalizationKey, prompt.Code));
 
         /// <inheritdoc/>
-        public Task RemoveAsync(IReadOnlyCollection<PushId> ids)
+        public Task RemoveAsync(IReadOnlyCollection<PushId> ids) => Task.Run(() =>
         {
             var shown = new HashSet<string>(
                 ToastNotificationManager.History.GetHistory().Where(IsOurs).Select(toast => toast.Tag));
@@ -63,43 +65,39 @@ namespace SecurePush.Uwp
             {
                 ToastNotificationManager.History.Remove(id, Group);
             }
-
-            return Task.FromResult(true);
-        }
+        });
 
         /// <inheritdoc/>
-        public Task RemovePromptAsync()
+        public Task RemovePromptAsync() => Task.Run(() =>
         {
             ToastNotificationManager.History.Remove(PromptTag, Group);
             ToastNotificationManager.History.Remove(NoticeTag, Group);
-            return Task.FromResult(true);
-        }
+        });
 
         /// <inheritdoc/>
-        public Task SetBadgeAsync(int count)
+        public Task SetBadgeAsync(int count) => Task.Run(() =>
         {
             var updater = BadgeUpdateManager.CreateBadgeUpdaterForApplication();
             if (count <= 0)
             {
                 updater.Clear();
-                return Task.FromResult(true);
+                return;
             }
 
             var badge = new XmlDocument();
             badge.LoadXml("<badge value=\"" + count.ToString(CultureInfo.InvariantCulture) + "\"/>");
             updater.Update(new BadgeNotification(badge));
-            return Task.FromResult(true);
-        }
+        });
 
         /// <inheritdoc/>
-        public Task<ISet<PushId>> DisplayedSecretsAsync()
+        public Task<ISet<PushId>> DisplayedSecretsAsync() => Task.Run<ISet<PushId>>(() =>
         {
             var ids = ToastNotificationManager.History.GetHistory().Where(IsOurs)
                 .Where(toast => toast.Content.DocumentElement.GetAttribute("launch")
                     .StartsWith(SecretMark, StringComparison.Ordinal))
                 .Select(toast => PushId.From(toast.Tag)).Where(id => id != null);
-            return Task.FromResult<ISet<PushId>>(new HashSet<PushId>(ids));
-        }
+            return new HashSet<PushId>(ids);
+        });
 
         private static bool IsOurs(ToastNotification toast) => toast.Group == Group;
 
@@ -107,14 +105,13 @@ namespace SecurePush.Uwp
         private static string FromResources(string key) =>
             ResourceLoader.GetForViewIndependentUse().GetString(key.Replace('.', '/'));
 
-        private Task Show(string tag, string launch, string text)
+        private static Task Show(string tag, string launch, Func<string> text) => Task.Run(() =>
         {
             var content = new XmlDocument();
-            content.LoadXml(ToastContent.Xml(launch, text));
+            content.LoadXml(ToastContent.Xml(launch, text()));
             ToastNotificationManager.CreateToastNotifier().Show(
                 new ToastNotification(content) { Tag = tag, Group = Group });
-            return Task.FromResult(true);
-        }
+        });
 
         private string Text(string key, DiagnosticCode code)
         {

@@ -48,6 +48,20 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("state.json.damaged").path))
     }
 
+    @Test func aStateThatBeganEmptyKeepsTheStoredInstallation() {
+        var stored = ClientState()
+        stored.registration = RegistrationRecord(installationID: UUID())
+        (stored.keyOwner, stored.deviceMark) = ("alice", "a")
+        let before = stored
+        stored.merge(ClientState())
+        #expect(stored == before)
+        // On another device, to which a backup has brought the state.
+        var other = ClientState()
+        other.deviceMark = "b"
+        stored.merge(other)
+        #expect(stored.registration == RegistrationRecord() && stored.deviceMark == "b")
+    }
+
     /// The installation's ID becomes a part of a path.
     @Test func anInstallationIDThatIsNoneIsDamage() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

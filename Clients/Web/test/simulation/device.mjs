@@ -82,6 +82,8 @@ export class SimulatedDevice {
     this.screen = new SimulatedScreen();
     this.server = new SimulatedServer(pushKeys);
     this.configuration = configuration;
+    /** The browser's subscription to its push service. */
+    this.subscription = null;
     /** Requests to which something else happens. */
     this.interceptions = [];
     const random = randomNumbers(seed);
@@ -120,6 +122,7 @@ export class SimulatedDevice {
       configuration: makeConfiguration({ retrievalURL: SimulatedServer.url, pushKeys, ...this.configuration }),
       credentials, store, transport, clock, presenter: this.#presenter(process, faults), crypto: clock.crypto,
     });
+    client.pushManager = async () => ({ getSubscription: async () => this.subscription });
     return { process, client, credentials, worker: new PushWorker({ scope: null, client }) };
   }
 
@@ -221,6 +224,7 @@ export class SimulatedDevice {
 function stageOf(path) {
   if (path.endsWith('/api/push-keys')) return 'keys';
   if (path.endsWith('/api/token')) return 'token';
+  if (path.includes('/api/installations/')) return 'register';
   if (path.endsWith('/shown') || path.endsWith('/read')) return 'markShown';
   return path.endsWith('/api/notifications') ? 'inbox' : 'fetch';
 }

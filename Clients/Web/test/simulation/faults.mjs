@@ -14,6 +14,7 @@ export const faults = [
 /** Where it begins to go wrong. */
 export const stages = [
   'parse', 'verify', 'token', 'fetch', 'refresh', 'inbox', 'markShown', 'keys', 'store', 'present', 'resume',
+  'register',
 ];
 
 /** Only the first time at the stage, or from the stage to the end of the wake. */

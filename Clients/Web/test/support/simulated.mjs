@@ -9,6 +9,16 @@ export const browser = {
   platform: 'browser', channel: { endpoint: 'https://push.example.com/1', p256dh: 'BA', auth: 'AA' },
 };
 
+/** The public VAPID key of the browser's subscriptions. */
+export const serverKey = new Uint8Array(65).fill(4);
+
+/** A subscription of the browser. */
+export const subscription = (name) => ({
+  endpoint: `https://push.example.com/${name}`,
+  options: { userVisibleOnly: true, applicationServerKey: serverKey.buffer },
+  getKey: () => new Uint8Array([1, 2]).buffer,
+});
+
 /**
  * Runs a test in simulated time.
  *

@@ -116,8 +116,9 @@ namespace SecurePush
                 told.Add(id);
                 var call = new RetrievalCall("POST", "api/notifications/" + id + "/shown") { Success = 204 };
                 var outcome = await connection.SendAsync(call, end);
-                if (outcome.Kind != OutcomeKind.Success && outcome.Kind != OutcomeKind.Refused)
+                if (!outcome.IsSuccess && !outcome.IsOwnRefusal)
                 {
+                    // A redirect or an error of a proxy is no answer to the report.
                     return;
                 }
 

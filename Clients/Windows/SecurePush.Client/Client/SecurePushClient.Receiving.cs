@@ -219,12 +219,17 @@ namespace SecurePush
             return owner;
         }
 
+        /// <summary>The user who is logged in; <c>null</c> also if that is not known now.</summary>
         private async Task<string> UserNameOrNullAsync()
         {
             string userName = null;
-            await Quietly(async () => userName = await userNameLimit.RunAsync(credentials.UserNameAsync));
+            await Quietly(async () => userName = await KnownUserNameAsync());
             return userName;
         }
+
+        /// <summary>The user who is logged in. It throws if that is not known now.</summary>
+        private Task<string> KnownUserNameAsync() => userNameLimit.RunAsync(
+            () => (credentials as TokenCredentialsProvider)?.StoredUserNameAsync() ?? credentials.UserNameAsync());
 
         /// <summary>Why a push is to be ignored; <c>null</c> if it is genuine, or if pushes are not signed.</summary>
         private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner)

@@ -28,12 +28,7 @@ namespace SecurePush
             try
             {
                 await AdoptUserAsync();
-                var userName = await UserNameOrNullAsync();
-                if (userName == null)
-                {
-                    throw new SecurePushException(DiagnosticCode.LoggedOut);
-                }
-
+                var userName = await UserNameToRegisterAsync();
                 await RefreshPushKeysAsync(true, deadline);
                 await ForgetInstallationOfOtherDeviceAsync();
                 return await RegisterAsync(device, userName, deadline);
@@ -86,6 +81,20 @@ namespace SecurePush
                 throw Failure(error);
             }
         });
+
+        /// <exception cref="SecurePushException">Nobody is logged in, or that is not known now.</exception>
+        private async Task<string> UserNameToRegisterAsync()
+        {
+            try
+            {
+                return await KnownUserNameAsync() ?? throw new SecurePushException(
+                    keeper.IsBlind ? DiagnosticCode.Credentials : DiagnosticCode.LoggedOut);
+            }
+            catch (Exception error) when (!(error is SecurePushException) && !StateKeeper.IsLocked(error))
+            {
+                throw new SecurePushException(DiagnosticCode.Credentials);
+            }
+        }
 
         /// <summary>
         /// Forgets the installation of a state that has come from another device, such as by a backup. A state of an

@@ -68,6 +68,12 @@ namespace SecurePush
         /// <inheritdoc/>
         public async Task<string> UserNameAsync() => (await StoredOrNullAsync())?.UserName;
 
+        /// <summary>
+        /// As <see cref="UserNameAsync"/>, but a store that cannot be read now is no <c>null</c>.
+        /// </summary>
+        /// <exception cref="ClientStoreException">The store cannot be read.</exception>
+        internal async Task<string> StoredUserNameAsync() => (await store.ReadCredentialsAsync())?.UserName;
+
         /// <inheritdoc/>
         public async Task<ClientCredentials> CredentialsAsync()
         {

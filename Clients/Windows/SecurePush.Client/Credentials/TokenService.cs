@@ -30,7 +30,7 @@ namespace SecurePush
         public async Task<StoredCredentials> LogInAsync(string userName, string password)
         {
             var response = await SendAsync("POST", ClientCredentials.Basic(userName, password), null);
-            if (response.Status == 404 && AnswerForm.HasOwnForm(response))
+            if (response.Status == 404 && AnswerForm.IsOwnError(response))
             {
                 // The server issues no tokens. Whether the password is right shows with the first request.
                 return new StoredCredentials(userName) { Password = password };
@@ -64,7 +64,7 @@ namespace SecurePush
         {
             // A 401 of a proxy does not say that the password is wrong.
             var isOwn = response.Status == 200
-                ? AnswerForm.HasOwnForm(response)
+                ? AnswerForm.IsJson(response)
                 : response.Status != 401 || AnswerForm.IsOwnUnauthorized(response);
             if (!isOwn || response.Status != 200)
             {

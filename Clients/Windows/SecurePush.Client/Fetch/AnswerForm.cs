@@ -4,27 +4,38 @@ using System.Linq;
 namespace SecurePush
 {
     /// <summary>
-    /// Tells the answers of the retrieval service from those of a proxy or a captive portal in front of it. All errors
-    /// of the service are <c>application/problem+json</c>, and its 401 has <c>WWW-Authenticate</c>; what it sends else
-    /// is JSON or nothing.
+    /// Tells the answers of the retrieval service from those of a proxy, a gateway or a captive portal in front of it.
+    /// All errors of the service are <c>application/problem+json</c>, and its 401 has <c>WWW-Authenticate</c>; what it
+    /// sends else is JSON or nothing.
     /// </summary>
     internal static class AnswerForm
     {
         private const string Problem = "application/problem+json";
+        private const string Json = "application/json";
 
         /// <summary>Whether an answer is JSON, or does not say what it is.</summary>
-        public static bool HasOwnForm(TransportResponse response)
+        public static bool IsJson(TransportResponse response)
         {
             var type = MediaType(response);
-            return type == "" || type == "application/json" || type == Problem;
+            return type == "" || type == Json || type == Problem;
+        }
+
+        /// <summary>
+        /// Whether an error has the form of the service's. The JSON of a gateway has not:
+        /// <c>{"message":"no Route matched"}</c>.
+        /// </summary>
+        public static bool IsOwnError(TransportResponse response)
+        {
+            var type = MediaType(response);
+            return type == Problem || (type == "" && response.Body.Length == 0);
         }
 
         /// <summary>
         /// Whether the service itself has refused the credentials. A 401 of a proxy says nothing of them.
         /// </summary>
         public static bool IsOwnUnauthorized(TransportResponse response) =>
-            response.Status == 401
-            && (MediaType(response) == Problem || (HasOwnForm(response) && HasChallenge(response)));
+            response.Status == 401 && IsOwnError(response)
+            && (MediaType(response) == Problem || HasChallenge(response));
 
         /// <summary>
         /// Whether a refusal cannot be of the service. Statuses after which the request is repeated anyway do not
@@ -37,7 +48,7 @@ namespace SecurePush
             var status = response.Status;
             var isFinal = status >= 400 && status < 500 && status != 408 && status != 429;
             return isFinal
-                && (!HasOwnForm(response) || (status == 401 && isAuthorized && !IsOwnUnauthorized(response)));
+                && (!IsOwnError(response) || (status == 401 && isAuthorized && !IsOwnUnauthorized(response)));
         }
 
         /// <summary>
@@ -45,10 +56,8 @@ namespace SecurePush
         /// no body. A captive portal answers everything with 200.
         /// </summary>
         public static bool IsSuccess(TransportResponse response, RetrievalCall call) =>
-            HasOwnForm(response)
-            && (call.Method == "GET"
-                ? response.Status == 200
-                : (response.Status == call.Success || response.Status == 204) && response.Body.Length == 0);
+            IsJson(response) && response.Status == call.Success
+            && (call.Method == "GET" || response.Body.Length == 0);
 
         /// <summary>
         /// Whether an answer to a refresh ends the session: the service's own 401, or <c>invalid_grant</c> (RFC 6749,
@@ -56,7 +65,7 @@ namespace SecurePush
         /// </summary>
         public static bool EndsSession(TransportResponse response)
         {
-            if (response.Status != 400 || !HasOwnForm(response))
+            if (response.Status != 400 || MediaType(response) != Json)
             {
                 return IsOwnUnauthorized(response);
             }

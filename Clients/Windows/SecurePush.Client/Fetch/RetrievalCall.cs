@@ -79,6 +79,13 @@ namespace SecurePush
 
         public bool IsSuccess => Kind == OutcomeKind.Success;
 
+        /// <summary>
+        /// Whether nobody but the server can have refused it. A 401 is <see cref="OutcomeKind.LoggedOut"/>, and a
+        /// foreign 4xx is <see cref="OutcomeKind.Failed"/>.
+        /// </summary>
+        public bool IsOwnRefusal =>
+            Kind == OutcomeKind.Refused && Status >= 400 && Status < 500 && Status != 408 && Status != 429;
+
         public static RetrievalOutcome Success(TransportResponse response) =>
             new RetrievalOutcome(OutcomeKind.Success, null) { Status = response.Status, Body = response.Body };
 

@@ -103,8 +103,15 @@ namespace SecurePush
             IsPrompted = other.IsPrompted;
             Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
             Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
-            Registration = other.Registration;
-            KeyOwner = other.KeyOwner;
+
+            // A state that could not be read knows nothing of them. The registration of another device was forgotten.
+            var isOthers = DeviceMark != null && other.DeviceMark != null && other.DeviceMark != DeviceMark;
+            if (isOthers || other.Registration.InstallationId != null)
+            {
+                Registration = other.Registration;
+            }
+
+            KeyOwner = other.KeyOwner ?? KeyOwner;
             DeviceMark = other.DeviceMark ?? DeviceMark;
             if (other.PushKeys != null)
             {

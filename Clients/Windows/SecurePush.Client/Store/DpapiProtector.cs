@@ -36,11 +36,7 @@ namespace SecurePush
             }
             catch (CryptographicException error)
             {
-                if (DataProtectionErrors.IsLocked(error))
-                {
-                    throw new ClientStoreException(ClientStoreError.Locked);
-                }
-
+                DataProtectionErrors.ThrowUnlessDamaged(error);
                 return Task.FromResult<byte[]>(null);
             }
         }

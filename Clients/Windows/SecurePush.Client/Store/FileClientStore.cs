@@ -35,17 +35,22 @@ namespace SecurePush
         private readonly ProtectedFile credentials;
         private readonly ProtectedFile key;
         private readonly ProtectedFile mark;
-        private readonly string markPath;
         private readonly string deviceFolder;
+
+        /// <summary>The end of the device's mark: the folder, if a copy of the files has the mark's file too.</summary>
+        private readonly string place;
         private readonly SemaphoreSlim turn = new SemaphoreSlim(1);
 
         /// <summary>Makes a store.</summary>
-        /// <param name="folder">A folder of its own. It is created when something is first stored.</param>
+        /// <param name="folder">
+        /// A folder of its own, with its whole path. It is created when something is first stored.
+        /// </param>
         /// <param name="protector">Encrypts the secrets.</param>
         /// <param name="deviceFolder">
         /// A folder that backups leave out, such as <c>ApplicationData.Current.LocalCacheFolder</c>; the other folder
         /// if it is <c>null</c>.
         /// </param>
+        /// <exception cref="ArgumentException">A path is relative: the processes may not share it.</exception>
         public FileClientStore(string folder, ISecretProtector protector, string deviceFolder = null)
             : this(folder, protector, StartOfDevice, deviceFolder)
         {
@@ -58,33 +63,40 @@ namespace SecurePush
         internal FileClientStore(
             string folder, ISecretProtector protector, Func<double> startedAt, string deviceFolder = null)
         {
+            if (!Path.IsPathRooted(folder) || !Path.IsPathRooted(deviceFolder ?? folder))
+            {
+                throw new ArgumentException("The path of a store's folder must not be relative.");
+            }
+
             this.folder = folder;
             this.protector = protector;
             this.startedAt = startedAt;
             state = new ProtectedFile(Path.Combine(folder, "state.json"));
             credentials = new ProtectedFile(Path.Combine(folder, "credentials.bin"));
             this.deviceFolder = deviceFolder ?? folder;
-            markPath = Path.Combine(this.deviceFolder, "device-mark.bin");
-            mark = new ProtectedFile(markPath);
+            place = deviceFolder == null
+                ? " " + Path.GetFullPath(folder).TrimEnd('\\', '/').ToUpperInvariant()
+                : "";
+            mark = new ProtectedFile(Path.Combine(this.deviceFolder, "device-mark.bin"));
             key = new ProtectedFile(Path.Combine(folder, "encryption-key.bin"));
         }
 
         /// <inheritdoc/>
-        public Task<ClientState> ReadAsync() => Task.FromResult(ReadState());
+        public Task<ClientState> ReadAsync() => Task.Run(() => ReadState());
 
         /// <inheritdoc/>
-        public Task<T> UpdateAsync<T>(Func<ClientState, T> change) => WithLockAsync(() =>
+        public Task<T> UpdateAsync<T>(Func<ClientState, T> change) => WithLockAsync(async () =>
         {
-            var next = ReadState();
+            var next = await ReadAsync();
             var before = next.Encode();
             var result = change(next);
             var after = next.Encode();
             if (!AreEqual(before, after))
             {
-                state.Write(after);
+                await Task.Run(() => state.Write(after));
             }
 
-            return Task.FromResult(result);
+            return result;
         });
 
         /// <inheritdoc/>
@@ -113,7 +125,8 @@ namespace SecurePush
         public Task SaveEncryptionKeyAsync(byte[] privateKey) => SaveSecretAsync(key, privateKey);
 
         /// <summary>
-        /// A random text that only this device can decrypt, and the place of its file, which a copy beside it has not.
+        /// A random text that only this device can decrypt. Without a folder that backups leave out, also the place of
+        /// its file, which a copy has not.
         /// </summary>
         public Task<string> ReadDeviceMarkAsync() => WithLockAsync(async () =>
         {
@@ -121,24 +134,17 @@ namespace SecurePush
             if (known == null)
             {
                 known = Guid.NewGuid().ToByteArray();
-                var content = await protector.ProtectAsync(known);
-                try
-                {
-                    Directory.CreateDirectory(deviceFolder);
-                }
-                catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
-                {
-                    throw new ClientStoreException(ClientStoreError.Unwritable);
-                }
-
-                mark.Write(content);
+                var content = await ProtectAsync(known);
+                await Task.Run(() => WriteMark(content));
             }
 
-            return Base64Url.Encode(known) + " " + Path.GetFullPath(markPath);
+            return Base64Url.Encode(known) + place;
         });
 
         /// <inheritdoc/>
-        public Task<bool> ClaimLockedNoticeAsync()
+        public Task<bool> ClaimLockedNoticeAsync() => Task.Run(() => ClaimLockedNotice());
+
+        private bool ClaimLockedNotice()
         {
             try
             {
@@ -153,23 +159,23 @@ namespace SecurePush
                         text, NumberStyles.Float, CultureInfo.InvariantCulture, out var last);
                     if (isKnown && Math.Abs(last - start) < StartTolerance)
                     {
-                        return Task.FromResult(false);
+                        return false;
                     }
 
                     file.SetLength(0);
                     var content = Encoding.ASCII.GetBytes(start.ToString("R", CultureInfo.InvariantCulture));
                     file.Write(content, 0, content.Length);
-                    return Task.FromResult(true);
+                    return true;
                 }
             }
             catch (IOException error) when (IsHeld(error))
             {
                 // Another process shows it.
-                return Task.FromResult(false);
+                return false;
             }
             catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
             {
-                return Task.FromResult(true);
+                return true;
             }
         }
 
@@ -209,13 +215,13 @@ namespace SecurePush
 
         private async Task<byte[]> ReadSecretAsync(ProtectedFile file)
         {
-            var content = file.Read();
+            var content = await Task.Run(() => file.Read());
             if (content == null)
             {
                 return null;
             }
 
-            var plain = await protector.UnprotectAsync(content);
+            var plain = await Task.Run(() => protector.UnprotectAsync(content));
             if (plain == null)
             {
                 file.PutAside();
@@ -224,15 +230,32 @@ namespace SecurePush
             return plain;
         }
 
+        private Task<byte[]> ProtectAsync(byte[] plain) => Task.Run(() => protector.ProtectAsync(plain));
+
+        private void WriteMark(byte[] content)
+        {
+            try
+            {
+                Directory.CreateDirectory(deviceFolder);
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                throw new ClientStoreException(ClientStoreError.Unwritable);
+            }
+
+            mark.Write(content);
+        }
+
         private Task SaveSecretAsync(ProtectedFile file, byte[] plain) => WithLockAsync(async () =>
         {
             if (plain == null)
             {
-                file.Remove();
+                await Task.Run(() => file.Remove());
             }
             else
             {
-                file.Write(await protector.ProtectAsync(plain));
+                var content = await ProtectAsync(plain);
+                await Task.Run(() => file.Write(content));
             }
 
             return true;
@@ -250,7 +273,7 @@ namespace SecurePush
             {
                 for (var count = 0; count < LockTries; count++)
                 {
-                    using (var file = OpenLock())
+                    using (var file = await Task.Run(() => OpenLock()))
                     {
                         if (file != null)
                         {

@@ -82,7 +82,7 @@ namespace SecurePush
             }
         }
 
-        private static bool IsLocked(Exception error) =>
+        public static bool IsLocked(Exception error) =>
             error is ClientStoreException problem && problem.Error == ClientStoreError.Locked;
     }
 }

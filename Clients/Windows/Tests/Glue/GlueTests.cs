@@ -113,6 +113,47 @@ namespace SecurePush.Tests
         }
 
         [Test]
+        public void WithoutAnAnswerToTheQuestionForThePermissionThereIsNoTask()
+        {
+            BackgroundExecutionManager.IsSilent = true;
+            try
+            {
+                var registration = PushTaskRegistration.EnsureAsync("PushTask.RawPush");
+                Assert.That(registration.Wait(TimeSpan.FromSeconds(30)));
+                Assert.That(registration.Result, Is.False);
+            }
+            finally
+            {
+                BackgroundExecutionManager.IsSilent = false;
+            }
+        }
+
+        /// <summary>Windows may not answer. The caller goes on, and its limit ends the call.</summary>
+        [Test]
+        public void ACallThatBlocksDoesNotBlockTheCaller()
+        {
+            ToastNotificationManager.Gate.Reset();
+            var calls = Task.Run(() => new[]
+            {
+                presenter.ShowAsync(Secret(First, "x")),
+                presenter.ShowAsync(new GenericNotice(Longest, "securepush.generic", DiagnosticCode.TimedOut)),
+                presenter.RemoveAsync(new[] { First }), presenter.RemovePromptAsync(), presenter.SetBadgeAsync(0),
+                presenter.SetBadgeAsync(1), presenter.DisplayedSecretsAsync(),
+            });
+            try
+            {
+                Assert.That(calls.Wait(TimeSpan.FromSeconds(30)));
+                Assert.That(calls.Result.Any(call => call.IsCompleted), Is.False);
+            }
+            finally
+            {
+                ToastNotificationManager.Gate.Set();
+            }
+
+            Task.WaitAll(calls.Result);
+        }
+
+        [Test]
         public void AnotherTriggerCompletesTheTask()
         {
             var instance = new SimulatedTaskInstance("a system event");
@@ -190,6 +231,11 @@ namespace SecurePush.Tests
             DataProtectionProvider.Failure = unchecked((int)0x8009000B);
             var error = Assert.Throws<AggregateException>(() => protector.UnprotectAsync(sealedData).Wait());
             Assert.That(((ClientStoreException)error.InnerException).Error, Is.EqualTo(ClientStoreError.Locked));
+
+            // RPC_S_SERVER_UNAVAILABLE: a service of Windows has not started yet.
+            DataProtectionProvider.Failure = unchecked((int)0x800706BA);
+            error = Assert.Throws<AggregateException>(() => protector.UnprotectAsync(sealedData).Wait());
+            Assert.That(((ClientStoreException)error.InnerException).Error, Is.EqualTo(ClientStoreError.Unreadable));
         }
 
         [Test]

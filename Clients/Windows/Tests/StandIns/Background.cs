@@ -110,8 +110,12 @@ namespace Windows.ApplicationModel.Background
     {
         public static BackgroundAccessStatus Status { get; set; } = BackgroundAccessStatus.AllowedSubjectToSystemPolicy;
 
+        /// <summary>Windows does not answer.</summary>
+        public static bool IsSilent { get; set; }
+
         public static IAsyncOperation<BackgroundAccessStatus> RequestAccessAsync() =>
-            new StandInOperation<BackgroundAccessStatus>(Task.FromResult(Status));
+            new StandInOperation<BackgroundAccessStatus>(
+                IsSilent ? new TaskCompletionSource<BackgroundAccessStatus>().Task : Task.FromResult(Status));
     }
 }
 

@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Text;
+using System.Threading;
 using Windows.Data.Xml.Dom;
 
 namespace Windows.UI.Notifications
@@ -45,23 +46,40 @@ namespace Windows.UI.Notifications
         /// <summary>As on Windows, the same tag and group replace.</summary>
         public void Show(ToastNotification notification)
         {
+            ToastNotificationManager.Gate.Wait();
             var length = Encoding.UTF8.GetByteCount(notification.Content.GetXml());
             if (length > MaxBytes || ToastNotificationManager.Refuses)
             {
                 throw new System.Runtime.InteropServices.COMException("Refused", unchecked((int)0x803E0115));
             }
 
-            ToastNotificationManager.History.Remove(notification.Tag, notification.Group);
-            ToastNotificationManager.Toasts.Add(notification);
+            lock (ToastNotificationManager.Toasts)
+            {
+                ToastNotificationManager.History.Remove(notification.Tag, notification.Group);
+                ToastNotificationManager.Toasts.Add(notification);
+            }
         }
     }
 
     public sealed class ToastNotificationHistory
     {
-        public IReadOnlyList<ToastNotification> GetHistory() => ToastNotificationManager.Toasts.ToList();
+        public IReadOnlyList<ToastNotification> GetHistory()
+        {
+            ToastNotificationManager.Gate.Wait();
+            lock (ToastNotificationManager.Toasts)
+            {
+                return ToastNotificationManager.Toasts.ToList();
+            }
+        }
 
-        public void Remove(string tag, string group) =>
-            ToastNotificationManager.Toasts.RemoveAll(toast => toast.Tag == tag && toast.Group == group);
+        public void Remove(string tag, string group)
+        {
+            ToastNotificationManager.Gate.Wait();
+            lock (ToastNotificationManager.Toasts)
+            {
+                ToastNotificationManager.Toasts.RemoveAll(toast => toast.Tag == tag && toast.Group == group);
+            }
+        }
     }
 
     public static class ToastNotificationManager
@@ -72,6 +90,9 @@ namespace Windows.UI.Notifications
         public static List<ToastNotification> Toasts { get; } = new List<ToastNotification>();
 
         public static bool Refuses { get; set; }
+
+        /// <summary>While it is closed, Windows does not answer.</summary>
+        public static ManualResetEventSlim Gate { get; } = new ManualResetEventSlim(true);
 
         public static ToastNotifier CreateToastNotifier() => new ToastNotifier();
     }
@@ -99,6 +120,10 @@ namespace Windows.UI.Notifications
         /// <summary>The badge that the user sees.</summary>
         public static string Badge { get; set; }
 
-        public static BadgeUpdater CreateBadgeUpdaterForApplication() => new BadgeUpdater();
+        public static BadgeUpdater CreateBadgeUpdaterForApplication()
+        {
+            ToastNotificationManager.Gate.Wait();
+            return new BadgeUpdater();
+        }
     }
 }

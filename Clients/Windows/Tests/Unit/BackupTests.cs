@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Threading;
@@ -28,16 +29,19 @@ namespace SecurePush.Tests
         [TearDown]
         public void RemoveFolder() => Directory.Delete(folder, true);
 
-        /// <summary>A backup of the folder alone, of the device's mark too, and under another key.</summary>
+        /// <summary>
+        /// A backup of the folder alone, of the device's mark too under another key, and a copy without a cache.
+        /// </summary>
         [TestCase("without the cache")]
-        [TestCase("with everything")]
         [TestCase("of another user")]
+        [TestCase("of an app without a cache")]
         public void ARestoredStateGetsAnIdOfItsOwn(string backup)
         {
-            var a = Client("a", new Xor(1));
+            var hasCache = backup != "of an app without a cache";
+            var a = Client("a", new Xor(1), hasCache);
             var first = a.RegisterAsync(One).Result;
-            Restore("a", "b", backup != "without the cache");
-            var b = Client("b", new Xor(backup == "of another user" ? (byte)2 : (byte)1));
+            Restore("a", "b", backup == "of another user");
+            var b = Client("b", new Xor(backup == "of another user" ? (byte)2 : (byte)1), hasCache);
             var second = b.RegisterAsync(Other).Result;
             Assert.That(second, Is.Not.EqualTo(first));
             Assert.That(a.RegisterAsync(One).Result, Is.EqualTo(first));
@@ -55,18 +59,33 @@ namespace SecurePush.Tests
             Assert.That(server.Installations.Keys, Is.EqualTo(new[] { first }));
         }
 
-        [Test]
-        public void TheSameDeviceKeepsItsId()
+        /// <summary>However the app spells the folder: for Windows, a and A are the same.</summary>
+        [TestCase(true)]
+        [TestCase(false)]
+        public void TheSameDeviceKeepsItsId(bool hasCache)
         {
-            var first = Client("a", new Xor(1)).RegisterAsync(One).Result;
-            Assert.That(Client("a", new Xor(1)).RegisterAsync(Other).Result, Is.EqualTo(first));
+            var first = Client("a", new Xor(1), hasCache).RegisterAsync(One).Result;
+            Process.Start("ln", "-s a " + Path.Combine(folder, "A")).WaitForExit();
+            Assert.That(Client("A/", new Xor(1), hasCache).RegisterAsync(Other).Result, Is.EqualTo(first));
         }
 
-        private SecurePushClient Client(string name, ISecretProtector protector) => new SecurePushClient(
+        /// <summary>Windows has moved the app's files.</summary>
+        [Test]
+        public void AMovedFolderKeepsItsIdIfItHasACache()
+        {
+            var first = Client("a", new Xor(1)).RegisterAsync(One).Result;
+            Restore("a", "b", true);
+            Assert.That(Client("b", new Xor(1)).RegisterAsync(Other).Result, Is.EqualTo(first));
+        }
+
+        private SecurePushClient Client(
+            string name, ISecretProtector protector, bool hasCache = true) => new SecurePushClient(
             new SecurePushConfiguration(SimulatedServer.Url),
             new FixedCredentialsProvider(
                 SimulatedServer.User, ClientCredentials.Basic(SimulatedServer.User, SimulatedServer.Password)),
-            new FileClientStore(Path.Combine(folder, name), protector, Path.Combine(folder, name + "-cache")),
+            new FileClientStore(
+                Path.Combine(folder, name), protector,
+                hasCache ? Path.Combine(folder, name.Substring(0, 1).ToLowerInvariant() + "-cache") : null),
             new Direct(server), new NoScreen());
 
         private void Restore(string from, string to, bool withCache)

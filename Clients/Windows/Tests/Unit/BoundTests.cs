@@ -31,6 +31,21 @@ namespace SecurePush.Tests
             await InTimeAsync(device, () => FailAsync(() => client.UnregisterAsync()));
         });
 
+        [Test]
+        public void AStoreThatWorksAgainHasTheRegistration() => SimulatedDevice.Run(async device =>
+        {
+            await device.LogInAsync();
+            var store = new BrokenStore("");
+            var credentials = new FixedCredentialsProvider("alice", Token(device));
+            var id = await Client(device, store, credentials).RegisterAsync(Device);
+            store.Fault = "everything throws";
+            var client = Client(device, store, credentials);
+            await client.HandleAsync(device.Push(device.Server.Send()));
+            store.Fault = "";
+            Assert.That(await client.RegisterAsync(Device), Is.EqualTo(id));
+            Assert.That(device.Server.Count("PUT"), Is.EqualTo(1));
+        });
+
         [TestCase("nothing ends")]
         [TestCase("everything throws")]
         [TestCase("everything throws at once")]
@@ -46,6 +61,7 @@ namespace SecurePush.Tests
                 var client = Client(device, store, credentials);
                 await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
                 Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-CREDENTIALS"));
+                Assert.That(await FailAsync(() => client.RegisterAsync(Device)), Is.EqualTo("SP-CREDENTIALS"));
                 await InTimeAsync(device, () => FailAsync(credentials.LogOutAsync));
             });
 
@@ -75,7 +91,10 @@ namespace SecurePush.Tests
             var client = Client(device, new MemoryClientStore(), new SilentProvider(knowsTheName));
             await InTimeAsync(device, () => client.HandleAsync(device.Push(id)));
             Assert.That(device.Screen.Hints, Is.EqualTo(knowsTheName ? 1 : 0));
-            await InTimeAsync(device, () => FailAsync(() => client.RegisterAsync(Device)));
+
+            // Nobody knows whether somebody is logged in.
+            await InTimeAsync(device, async () => Assert.That(
+                await FailAsync(() => client.RegisterAsync(Device)), Is.EqualTo("SP-CREDENTIALS")));
         });
 
         private static Task<T> Never<T>() => new TaskCompletionSource<T>().Task;
@@ -98,28 +117,35 @@ namespace SecurePush.Tests
             Assert.That(device.Clock.Uptime - begin, Is.LessThan(28));
         }
 
-        /// <summary>A failure is an end.</summary>
-        private static async Task FailAsync(Func<Task> call)
+        /// <summary>A failure is an end. Returns its code.</summary>
+        private static async Task<string> FailAsync(Func<Task> call)
         {
             try
             {
                 await call();
             }
-            catch (Exception error) when (error is SecurePushException || error is ClientStoreException)
+            catch (SecurePushException error)
+            {
+                return error.Code.ToString();
+            }
+            catch (ClientStoreException)
             {
                 // It has ended.
             }
+
+            return "";
         }
 
         private sealed class BrokenStore : IClientStore
         {
-            private readonly string fault;
             private readonly MemoryClientStore memory = new MemoryClientStore();
 
             public BrokenStore(string fault)
             {
-                this.fault = fault;
+                Fault = fault;
             }
+
+            public string Fault { get; set; }
 
             public Task<ClientState> ReadAsync() => Break(memory.ReadAsync, false);
 
@@ -137,7 +163,7 @@ namespace SecurePush.Tests
 
             private Task<T> Break<T>(Func<Task<T>> work, bool writes)
             {
-                switch (fault)
+                switch (Fault)
                 {
                     case "everything throws at once":
                         throw new UnauthorizedAccessException("No store.");
@@ -146,7 +172,7 @@ namespace SecurePush.Tests
                         end.SetException(new InvalidOperationException("No store."));
                         return end.Task;
                     default:
-                        return writes || fault == "nothing ends" ? Never<T>() : work();
+                        return Fault != "" && (writes || Fault == "nothing ends") ? Never<T>() : work();
                 }
             }
         }

@@ -42,9 +42,11 @@ namespace SecurePush.Tests
             var inbox = LoopbackServer.Response("200 OK", "{\"Notifications\":[],\"Unread\":0}");
             var small = LoopbackServer.Response("200 OK", Answer(Small, "\"hi\""));
             var done = LoopbackServer.Response("204 No Content");
+            var registered = LoopbackServer.Response("200 OK");
             byte[] large = null;
             using (var server = new LoopbackServer(
-                path => path.EndsWith("/shown") || path.EndsWith("/key") || path.Contains("/installations/") ? done
+                path => path.EndsWith("/shown") || path.EndsWith("/key") ? done
+                    : path.Contains("/installations/") ? registered
                     : path.Contains(Small) ? small : path.Contains(Large) ? large : inbox))
             {
                 switch (form)

@@ -29,6 +29,11 @@ namespace SecurePush.Tests
                 { "401 without a challenge", new TransportResponse(401) },
                 { "401 for the proxy", new TransportResponse(401, null, null, null, "Basic realm=\"proxy\"") },
                 { "401 of a gateway", Json(401, "{\"message\":\"Unauthorized\"}") },
+                { "401 of a gateway with a challenge", Gateway(401) },
+                {
+                    "400 without a type",
+                    new TransportResponse(400, Encoding.UTF8.GetBytes("{\"error\":\"invalid_grant\"}"))
+                },
                 { "403 text/html", SimulatedServer.OfProxy(403) },
                 { "404 text/plain", new TransportResponse(404, null, null, "text/plain") },
                 { "407", new TransportResponse(407) },
@@ -105,31 +110,65 @@ namespace SecurePush.Tests
             Assert.That(device.Server.Installations.Count, Is.EqualTo(1));
         });
 
-        [TestCase(401)]
-        [TestCase(403)]
-        [TestCase(404)]
-        [TestCase(410)]
-        public void ARefusalOfAProxyEndsNothing(int status) => Run(async device =>
+        [Test]
+        public void A204IsNoSuccessWhereTheRouteHas200() => Run(device => FailsAsync(
+            device, "/api/installations/", new TransportResponse(204),
+            () => device.Start().Client.RegisterAsync(Device)));
+
+        /// <summary>Until the server has answered, the report is sent again.</summary>
+        [TestCase(302)]
+        [TestCase(429)]
+        [TestCase(503)]
+        [TestCase(511)]
+        public void AReportIsDoneOnlyByTheServersAnswer(int status) => Run(async device =>
         {
+            var ids = new[] { device.Server.Send(), device.Server.Send() };
+            var app = device.Start();
+            Intercept(device, "/shown", new TransportResponse(status));
+            Assert.That((await app.Client.CatchUpAsync()).Shown, Is.EquivalentTo(ids));
+            device.Server.Intercept = request => null;
+            await app.Client.CatchUpAsync();
+            Assert.That(device.Server.ShownReports, Is.EquivalentTo(ids.Select(id => id.ToString())));
+        });
+
+        [TestCase(404)]
+        [TestCase(422)]
+        public void TheServersRefusalEndsAReport(int status) => Run(async device =>
+        {
+            device.Server.Send();
+            var app = device.Start();
+            Intercept(device, "/shown", SimulatedServer.Refusal(status));
+            await app.Client.CatchUpAsync();
+            device.Server.Intercept = request => null;
+            await app.Client.CatchUpAsync();
+            Assert.That(device.Server.ShownReports, Is.Empty);
+        });
+
+        [Test]
+        public void ARefusalOfAProxyEndsNothing(
+            [Values(401, 403, 404, 410)] int status, [Values(true, false)] bool isGateway) => Run(async device =>
+        {
+            var refusal = isGateway ? Gateway(status) : SimulatedServer.OfProxy(status);
             var app = device.Start();
             var first = await app.Client.RegisterAsync(Device);
             var id = device.Server.Send();
-            Intercept(device, "/api/notifications/", SimulatedServer.OfProxy(status));
+            Intercept(device, "/api/notifications/", refusal);
             Assert.That((await app.Client.HandleAsync(device.Push(id))).Code.ToString(), Is.EqualTo("SP-JSON"));
             Assert.That(await app.Client.WaitingAsync(), Is.EqualTo(new[] { id }));
             Assert.That(device.Screen.Prompts, Is.Empty);
             device.Server.Intercept = request => null;
             Assert.That((await app.Client.CatchUpAsync()).Shown, Is.EqualTo(new[] { id }));
-            Intercept(device, "/api/notifications/", SimulatedServer.OfProxy(status, ""));
+            Intercept(
+                device, "/api/notifications/",
+                new TransportResponse(status, null, null, refusal.ContentType, refusal.Authenticate));
             await app.Client.HandleAsync(device.Push(id, true));
             Assert.That(device.Screen.Visible, Is.EqualTo(new[] { id }));
             device.Server.Intercept = request => null;
             device.Clock.DateOffset += 8 * 86400;
             await FailsAsync(
-                device, "/api/installations/", SimulatedServer.OfProxy(status),
-                () => app.Client.RegisterAsync(Device));
+                device, "/api/installations/", refusal, () => app.Client.RegisterAsync(Device));
             Assert.That(await app.Client.RegisterAsync(Device), Is.EqualTo(first));
-            Intercept(device, "/api/token", SimulatedServer.OfProxy(status));
+            Intercept(device, "/api/token", refusal);
             try
             {
                 await app.Credentials.LogInAsync(SimulatedServer.User, "secret");
@@ -140,6 +179,11 @@ namespace SecurePush.Tests
                 Assert.That(device.Disk.Credentials.Password, Is.Null);
             }
         });
+
+        /// <summary>Kong, Traefik and others answer with JSON.</summary>
+        private static TransportResponse Gateway(int status) => new TransportResponse(
+            status, Encoding.UTF8.GetBytes("{\"message\":\"no Route matched\"}"), null, "application/json",
+            "Bearer realm=\"gateway\"");
 
         private static TransportResponse Json(int status, string body) =>
             new TransportResponse(status, Encoding.UTF8.GetBytes(body), null, "application/json");

@@ -140,7 +140,8 @@ namespace SecurePush.Tests
             Assert.That(await CodeAsync(() => app.Client.RegisterAsync(channel)), Is.EqualTo("SP-401"));
             Assert.That(device.Disk.EncryptionKey, Is.EqualTo(key));
             await app.Credentials.LogInWithTokenAsync("bob", "token");
-            device.Server.Intercept = request => request.Method == "PUT" ? new TransportResponse(204) : null;
+            device.Server.Intercept = request => request.Method != "PUT" ? null
+                : new TransportResponse(request.Uri.AbsolutePath.EndsWith("/key") ? 204 : 200);
             await app.Client.RegisterAsync(channel);
             Assert.That(device.Disk.EncryptionKey, Is.Not.EqualTo(key));
         });

@@ -1,8 +1,10 @@
 using System;
+using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Security.Cryptography;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
 
@@ -171,6 +173,61 @@ namespace SecurePush.Tests
             Assert.That(protector.UnprotectAsync(sealedData).Result, Is.Null);
         }
 
+        /// <summary>Everything else may pass, so that no file is put aside.</summary>
+        [TestCase(0x80090005u, true)]
+        [TestCase(0x80090003u, true)]
+        [TestCase(0x8009310Bu, true)]
+        [TestCase(0x8007000Du, true)]
+        [TestCase(0x8009000Bu, false)]
+        [TestCase(0x80070008u, false)]
+        [TestCase(0x800706BAu, false)]
+        [TestCase(0x80131430u, false)]
+        public void OnlyDamageIsForGood(uint code, bool isDamaged) => Assert.That(
+            DataProtectionErrors.IsDamaged(new CryptographicException(unchecked((int)code))), Is.EqualTo(isDamaged));
+
+        /// <summary>
+        /// A file or a data protection that does not answer. The caller goes on, and its limit ends the call.
+        /// </summary>
+        [Test]
+        public void ACallThatBlocksDoesNotBlockTheCaller()
+        {
+            var gate = new ManualResetEvent(true);
+            var protector = new TurningProtector { Gate = gate };
+            var store = new FileClientStore(folder, protector, () => gate.WaitOne() ? 1000 : 0);
+            store.SaveCredentialsAsync(new StoredCredentials("alice")).Wait();
+            gate.Reset();
+
+            // A pipe: who opens it waits for a writer.
+            var path = Path.Combine(folder, "state.json");
+            Process.Start("mkfifo", path).WaitForExit();
+            var calls = Task.Run(() => new Task[]
+            {
+                store.ReadAsync(), store.ReadCredentialsAsync(), store.ClaimLockedNoticeAsync(),
+                store.SaveEncryptionKeyAsync(new byte[32]), store.UpdateAsync(state => true),
+            });
+            try
+            {
+                Assert.That(calls.Wait(TimeSpan.FromSeconds(30)));
+                Assert.That(calls.Result.Any(call => call.IsCompleted), Is.False);
+            }
+            finally
+            {
+                gate.Set();
+                using (new FileStream(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite))
+                {
+                    // Some fail then: a pipe is no state.
+                    Task.WhenAll(calls.Result).ContinueWith(end => end.Exception).Wait();
+                }
+            }
+        }
+
+        [Test]
+        public void ARelativeFolderIsRefused()
+        {
+            Assert.Throws<ArgumentException>(() => new FileClientStore("store", new TurningProtector()));
+            Assert.Throws<ArgumentException>(() => new FileClientStore(folder, new TurningProtector(), "cache"));
+        }
+
         /// <summary>The user's keys are missing before the user has signed in. The data is not damaged then.</summary>
         [TestCase(0x8009000Bu, true)]
         [TestCase(0x800704DDu, true)]
@@ -197,13 +254,23 @@ namespace SecurePush.Tests
         /// <summary>It only turns the bits around.</summary>
         private sealed class TurningProtector : ISecretProtector
         {
-            public Task<byte[]> ProtectAsync(byte[] plain) =>
-                Task.FromResult(new byte[] { 90 }.Concat(plain.Select(value => (byte)~value)).ToArray());
+            /// <summary>While it is closed, no call ends.</summary>
+            public ManualResetEvent Gate { get; set; } = new ManualResetEvent(true);
 
-            public Task<byte[]> UnprotectAsync(byte[] sealedData) => Task.FromResult(
-                sealedData.Length > 0 && sealedData[0] == 90
-                    ? sealedData.Skip(1).Select(value => (byte)~value).ToArray()
-                    : null);
+            public Task<byte[]> ProtectAsync(byte[] plain)
+            {
+                Gate.WaitOne();
+                return Task.FromResult(new byte[] { 90 }.Concat(plain.Select(value => (byte)~value)).ToArray());
+            }
+
+            public Task<byte[]> UnprotectAsync(byte[] sealedData)
+            {
+                Gate.WaitOne();
+                return Task.FromResult(
+                    sealedData.Length > 0 && sealedData[0] == 90
+                        ? sealedData.Skip(1).Select(value => (byte)~value).ToArray()
+                        : null);
+            }
         }
     }
 }

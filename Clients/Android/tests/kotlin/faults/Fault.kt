@@ -30,7 +30,9 @@ class Fault(
 
 /** Where it begins to go wrong. */
 enum class Stage {
-    PARSE, VERIFY, TOKEN, FETCH, REFRESH, INBOX, MARK_SHOWN, KEYS, STORE, PRESENT, TIME_WILL_EXPIRE, RESUME
+    PARSE, VERIFY, TOKEN, FETCH, REFRESH, INBOX, MARK_SHOWN, KEYS, STORE, PRESENT, TIME_WILL_EXPIRE, RESUME,
+    /** The channel changes before the push. */
+    REGISTER
 }
 
 /** How long it goes wrong. */

@@ -1,9 +1,11 @@
 package securepush.faults
 
 import android.app.job.JobParameters
+import com.google.firebase.messaging.FirebaseMessaging
 import com.google.firebase.messaging.RemoteMessage
 import securepush.DiagnosticCode
 import securepush.PushID
+import securepush.SecurePushFailure
 import securepush.WakeReport
 import securepush.android.SecurePushCatchUpService
 import securepush.android.SecurePushMessagingService
@@ -42,6 +44,10 @@ class FaultCell(
         var hasJob = false
         /** How often each of the two secrets was shown at the end, after everything worked again. */
         var finallyShown: List<Int> = emptyList()
+        /** Whether Firebase's service was told that the channel is not registered, and that the app has to do it. */
+        var isAppAsked = false
+        /** Whether the server has the channel when the job has run, and after unregister(). */
+        var registered: List<Boolean> = emptyList()
         var strayRequests = 0
         var leaks = 0
     }
@@ -65,6 +71,10 @@ class FaultCell(
         plan.reach(Stage.PARSE)
         plan.reach(Stage.VERIFY)
         if (stage == Stage.TIME_WILL_EXPIRE) plan.reach(Stage.TIME_WILL_EXPIRE)
+        if (stage == Stage.REGISTER) {
+            plan.reach(Stage.REGISTER)
+            changeChannel(app, seen)
+        }
         wake(app, message, seen)
         if (stage == Stage.RESUME) resume(app, plan, seen)
         // Whatever still runs must not complete again.
@@ -73,7 +83,8 @@ class FaultCell(
         seen.shown = device.screen.count(pushed)
         seen.hints = device.screen.hints
         seen.hasJob = device.jobs.jobs.isNotEmpty()
-        recover(plan, listOf(missed, pushed), app)
+        val last = recover(plan, listOf(missed, pushed), app)
+        if (stage == Stage.REGISTER) leave(last, seen)
         seen.finallyShown = listOf(missed, pushed).map { device.screen.count(it) }
         seen.strayRequests = device.server.strayRequests
         val payloads = device.server.stored.map { it.payload }
@@ -84,6 +95,7 @@ class FaultCell(
     /** Before the push: the user has logged in, and the access token is good, expired, refused or gone. */
     private fun prepare(pushed: PushID) {
         device.logIn()
+        if (stage == Stage.REGISTER) device.start().let { it.client.register(it.securePushDevice("first")) }
         if (way == Way.JOB) {
             // The process dies before the first request, and leaves the job.
             val app = device.start(diesAt = 13)
@@ -148,6 +160,26 @@ class FaultCell(
         }
     }
 
+    private fun changeChannel(app: SimulatedDevice.App, seen: Observation) {
+        val service = object : SecurePushMessagingService() {
+            override fun onRegistrationFailed(failure: SecurePushFailure) {
+                seen.isAppAsked = !failure.code.canHeal
+            }
+        }
+        service.attachBaseContext(app)
+        service.onNewToken(FirebaseMessaging.token)
+    }
+
+    /** The job that is left runs, and then the app unregisters the device. */
+    private fun leave(app: SimulatedDevice.App, seen: Observation) {
+        fun isRegistered() = device.server.installations.values.any { FirebaseMessaging.token in it }
+        if (device.jobs.jobs.isNotEmpty()) runJob(app, null, Observation())
+        val before = isRegistered()
+        app.client.unregister()
+        changeChannel(app, Observation())
+        seen.registered = listOf(before, isRegistered())
+    }
+
     /** The prompt is on the screen; the user logs in, and then it goes wrong. */
     private fun resume(app: SimulatedDevice.App, plan: FaultPlan, seen: Observation) {
         device.logIn()
@@ -161,7 +193,7 @@ class FaultCell(
      * Everything works again, a minute later: the withdrawals that follow a fetch come, the app comes to the front, and
      * the user logs in if that is needed.
      */
-    private fun recover(plan: FaultPlan, ids: List<PushID>, first: SimulatedDevice.App) {
+    private fun recover(plan: FaultPlan, ids: List<PushID>, first: SimulatedDevice.App): SimulatedDevice.App {
         plan.heal()
         simulation.sleep(60_000)
         // What could not be stored is in the memory of the process. If that ends first, a secret may be shown again.
@@ -180,6 +212,7 @@ class FaultCell(
         val next = device.start()
         for (id in ids) next.client.handle(device.push(id))
         next.client.catchUp()
+        return app
     }
 
     companion object {

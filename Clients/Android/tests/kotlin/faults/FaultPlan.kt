@@ -104,6 +104,7 @@ class FaultPlan(
     private fun stage(request: TransportRequest): Stage = when {
         request.url.path.endsWith("/api/token") -> Stage.TOKEN
         request.url.path.endsWith("/api/push-keys") -> Stage.KEYS
+        "/api/installations/" in request.url.path -> Stage.REGISTER
         request.url.path.endsWith("/shown") || request.url.path.endsWith("/read") -> Stage.MARK_SHOWN
         request.url.path.endsWith("/api/notifications") -> Stage.INBOX
         else -> Stage.FETCH

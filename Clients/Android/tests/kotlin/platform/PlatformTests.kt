@@ -18,12 +18,15 @@ import org.junit.Before
 import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
+import securepush.ClientState
+import securepush.ClientStateCoding
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
 import securepush.EnvelopeKeyVault
 import securepush.GenericNotice
 import securepush.LogInPrompt
 import securepush.PushID
+import securepush.RegistrationRecord
 import securepush.SecretNotification
 import securepush.SoftwareEnvelopeKey
 import securepush.StoredCredentials
@@ -263,14 +266,16 @@ class PlatformTests {
             device.logIn()
             val missed = (1..3).map { device.server.send() }
             val service = SecurePushMessagingService()
-            service.attachBaseContext(device.start())
+            val app = device.start()
+            service.attachBaseContext(app)
             service.onDeletedMessages()
             assertEquals(listOf(1, 1, 1), missed.map { device.screen.count(it) })
+            app.client.register(app.securePushDevice("first"))
             service.onNewToken("next")
             assertTrue(device.server.bodies.any { "\"pushChannel\":\"next\"" in it.second })
             device.disk.credentials = null
             service.onNewToken("after the log-out")
-            assertEquals(1, device.server.count("PUT"))
+            assertEquals(2, device.server.count("PUT"))
         }
     }
 
@@ -281,14 +286,23 @@ class PlatformTests {
             val app = device.start()
             val service = SecurePushMessagingService()
             service.attachBaseContext(app)
-            service.onNewToken("first")
+            service.onNewToken("before register()")
+            assertEquals(0, device.server.count("PUT"))
+            val id = app.client.register(app.securePushDevice("first"))
             app.client.unregister()
             service.onNewToken("after unregister()")
             assertEquals(1, device.server.count("PUT"))
             assertTrue(device.jobs.jobs.isEmpty())
+            // The states of a version that did not store what the app wants: unregistered, and registered.
+            for (record in listOf(RegistrationRecord(id), RegistrationRecord(id, "alice", "digest", 7))) {
+                device.disk.state = ClientStateCoding.encode(ClientState().apply { registration = record })
+                service.onNewToken("after the update of the app")
+                assertEquals(if (record.digest == null) 1 else 2, device.server.count("PUT"))
+            }
+            app.client.unregister()
             app.client.register(app.securePushDevice("second"))
             service.onNewToken("third")
-            assertEquals(3, device.server.count("PUT"))
+            assertEquals(4, device.server.count("PUT"))
         }
     }
 
@@ -302,6 +316,7 @@ class PlatformTests {
                     failures.add(failure)
                 }
             }
+            device.start().let { it.client.register(it.securePushDevice("first")) }
             service.attachBaseContext(device.start(faults = offline))
             service.onNewToken("next")
             assertEquals(1, failures.size)

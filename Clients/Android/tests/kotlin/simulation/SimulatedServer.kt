@@ -22,6 +22,8 @@ class SimulatedServer {
     val bodies = ArrayList<Pair<String, String>>()
     /** Requests to any other host, or with credentials in the URL. */
     var strayRequests = 0
+    /** The bodies of the installations, by ID. */
+    val installations = LinkedHashMap<String, String>()
     val shownReports = LinkedHashSet<String>()
     /** The statuses of the next registrations; then 200. */
     val registrationStatuses = ArrayList<Int>()
@@ -85,8 +87,14 @@ class SimulatedServer {
         method == "POST" && path.last() == "read" -> TransportResponse(204)
         method == "PUT" && path.size > 1 && path[1] == "installations" && registrationStatuses.isNotEmpty() ->
             refusal(registrationStatuses.removeAt(0))
-        method == "PUT" && path.last() != "key" -> TransportResponse(200)
-        method == "PUT" || method == "DELETE" -> TransportResponse(204)
+        method == "PUT" && path.last() != "key" -> {
+            installations[path[2]] = bodies.last().second
+            TransportResponse(200)
+        }
+        method == "PUT" || method == "DELETE" -> {
+            if (method == "DELETE") installations.remove(path.last())
+            TransportResponse(204)
+        }
         else -> refusal(404)
     }
 

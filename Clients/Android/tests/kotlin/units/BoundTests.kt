@@ -27,6 +27,8 @@ import securepush.TokenCredentialsProvider
 import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
+import securepush.isRegistrationDue
+import securepush.renewRegistration
 import securepush.simulation.NoFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedPresenter
@@ -38,7 +40,7 @@ import securepush.simulation.Simulation
 class BoundTests {
     private val channel = PushDevice(PushDevice.Platform.FCM_V1, "token")
 
-    private class Broken(private val simulation: Simulation, private val fault: String) : ClientStore {
+    private class Broken(private val simulation: Simulation, var fault: String) : ClientStore {
         private val memory = MemoryClientStore()
 
         private fun <R> call(writes: Boolean, work: () -> R): R {
@@ -112,6 +114,13 @@ class BoundTests {
         }
     }
 
+    private fun SecurePushClient.refusal(device: PushDevice): DiagnosticCode? = try {
+        register(device)
+        null
+    } catch (e: SecurePushFailure) {
+        e.code
+    }
+
     private fun run(body: Phone.() -> Unit) {
         val simulation = Simulation()
         simulation.run {
@@ -136,12 +145,28 @@ class BoundTests {
     }
 
     @Test
+    fun aStoreThatWorksAgainHasTheRegistration() = run {
+        val store = Broken(simulation, "")
+        val id = client(store).register(channel)
+        store.fault = "everything throws"
+        val client = client(store)
+        inTime { client.handle(device.push(device.server.send())) }
+        inTime { client.renewRegistration(channel) }
+        assertTrue("it may have to be registered", client.isRegistrationDue)
+        store.fault = ""
+        assertEquals(id, client.register(channel))
+        assertEquals(1, device.server.count("PUT"))
+    }
+
+    @Test
     fun withoutAStoreForTheCredentialsTheGenericTextComesInTime() {
         for (fault in listOf("nothing ends", "everything throws")) run {
             val id = device.server.send()
             val store = Broken(simulation, fault)
             val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
-            inTime { client(store, credentials).handle(device.push(id)) }
+            val client = client(store, credentials)
+            inTime { client.handle(device.push(id)) }
+            inTime { assertEquals(DiagnosticCode.CREDENTIALS, client.refusal(channel)) }
             assertEquals(fault, listOf(DiagnosticCode.CREDENTIALS), device.screen.notices.map { it.code })
             inTime { credentials.logOut() }
         }
@@ -175,9 +200,31 @@ class BoundTests {
             }
             val client = client(credentials = silent)
             inTime { client.handle(device.push(id)) }
-            inTime { client.register(channel) }
+            // Nobody knows whether somebody is logged in, so another try may help.
+            inTime { assertTrue(hangs, checkNotNull(client.refusal(channel)).canHeal) }
             inTime { client.unregister() }
         }
+    }
+
+    /** The job registers the new channel later. */
+    @Test
+    fun aRenewalForWhichNobodyKnowsTheUserIsDue() = run {
+        var isSilent = false
+        val silent = object : CredentialsProvider by provider {
+            override fun userName(): String? {
+                if (isSilent) simulation.sleep(NEVER)
+                return provider.userName()
+            }
+        }
+        val client = client(credentials = silent)
+        client.register(channel)
+        val next = PushDevice(PushDevice.Platform.FCM_V1, "next")
+        isSilent = true
+        inTime { client.renewRegistration(next) }
+        assertTrue(client.isRegistrationDue)
+        isSilent = false
+        client.renewRegistration(next)
+        assertTrue("\"next\"" in device.server.bodies.last().second && !client.isRegistrationDue)
     }
 
     @Test

@@ -50,7 +50,7 @@ class FileClientStoreTests {
         state.unconfirmed = listOf(id(1))
         state.unreported = listOf(id(2), id(3))
         val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
-        state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key")
+        state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key", true)
         state.keyOwner = "alice"
         state.pushKeys = SimulatedDevice.publicKeys
         state.pushKeysReadAt = 1_800_000_000_000

@@ -23,6 +23,12 @@ class ProxyTests {
     private fun json(status: Int, body: String) =
         TransportResponse(status, mapOf("Content-Type" to "application/json"), body.toByteArray())
 
+    /** Kong, Traefik and others answer with JSON. */
+    private fun gateway(status: Int) = TransportResponse(
+        status, mapOf("Content-Type" to "application/json", "WWW-Authenticate" to "Bearer realm=\"gateway\""),
+        "{\"message\":\"no Route matched\"}".toByteArray()
+    )
+
     /** Answers to a refresh that say nothing of the session. */
     private val strangers = mapOf(
         "400 text/html" to SimulatedServer.ofProxy(400),
@@ -36,6 +42,8 @@ class ProxyTests {
         "401 without a challenge" to TransportResponse(401),
         "401 for the proxy" to TransportResponse(401, mapOf("WWW-Authenticate" to "Basic realm=\"proxy\"")),
         "401 of a gateway" to json(401, "{\"message\":\"Unauthorized\"}"),
+        "401 of a gateway with a challenge" to gateway(401),
+        "400 without a type" to TransportResponse(400, body = "{\"error\":\"invalid_grant\"}".toByteArray()),
         "403 text/html" to SimulatedServer.ofProxy(403),
         "404 text/plain" to TransportResponse(404, mapOf("Content-Type" to "text/plain")),
         "407" to TransportResponse(407),
@@ -138,26 +146,54 @@ class ProxyTests {
     }
 
     @Test
+    fun a204IsNoSuccessWhereTheRouteHas200() = run {
+        faults.fail("PUT /api/installations", 20) { TransportResponse(204) }
+        assertEquals("SP-JSON", code { app.client.register(channel) })
+    }
+
+    /** Until the server has answered, the report is sent again. */
+    @Test
+    fun aReportIsDoneOnlyByTheServersAnswer() {
+        val page = SimulatedServer.ofProxy(511)
+        for (answer in listOf(TransportResponse(302), page, TransportResponse(503), TransportResponse(429))) run {
+            val ids = (1..2).map { device.server.send() }
+            faults.fail("POST", 20) { answer }
+            assertEquals(ids.toSet(), app.client.catchUp().shown.toSet())
+            assertEquals(ids, device.disk.read().unreported)
+            faults.clear()
+            app.client.catchUp()
+            assertEquals(ids.map { it.rawValue }.toSet(), device.server.shownReports)
+        }
+        for (status in listOf(404, 422)) run {
+            val id = device.server.send()
+            faults.fail("POST", 20) { SimulatedServer.refusal(status) }
+            assertEquals(listOf(id), app.client.catchUp().shown)
+            assertTrue(device.disk.read().unreported.isEmpty())
+        }
+    }
+
+    @Test
     fun aRefusalOfAProxyEndsNothing() {
-        for (status in listOf(401, 403, 404, 410)) run {
+        for (status in listOf(401, 403, 404, 410)) for (body in listOf("<html></html>", null)) run {
+            fun refusal() = if (body == null) gateway(status) else SimulatedServer.ofProxy(status, body)
             val first = app.client.register(channel)
             val id = device.server.send()
-            faults.fail("GET /api/notifications/", 20) { SimulatedServer.ofProxy(status) }
+            faults.fail("GET /api/notifications/", 20) { refusal() }
             assertEquals("SP-JSON", app.client.handle(device.push(id)).code?.rawValue)
             assertEquals(listOf(id), app.client.waiting())
             assertEquals(0, device.screen.prompts.size)
             faults.clear()
             assertEquals(listOf(id), app.client.catchUp().shown)
-            faults.fail("HEAD", 20) { SimulatedServer.ofProxy(status, "") }
+            faults.fail("HEAD", 20) { TransportResponse(status, refusal().headers) }
             app.client.handle(device.push(id, withdraw = true))
             assertEquals(setOf(id), device.screen.visible)
             faults.clear()
             device.simulation.dateOffset += 8 * 86_400_000L
-            faults.fail("PUT /api/installations", 20) { SimulatedServer.ofProxy(status) }
+            faults.fail("PUT /api/installations", 20) { refusal() }
             assertEquals("SP-JSON", code { app.client.register(channel) })
             faults.clear()
             assertEquals(first, app.client.register(channel))
-            faults.fail("POST /api/token") { SimulatedServer.ofProxy(status) }
+            faults.fail("POST /api/token") { refusal() }
             if (code { app.credentials.logIn("alice", "secret") } == null) fail("It is no log-in.")
             assertNull(credentials?.password)
         }

@@ -2,6 +2,7 @@ package securepush.units
 
 import org.json.JSONObject
 import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNotEquals
 import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
@@ -10,6 +11,8 @@ import securepush.DiagnosticCode
 import securepush.PushDevice
 import securepush.SecurePushFailure
 import securepush.TransportResponse
+import securepush.isRegistrationDue
+import securepush.renewRegistration
 import securepush.simulation.RequestFaults
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.Simulation
@@ -158,6 +161,25 @@ class RegistrationTests {
         }
         assertTrue(ends.all { it.await(60_000) })
         assertEquals(1, server.count("PUT"))
+    }
+
+    @Test
+    fun aRenewalThatHasWaitedForAnUnregistrationRegistersNothing() = simulation.run {
+        device.logIn()
+        val faults = RequestFaults()
+        val client = device.start(faults = faults).client
+        val id = client.register(phone)
+        faults.fail("PUT /api/installations") {
+            simulation.sleep(5_000)
+            null
+        }
+        simulation.start { client.renewRegistration(PushDevice(PushDevice.Platform.FCM_V1, "second")) }
+        simulation.sleep(1_000)
+        simulation.start { client.unregister() }
+        simulation.sleep(1_000)
+        client.renewRegistration(PushDevice(PushDevice.Platform.FCM_V1, "third"))
+        assertEquals("DELETE /api/installations/$id", server.log.last())
+        assertFalse(client.isRegistrationDue)
     }
 
     @Test

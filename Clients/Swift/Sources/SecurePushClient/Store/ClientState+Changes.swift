@@ -13,7 +13,11 @@ extension ClientState {
         isPrompted = other.isPrompted
         unconfirmed += other.unconfirmed.filter { !unconfirmed.contains($0) }
         unreported += other.unreported.filter { !unreported.contains($0) }
-        (registration, keyOwner) = (other.registration, other.keyOwner)
+        // A state of another device, from a backup: the installation is that device's.
+        if let known = deviceMark, let mark = other.deviceMark, known != mark { registration = RegistrationRecord() }
+        // A state that began empty, because the store could not be read, knows nothing of them.
+        if other.registration != RegistrationRecord() { registration = other.registration }
+        keyOwner = other.keyOwner ?? keyOwner
         deviceMark = other.deviceMark ?? deviceMark
         if let keys = other.pushKeys { (pushKeys, pushKeysReadAt) = (keys, other.pushKeysReadAt) }
     }

@@ -34,7 +34,10 @@ interface CredentialsProvider {
     /**
      * The user to whom the device belongs; `null` when nobody is logged in. The name stays while the credentials are
      * expired: the signature of a push is made for it.
+     *
+     * @throws Exception when it is not known now.
      */
+    @Throws(Exception::class)
     fun userName(): String?
 
     /**

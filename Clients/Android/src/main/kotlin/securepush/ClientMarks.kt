@@ -50,8 +50,9 @@ internal fun SecurePushClient.reportShown(deadline: Long) {
             reported.add(id)
             val call = RetrievalConnection.Call("api/notifications/$id/shown", "POST", success = 204)
             val outcome = connection.send(call, end)
+            // A redirect or an error of a proxy is no answer to the report.
             val isFinal = outcome is RetrievalConnection.Outcome.Success ||
-                outcome is RetrievalConnection.Outcome.Refused
+                (outcome is RetrievalConnection.Outcome.Refused && outcome.isOwn)
             if (!isFinal) return
             unlessLocked { keeper.update { state -> state.unreported = state.unreported - id } }
         }

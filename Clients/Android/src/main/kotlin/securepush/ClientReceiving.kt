@@ -68,11 +68,21 @@ internal fun SecurePushClient.adoptUser(): Owner {
     return Owner(userName, userChanges)
 }
 
-/** The user who is logged in. */
-internal fun SecurePushClient.currentUserName(): String? = try {
-    userNameLimit.run { credentials.userName() }
+/** The user who is logged in; `null` also if that is not known now. */
+private fun SecurePushClient.currentUserName(): String? = try {
+    knownUserName()
 } catch (e: Exception) {
     null
+}
+
+/**
+ * The user who is logged in.
+ *
+ * @throws Exception if that is not known now.
+ */
+internal fun SecurePushClient.knownUserName(): String? = userNameLimit.run {
+    val provider = credentials
+    if (provider is TokenCredentialsProvider) provider.storedUserName() else provider.userName()
 }
 
 /** Why a push is to be ignored; `null` if it is genuine, or if pushes are not signed. */

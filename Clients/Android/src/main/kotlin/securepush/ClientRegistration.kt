@@ -7,7 +7,7 @@ import org.json.JSONObject
 
 internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): String {
     stored { adoptUser() }
-    val userName = currentUserName() ?: throw SecurePushFailure(DiagnosticCode.LOGGED_OUT)
+    val userName = userNameToRegister()
     refreshPushKeys(wake.deadline)
     val record = stored { keeper.read().registration }
     val digest = digest(device)
@@ -21,6 +21,18 @@ internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): St
     return id
 }
 
+/** @throws SecurePushFailure if nobody is logged in, or if that is not known now. */
+private fun SecurePushClient.userNameToRegister(): String {
+    val userName = try {
+        knownUserName()
+    } catch (e: Exception) {
+        val isLocked = e is ClientStoreException && e.reason == ClientStoreException.Reason.LOCKED
+        throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.CREDENTIALS)
+    }
+    val code = if (keeper.isBlind) DiagnosticCode.CREDENTIALS else DiagnosticCode.LOGGED_OUT
+    return userName ?: throw SecurePushFailure(code)
+}
+
 /** Sends the installation. On 410 and 404 the client makes a new ID, once. */
 private fun SecurePushClient.put(
     device: PushDevice, userName: String, digest: String, record: RegistrationRecord, wake: Wake
@@ -28,11 +40,12 @@ private fun SecurePushClient.put(
     for (known in listOf(record.installationID, null)) {
         val id = known ?: UUID.randomUUID().toString()
         // Stored first: after a crash the same installation is registered again, not a second one.
-        stored { keeper.update { it.registration = RegistrationRecord(id) } }
+        stored { keeper.update { it.registration = RegistrationRecord(id, isWanted = true) } }
         val outcome = connection.send(registration(device, id), wake.deadline)
         if (outcome is RetrievalConnection.Outcome.Success) {
             val now = clock.date
-            stored { keeper.update { it.registration = RegistrationRecord(id, userName, digest, now) } }
+            val done = RegistrationRecord(id, userName, digest, now, isWanted = true)
+            stored { keeper.update { it.registration = done } }
             return id
         }
         if (known == null || !outcome.isMissing) throw outcome.failure
@@ -92,26 +105,38 @@ private fun <R> withKey(action: () -> R): R = try {
 }
 
 /**
- * Registers the device after its channel has changed, unless the app has unregistered it.
+ * Registers the device after its channel has changed, if the app has registered it before and not unregistered it.
  *
  * @throws SecurePushFailure if the server does not have it now. [isRegistrationDue] then.
  */
 internal fun SecurePushClient.renewRegistration(device: PushDevice) {
-    if (!stored { keeper.read().registration }.isUnregistered) register(device)
+    // The app may unregister the device while this waits for its turn.
+    afterLastRegistration {
+        stored { keeper.read() }
+        hasMissedRenewal = keeper.isBlind
+        if (keeper.isBlind) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
+        val isWanted = stored {
+            keeper.update { state ->
+                val record = state.registration
+                // Whatever fails before the server has the new channel, a registration is due.
+                if (record.digest != digest(device)) state.registration = record.copy(digest = null)
+                record.isWanted
+            }
+        }
+        if (isWanted) registerDevice(device, begin(limits.millisInTotal))
+    }
 }
 
 /** Whether the last registration has failed. */
 internal val SecurePushClient.isRegistrationDue: Boolean
-    get() = unlessLocked { keeper.read().registration }
-        ?.let { it.installationID != null && it.digest == null && !it.isUnregistered } ?: false
+    get() = hasMissedRenewal ||
+        unlessLocked { keeper.read().registration }?.let { it.isWanted && it.digest == null } ?: false
 
 internal fun SecurePushClient.unregisterDevice(wake: Wake) {
     // Forgotten first: after a crash the device is not taken for registered.
     val record = stored {
         keeper.update { state ->
-            state.registration.also {
-                state.registration = RegistrationRecord(it.installationID, isUnregistered = true)
-            }
+            state.registration.also { state.registration = RegistrationRecord(it.installationID) }
         }
     }
     if (record.installationID != null) {

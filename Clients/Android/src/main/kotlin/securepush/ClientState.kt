@@ -78,8 +78,9 @@ class ClientState internal constructor() {
             unconfirmed = (unconfirmed + other.unconfirmed).distinct()
             unreported = (unreported + other.unreported).distinct()
         }
-        registration = other.registration
-        keyOwner = other.keyOwner
+        // A state that could not be read knows nothing of them.
+        if (other.registration != RegistrationRecord()) registration = other.registration
+        keyOwner = other.keyOwner ?: keyOwner
         if (other.pushKeys != null) {
             pushKeys = other.pushKeys
             pushKeysReadAt = other.pushKeysReadAt
@@ -220,8 +221,8 @@ internal data class RegistrationRecord(
     val registeredAt: Long? = null,
     /** The public key that the server has got since the device was registered, in base64url. */
     val publicKey: String? = null,
-    /** Whether the app has unregistered the device: a new channel does not register it again. */
-    val isUnregistered: Boolean = false
+    /** Whether the app has registered the device and not unregistered it: then a new channel is registered, too. */
+    val isWanted: Boolean = false
 )
 
 /**

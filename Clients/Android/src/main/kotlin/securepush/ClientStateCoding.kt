@@ -46,7 +46,7 @@ object ClientStateCoding {
         json.put("digest", record.digest)
         json.put("registeredAt", record.registeredAt)
         json.put("publicKey", record.publicKey)
-        if (record.isUnregistered) json.put("isUnregistered", true)
+        if (record.isWanted) json.put("isWanted", true)
         return json
     }
 
@@ -108,10 +108,10 @@ object ClientStateCoding {
         )
     }
 
+    /** The state of an older version does not say what the app wants. A device that was unregistered has no digest. */
     private fun record(node: Node) = RegistrationRecord(
         node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
-        node.number("registeredAt"), node.text("publicKey"),
-        node.flag("isUnregistered")
+        node.number("registeredAt"), node.text("publicKey"), node.flag("isWanted") || node.text("digest") != null
     )
 
     /** The installation's ID becomes a part of a path, so a store with another text is damaged. */

@@ -32,7 +32,10 @@ internal class RetrievalConnection(
         /** A success of the form that the route has. */
         class Success(val response: TransportResponse) : Outcome()
         /** Another status, after all tries. */
-        class Refused(val status: Int) : Outcome()
+        class Refused(val status: Int) : Outcome() {
+            /** Whether nobody but the server can have said so. A 401 is [LoggedOut], and a foreign 4xx is [Failed]. */
+            val isOwn: Boolean get() = status in 400..499 && status != 408 && status != 429
+        }
         /** No response of the server. */
         class Failed(val code: DiagnosticCode) : Outcome()
         /** The user has to log in. */

@@ -43,6 +43,8 @@ class SecurePushClient @JvmOverloads constructor(
     internal val isConfirming = AtomicBoolean()
     /** Whether a wake reads the server's keys for pushes now. */
     internal val isRefreshingPushKeys = AtomicBoolean()
+    /** Whether the channel has changed while nobody knew whether the app wants it to be registered. */
+    @Volatile internal var hasMissedRenewal = false
     /** Set when the last registration or unregistration has ended. */
     private var lastRegistration: ClientSignal? = null
     private val lock = Any()
@@ -162,7 +164,7 @@ class SecurePushClient @JvmOverloads constructor(
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
     /** Runs registrations and unregistrations one after another, so that the stored record is that of the last one. */
-    private fun <R> afterLastRegistration(work: () -> R): R {
+    internal fun <R> afterLastRegistration(work: () -> R): R {
         val own = threads.newSignal()
         val last = synchronized(lock) { lastRegistration.also { lastRegistration = own } }
         try {
@@ -176,7 +178,7 @@ class SecurePushClient @JvmOverloads constructor(
         }
     }
 
-    private fun begin(millis: Long): Wake = synchronized(lock) {
+    internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
     }

@@ -65,10 +65,13 @@ class TokenCredentialsProvider @JvmOverloads constructor(
     }
 
     override fun userName(): String? = try {
-        store.credentials()?.userName
+        storedUserName()
     } catch (e: ClientStoreException) {
         null
     }
+
+    /** As [userName], but a store that cannot be read now is no `null`. */
+    internal fun storedUserName(): String? = store.credentials()?.userName
 
     override fun credentials(): ClientCredentials? {
         val stored = store.credentials() ?: return null

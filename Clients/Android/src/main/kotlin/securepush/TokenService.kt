@@ -19,7 +19,7 @@ internal class TokenService(
         val authorization = ClientCredentials.basic(userName, password).authorization
         val response = send("POST", mapOf("Authorization" to authorization), null)
         // The server issues no tokens. Whether the password is right shows with the first request.
-        if (response.status == 404 && AnswerForm.isOwn(response)) {
+        if (response.status == 404 && AnswerForm.isOwnError(response)) {
             return StoredCredentials(userName, password = password)
         }
         return credentials(userName, response)
@@ -47,7 +47,7 @@ internal class TokenService(
     private fun credentials(userName: String, response: TransportResponse): StoredCredentials {
         val status = response.status
         // A 401 of a proxy does not say that the password is wrong.
-        val isOwn = if (status == 200) AnswerForm.isOwn(response) else
+        val isOwn = if (status == 200) AnswerForm.isJson(response) else
             status != 401 || AnswerForm.isOwnUnauthorized(response)
         if (!isOwn) throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
         if (status != 200) throw SecurePushFailure(DiagnosticCode.status(status))

@@ -5,6 +5,7 @@ import com.google.firebase.messaging.RemoteMessage
 import securepush.IncomingPush
 import securepush.SecurePushFailure
 import securepush.WakeReport
+import securepush.isRegistrationDue
 import securepush.renewRegistration
 
 /**
@@ -33,7 +34,7 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         val job = CatchUpJob(this)
         // Scheduled before the work, for the case that the system ends the process.
         val report = securePushHost().securePushClient.handle(push, millisPerMessage) { job.schedule() }
-        if (!isUnfinished(report)) job.cancel()
+        endJob(job, report)
         onWake(report)
     }
 
@@ -42,13 +43,13 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         val job = CatchUpJob(this)
         job.schedule()
         val report = securePushHost().securePushClient.catchUp(millisPerMessage)
-        if (!isUnfinished(report)) job.cancel()
+        endJob(job, report)
         onWake(report)
     }
 
     /**
-     * The channel has changed. If nobody is logged in, the log-in registers the new one; a device that was unregistered
-     * stays so. Without a connection, a job tries again.
+     * The channel has changed. A device that the app has not registered, or has unregistered, stays so: the log-in
+     * registers it. Without a connection, a job tries again.
      */
     override fun onNewToken(token: String) {
         val host = securePushHost()
@@ -61,5 +62,9 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         }
     }
 
-    private fun isUnfinished(report: WakeReport) = report.code?.canHeal ?: false
+    /** Removes the job, unless there is something left for it. */
+    private fun endJob(job: CatchUpJob, report: WakeReport) {
+        val isUnfinished = report.code?.canHeal ?: false
+        if (!isUnfinished && !securePushHost().securePushClient.isRegistrationDue) job.cancel()
+    }
 }
