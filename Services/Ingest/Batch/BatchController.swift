@@ -64,24 +64,21 @@ struct BatchController: Sendable {
             group.addTask { await storer.run(lines, into: results) }
             // If the client is gone, writing throws, which cancels the other stages.
             while let texts = await results.receive() {
-                for text in texts { try await Self.write(text, share, to: &writer) }
+                for part in texts.lazy.flatMap(Self.parts) {
+                    try await writer.write(part)
+                    share.release(part.readableBytes)
+                }
             }
         }
         // A response that was cut off must not look complete.
         try Task.checkCancellation()
     }
 
-    /// Writes results in parts, each of which waits for the connection. As one part they would wait in the connection,
-    /// which is closed if its client does not read so much for some seconds.
-    static func write(
-        _ text: [UInt8], _ share: RequestBudget.Share, to writer: inout any ResponseBodyWriter
-    ) async throws {
-        var rest = ByteBuffer(bytes: text)
-        while let part = rest.readSlice(length: min(BatchLimit.maxWrittenBytes, rest.readableBytes)),
-            part.readableBytes > 0
-        {
-            try await writer.write(part)
-            share.release(part.readableBytes)
+    /// The parts in which results are written; each waits for the connection. As one part they would wait in the
+    /// connection, which is closed if its client does not read so much for some seconds.
+    static func parts(of text: [UInt8]) -> [ByteBuffer] {
+        stride(from: 0, to: text.count, by: BatchLimit.maxWrittenBytes).map { start in
+            ByteBuffer(bytes: text[start..<min(start + BatchLimit.maxWrittenBytes, text.count)])
         }
     }
 }
