@@ -22,8 +22,7 @@ private func withLetters(
         let isConnected = try await eventually { publisher.isConnected }
         #expect(isConnected)
         for letter in letters {
-            let results = await publisher.publish([letter.message], to: .dead(reason: letter.reason))
-            for case .failure(let error) in results { Issue.record("not confirmed: \(error)") }
+            await publishConfirmed([letter.message], to: .dead(reason: letter.reason), by: publisher)
         }
         group.cancelAll()
     }

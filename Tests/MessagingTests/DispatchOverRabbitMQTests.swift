@@ -19,9 +19,7 @@ struct Stack {
     var topology: DispatchTopology { configuration.topology }
 
     func publish(_ messages: [DispatchMessage], to route: DispatchRoute = .dispatch) async {
-        for result in await publisher.publish(messages, to: route) {
-            if case .failure(let error) = result { Issue.record("not confirmed: \(error)") }
-        }
+        await publishConfirmed(messages, to: route, by: publisher)
     }
 
     func next() async throws -> DispatchDelivery { try #require(await consumer.next(limit: 1)?.first) }
@@ -37,6 +35,23 @@ struct Stack {
             return delivery
         }
     }
+}
+
+/// Publishes until everything is confirmed. A broker that is busy refuses messages for queues that it has just made.
+func publishConfirmed(
+    _ messages: [DispatchMessage], to route: DispatchRoute, by publisher: RabbitMQDispatchPublisher
+) async {
+    var (rest, failure) = (messages, "")
+    let areConfirmed = try? await eventually(every: .milliseconds(100)) {
+        let results = await publisher.publish(rest, to: route)
+        rest = zip(rest, results).compactMap { message, result in
+            guard case .failure(let error) = result else { return nil }
+            failure = "\(error)"
+            return message
+        }
+        return rest.isEmpty
+    }
+    if areConfirmed != true { Issue.record("not confirmed: \(failure)") }
 }
 
 /// - Parameter tracer: of the publisher.

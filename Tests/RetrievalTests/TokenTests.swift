@@ -35,8 +35,8 @@ struct TokenTests {
         }
     }
 
-    /// The check of the password can have the users' file of a moment ago. Before, the token was bound to the new entry,
-    /// and outlived the change.
+    /// The check of the password can have the users' file of a moment ago. Before, the token was bound to the new
+    /// entry, and outlived the change.
     @Test(arguments: [nil, .seconds(600)] as [Duration?])
     func anOldPasswordGetsNoToken(refreshTTL: Duration?) async throws {
         let hash = try PasswordHash.make(password: "new")

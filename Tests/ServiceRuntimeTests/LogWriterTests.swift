@@ -160,6 +160,9 @@ import Darwin
         writer.flush(within: .milliseconds(200))
         let taken = ContinuousClock.now - start
         #expect(taken >= .milliseconds(200))
+        // Without an end here it would go on into whatever gets the number of the descriptor next.
+        pipe.closeReader()
+        writer.flush(within: patience)
     }
 
     @Test(arguments: [LogFormat.text, .json], [Logger.Level.trace, .info, .error, .critical])

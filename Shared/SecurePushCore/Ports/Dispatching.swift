@@ -39,8 +39,8 @@ public protocol DispatchStore: Sendable {
     func abandon(_ ids: [NotificationID]) async throws
 
     /// Stores outcomes, each only if its attempt is still the newest. Also changes the outbox: the entry of a final
-    /// outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be tried again counts as
-    /// published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that waits
+    /// outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be tried again counts
+    /// as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that waits
     /// (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
     ///
     /// The same statement makes what follows from a push that was accepted: the first reminder

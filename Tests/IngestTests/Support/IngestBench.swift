@@ -8,6 +8,7 @@ import Logging
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 
 @testable import Ingest
 
@@ -117,9 +118,16 @@ func withIngest(
         let made = acceptor
         let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
         let isDirect = RouteWay.current == .direct
+        var configuration = HTTPConfiguration(port: 0)
+        configuration.limits.streamedPaths = [BatchController.path]
+        // A client that is late here is a machine that is busy.
+        configuration.limits.headerTimeout = patience
+        configuration.limits.bodyTimeout = patience
+        configuration.limits.smallBodyTimeout = patience
+        configuration.limits.slowReaderTimeout = patience
         let application = try makeHTTPApplication(
             router: router, direct: isDirect ? DirectRoutes([send.directCreate]) : nil,
-            configuration: HTTPConfiguration(port: 0), context: context)
+            configuration: configuration, context: context)
         try await application.test(isDirect ? .live : server) { client in
             try await body(
                 IngestBench(
