@@ -157,6 +157,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuseFrames(_ context: ChannelHandlerContext) {
         isClosing = true
         connections.count(.frames)
+        // TLS waits 5 s for the client's end, and would decrypt all that comes until then.
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: FrameMeter.goAway)), promise: nil)
         context.close(promise: nil)
     }
