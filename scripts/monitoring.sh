@@ -44,8 +44,8 @@ finish() {
     exit $result
 }
 trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'exit_once 130' INT
+trap 'exit_once 143' TERM
 
 
 metrics_port=$(free_ports 1)

@@ -33,3 +33,13 @@ command_line() {
 
 # A number that is no process, or init's, is never sent a signal: `kill 0` and `kill -1` would reach many.
 is_process_id() { [[ $1 =~ ^[0-9]{1,9}$ ]] && [ "$1" -gt 1 ]; }
+
+# exit_once CODE: for the traps of signals. Bash runs the trap of a second signal that came at the same time inside the
+# clean-up of the first, where another `exit` would end the clean-up.
+exit_once() {
+    trap '' INT TERM HUP
+    if [ -z "${is_ending:-}" ]; then
+        is_ending=yes
+        exit "$1"
+    fi
+}

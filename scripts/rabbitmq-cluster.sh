@@ -15,6 +15,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/ports.sh"
+. "$here/processes.sh"
 
 nodes="1 2 3"
 
@@ -65,11 +66,13 @@ prepare() {
 start() {
     if everything_runs; then url && return; fi
     prepare
-    local first="" number starting=() is_complete=
+    local first="" number
+    # Not local: the EXIT trap may run outside this function.
+    starting=() is_complete=
     # Bash gives the EXIT trap the code of its last command, not that of a signal. Background jobs do not hear Ctrl-C.
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-    trap 'exit 129' HUP
+    trap 'exit_once 130' INT
+    trap 'exit_once 143' TERM
+    trap 'exit_once 129' HUP
     trap '[ -n "$is_complete" ] || abandon_start' EXIT
     if [ ! -f "$dir/joined" ]; then
         node start 1 "$(port_of 1)"
@@ -91,7 +94,7 @@ start() {
 abandon_start() {
     trap '' INT TERM HUP
     if [ ${#starting[@]} -gt 0 ]; then kill "${starting[@]}" 2>/dev/null || true; fi
-    wait
+    wait || true
     stop
 }
 

@@ -244,8 +244,8 @@ stack_status() {
 stack_stop_at_exit() {
     before_stack_stop=${1:-:}
     trap stack_end EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
+    trap 'exit_once 130' INT
+    trap 'exit_once 143' TERM
 }
 
 stack_end() {

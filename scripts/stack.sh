@@ -24,9 +24,9 @@ up() {
     else
         stack_stop
         # Bash gives the EXIT trap the code of its last command, not that of a signal.
-        trap 'exit 130' INT
-        trap 'exit 143' TERM
-        trap 'exit 129' HUP
+        trap 'exit_once 130' INT
+        trap 'exit_once 143' TERM
+        trap 'exit_once 129' HUP
         trap 'stack_failed' EXIT
         stack_start
         trap - EXIT INT TERM HUP

@@ -7,6 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
 . "$here/ports.sh"
+. "$here/processes.sh"
 [ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
 # libpq in the tests would take settings of another PostgreSQL from these.
 unset ${!PG*}
@@ -23,8 +24,8 @@ stop_servers() {
     rm -rf "$folder"
 }
 trap stop_servers EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'exit_once 130' INT
+trap 'exit_once 143' TERM
 
 start=$SECONDS
 amqp_port=$(free_ports 3)
