@@ -88,9 +88,6 @@ import Testing
                 let names = [topology.dispatchQueue, topology.exchange, DispatchTopology.dispatchKey]
                 for name in names { #expect(found["binding"]?.detail.contains(name) == true) }
             }
-            // Also while nothing consumes.
-            let found = await findings(server, ["RETRY_DELAYS": "1s", "AMQP_DECLARE": "check"])
-            #expect(found["binding"]?.state == .failed)
         }
     }
 

@@ -58,8 +58,7 @@ extension Doctor {
         ]
     }
 
-    /// Checks whether IDs reach the dispatch queue, by an ID that no notification has. A dispatcher drops it,
-    /// now or when it starts.
+    /// Checks whether IDs reach the dispatch queue, by an ID that no notification has. A dispatcher drops it.
     private static func binding(_ configuration: AMQPConfiguration, _ topology: DispatchTopology) async -> [Finding] {
         guard
             let publisher = try? AMQPPublisher(
@@ -114,7 +113,7 @@ extension Doctor {
                 let status = try await connection.inspect(queue: queue.name)
                 try await Doctor.expectLeader(of: queue.name, configuration)
                 findings.append(Doctor.queue(queue.name, status, topology))
-                if queue.name == topology.dispatchQueue {
+                if queue.name == topology.dispatchQueue, status.consumers > 0 {
                     findings += await Doctor.binding(configuration, topology)
                 }
             } catch let error as AMQPError {
