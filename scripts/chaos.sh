@@ -35,8 +35,7 @@ end_leftovers() {
 }
 
 finish() {
-    trap '' INT TERM HUP
-    trap - EXIT
+    ignore_signals
     if [ -n "${chaos:-}" ]; then kill -KILL "$chaos" 2>/dev/null || true; fi
     end_leftovers
 }

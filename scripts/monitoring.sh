@@ -44,8 +44,7 @@ finish() {
     exit $result
 }
 trap finish EXIT
-trap 'exit_once 130' INT
-trap 'exit_once 143' TERM
+exit_at_signals
 
 
 metrics_port=$(free_ports 1)

@@ -34,6 +34,20 @@ command_line() {
 # A number that is no process, or init's, is never sent a signal: `kill 0` and `kill -1` would reach many.
 is_process_id() { [[ $1 =~ ^[0-9]{1,9}$ ]] && [ "$1" -gt 1 ]; }
 
+# Ends the script at a signal with the code that it stands for, so that the EXIT trap cleans up. Without these traps bash
+# gives the EXIT trap the code of its last command.
+exit_at_signals() {
+    trap 'exit_once 130' INT
+    trap 'exit_once 143' TERM
+    trap 'exit_once 129' HUP
+}
+
+# For an EXIT trap: a second Ctrl-C must not end the clean-up, here and in the scripts that it calls.
+ignore_signals() {
+    trap '' INT TERM HUP
+    trap - EXIT
+}
+
 # exit_once CODE: for the traps of signals. Bash runs the trap of a second signal that came at the same time inside the
 # clean-up of the first, where another `exit` would end the clean-up.
 exit_once() {

@@ -69,10 +69,8 @@ start() {
     local first="" number
     # Not local: the EXIT trap may run outside this function.
     starting=() is_complete=
-    # Bash gives the EXIT trap the code of its last command, not that of a signal. Background jobs do not hear Ctrl-C.
-    trap 'exit_once 130' INT
-    trap 'exit_once 143' TERM
-    trap 'exit_once 129' HUP
+    # Background jobs do not hear Ctrl-C.
+    exit_at_signals
     trap '[ -n "$is_complete" ] || abandon_start' EXIT
     if [ ! -f "$dir/joined" ]; then
         node start 1 "$(port_of 1)"
@@ -92,7 +90,7 @@ start() {
 }
 
 abandon_start() {
-    trap '' INT TERM HUP
+    ignore_signals
     if [ ${#starting[@]} -gt 0 ]; then kill "${starting[@]}" 2>/dev/null || true; fi
     wait || true
     stop

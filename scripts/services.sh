@@ -244,8 +244,7 @@ stack_status() {
 stack_stop_at_exit() {
     before_stack_stop=${1:-:}
     trap stack_end EXIT
-    trap 'exit_once 130' INT
-    trap 'exit_once 143' TERM
+    exit_at_signals
 }
 
 stack_end() {
@@ -255,12 +254,6 @@ stack_end() {
     (exit $result) || stack_failed
     stack_stop
     exit "$result"
-}
-
-# For an EXIT trap: a second Ctrl-C must not end the clean-up, here and in the scripts that it calls.
-ignore_signals() {
-    trap '' INT TERM HUP
-    trap - EXIT
 }
 
 # For an EXIT trap: after a failure prints the log of the failed service, and stops the stack.

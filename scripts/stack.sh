@@ -23,10 +23,7 @@ up() {
         say "The stack is up already."
     else
         stack_stop
-        # Bash gives the EXIT trap the code of its last command, not that of a signal.
-        trap 'exit_once 130' INT
-        trap 'exit_once 143' TERM
-        trap 'exit_once 129' HUP
+        exit_at_signals
         trap 'stack_failed' EXIT
         stack_start
         trap - EXIT INT TERM HUP

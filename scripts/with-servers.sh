@@ -14,9 +14,7 @@ unset ${!PG*}
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush.XXXXXX")
 stop_servers() {
-    # A second Ctrl-C must not end the clean-up.
-    trap '' INT TERM HUP
-    trap - EXIT
+    ignore_signals
     # It may still be starting.
     if [ -n "${postgres:-}" ]; then kill "$postgres" 2>/dev/null && wait "$postgres" || true; fi
     "$here/rabbitmq.sh" stop "$folder/rabbitmq" >/dev/null 2>&1 || true
@@ -24,8 +22,7 @@ stop_servers() {
     rm -rf "$folder"
 }
 trap stop_servers EXIT
-trap 'exit_once 130' INT
-trap 'exit_once 143' TERM
+exit_at_signals
 
 start=$SECONDS
 amqp_port=$(free_ports 3)

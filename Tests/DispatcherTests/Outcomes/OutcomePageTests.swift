@@ -8,39 +8,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OutcomePageTests {
     private let bench = OutcomeBench()
 
-    /// A store that fails to store outcomes once.
-    private final class StumblingStore: OutcomeStore {
-        private let store: MemoryStore
-        private let hasFailed = Mutex(false)
-
-        init(_ store: MemoryStore) { self.store = store }
-
-        func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
-            try await store.leaseOutcomes(holder: holder, now: now, until: until)
-        }
-
-        func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
-            try await store.saveOutcomes(holder: holder, cursors: cursors, until: until)
-        }
-
-        func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
-            try await store.awaitingOutcome(query)
-        }
-
-        func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
-            let isFirst = hasFailed.withLock { hasFailed in
-                defer { hasFailed = true }
-                return !hasFailed
-            }
-            if isFirst { throw StorageError(.timeout, "failed by the test") }
-            try await store.recordOutcomes(outcomes)
-        }
-    }
-
-    /// A store that refuses the outcomes of one notification.
-    private struct RefusingStore: OutcomeStore {
+    /// A store that does not take all outcomes.
+    private struct FailingStore: OutcomeStore {
         let store: MemoryStore
-        let refused: NotificationID
+        /// Why outcomes are not stored; `nil` to store them.
+        let failure: @Sendable ([DeliveryOutcomes]) -> StorageError?
 
         func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
             try await store.leaseOutcomes(holder: holder, now: now, until: until)
@@ -55,7 +27,7 @@ import Testing
         }
 
         func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
-            if outcomes.contains(where: { $0.id == refused }) { throw StorageError(.failed, "refused by the test") }
+            if let failure = failure(outcomes) { throw failure }
             try await store.recordOutcomes(outcomes)
         }
     }
@@ -65,8 +37,9 @@ import Testing
         let ids = [try await bench.push([.apple: "a"]), try await bench.push([.apple: "b"])]
         for message in ["a", "b"] { bench.hub.tell(message, ["Success": 1]) }
         let watch = OutcomeWatch(
-            store: RefusingStore(store: bench.store, refused: ids[0]), hub: bench.hub, logger: bench.lines.logger,
-            clock: { clock.now })
+            store: FailingStore(store: bench.store) { outcomes in
+                outcomes.contains { $0.id == ids[0] } ? StorageError(.failed, "refused by the test") : nil
+            }, hub: bench.hub, logger: bench.lines.logger, clock: { clock.now })
         clock.set(bench.at(20))
         _ = await watch.sweep()
         #expect(try await bench.outcomes(ids[0]) == [nil])
@@ -86,8 +59,13 @@ import Testing
 
     @Test func anOutcomeCountsOnceItIsStored() async throws {
         let (clock, counted) = (bench.clock, Counted())
+        // The first call fails.
+        let hasFailed = Atomic(false)
+        let stumbling = FailingStore(store: bench.store) { _ in
+            hasFailed.exchange(true, ordering: .relaxed) ? nil : StorageError(.timeout, "failed by the test")
+        }
         let watch = OutcomeWatch(
-            store: StumblingStore(bench.store), hub: bench.hub, logger: bench.lines.logger,
+            store: stumbling, hub: bench.hub, logger: bench.lines.logger,
             count: { counted.add($0, $1) }, clock: { clock.now })
         let id = try await bench.push([.apple: "a"])
         bench.hub.tell("a", ["Success": 1])
