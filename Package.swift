@@ -335,10 +335,38 @@ let package = Package(
     ]
 )
 
-// Tools/ is a package of its own, and one package sees only the products of another. `make tools` asks for these.
+// The tools in Tools/: `make tools` and `make test` ask for them, so that `swift build` compiles the five programs alone.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
-    let modules = ["SecurePushCore", "Storage", "Messaging", "NotificationHubs", "AMQP", "StackKit"]
-    package.products += modules.map { .library(name: $0, targets: [$0]) }
+    func tool(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
+        .executableTarget(name: name, dependencies: dependencies, path: "Tools/\(path)", swiftSettings: settings)
+    }
+    package.products += [
+        .executable(name: "chaos", targets: ["Chaos"]), .executable(name: "vectors", targets: ["Vectors"]),
+        .executable(name: "benchmark-seed", targets: ["BenchmarkSeed"]),
+    ]
+    package.targets += [
+        // Fills the store and declares the queues before a measurement; see docs/explanation/benchmarks.md.
+        tool("BenchmarkSeed", "Seed", ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle]),
+
+        // Writes the test vectors of the SDKs; see Clients/vectors/README.md.
+        tool("Vectors", "Vectors", ["SecurePushCore", "NotificationHubs", securePushEnvelope]),
+        .testTarget(
+            name: "VectorsTests", dependencies: ["Vectors", "SecurePushCore"], path: "Tools/Tests/VectorsTests",
+            swiftSettings: settings),
+
+        // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
+        .target(
+            name: "ChaosChecker", dependencies: ["StackKit"], path: "Tools/ChaosChecker", swiftSettings: settings),
+        tool(
+            "Chaos", "Chaos",
+            [
+                "ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
+                argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
+            ]),
+        .testTarget(
+            name: "ChaosTests", dependencies: ["ChaosChecker", "StackKit"], path: "Tools/Tests/ChaosTests",
+            swiftSettings: settings),
+    ]
 }
 
 // `make bench` counts the instructions of hot paths in a release build, also of what a module keeps to itself. So these

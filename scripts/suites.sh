@@ -4,8 +4,7 @@
 # One after another and not all at once: many suites start servers or keep every thread busy on purpose, and have a
 # limit of minutes, so that a hang is named. Within a target they run in parallel, except for the end-to-end tests.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-cd "$here/.."
+cd "$(dirname "$0")/.."
 
 limit=1200 # seconds for one target, so that what hangs is named
 passed=0 failed=0 broken=()
@@ -15,10 +14,7 @@ trap 'rm -f "$output" "$issues"' EXIT
 
 for folder in Tests/*Tests Tools/Tests/*Tests Clients/Swift/Tests/*Tests; do
     target=$(basename "$folder")
-    case $folder in
-        Tools/*) test=("$here/tools.sh" test) ;;
-        *) test=(swift test) ;;
-    esac
+    test=(swift test)
     # Each of these tests starts processes and servers of its own; several at once starve each other on two cores.
     case $target in EndToEndTests) test+=(--no-parallel) ;; esac
     start=$SECONDS result=0

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.."
 
 timed "install" "$here/install-dependencies.sh" test
+export SECUREPUSH_TOOLS=1 # the tools are tested too
 timed "build" swift build --build-tests
-timed "build tools" "$here/tools.sh" build --build-tests
 if [ $# -gt 0 ]; then exec "$here/with-servers.sh" swift test --skip-build "$@"; fi
 exec "$here/with-servers.sh" "$here/suites.sh"

@@ -1,9 +1,9 @@
-public import SecurePushCore
+import SecurePushCore
 
 /// Why a file or a setting of credentials cannot be used, for the operator.
-public struct AuthenticationSetupError: CodedError {
+package struct AuthenticationSetupError: CodedError {
     /// The kinds of ``AuthenticationSetupError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// The file is missing or cannot be read.
         case unreadable
         /// The file cannot be written.
@@ -21,21 +21,21 @@ public struct AuthenticationSetupError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "authentication setup" }
+    package static var domain: String { "authentication setup" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// The error and its place, in one line and without secrets.
-    public var message: String
+    package var message: String
     /// The line of the file, from 1, if it is known.
-    public var line: Int?
+    package var line: Int?
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, _ message: String, line: Int? = nil) {
+    package init(_ code: Code, _ message: String, line: Int? = nil) {
         self.code = code
         self.message = message
         self.line = line
     }
 
-    public var description: String { line.map { "line \($0): \(message)" } ?? message }
+    package var description: String { line.map { "line \($0): \(message)" } ?? message }
 }

@@ -1,31 +1,31 @@
 import SecurePushCore
-public import ServiceConfiguration
+package import ServiceConfiguration
 
 /// How users are authenticated: the `AUTH_…` settings. Every part may be absent. Without any of them nobody has access.
-public struct UserAuthenticationConfiguration: Sendable {
+package struct UserAuthenticationConfiguration: Sendable {
     /// The file of a JSON Web Key Set (RFC 7517) for verifying tokens; read again when it changes.
-    public var jwksFile: String?
+    package var jwksFile: String?
     /// The URL of a key set: https, or http on loopback.
-    public var jwksURL: String?
+    package var jwksURL: String?
     /// Whether the URL may be http to another machine.
-    public var isInsecureJWKSAllowed = false
+    package var isInsecureJWKSAllowed = false
     /// The trusted authorities and the proxy for the URL.
-    public var outgoing = OutgoingConfiguration()
+    package var outgoing = OutgoingConfiguration()
     /// The `iss` that tokens must have, if any.
-    public var issuer: String?
+    package var issuer: String?
     /// The `aud` that tokens must have or contain, if any.
-    public var audience: String?
+    package var audience: String?
     /// The file of ``UsersFile``, for Basic credentials; read again when it changes.
-    public var usersFile: String?
+    package var usersFile: String?
     /// The file of the key for issuing tokens (PKCS#8 PEM, P-256). These tokens are accepted too.
-    public var signingKeyFile: String?
+    package var signingKeyFile: String?
     /// How long tokens issued here are valid, in whole seconds.
-    public var tokenTTL: Duration
+    package var tokenTTL: Duration
     /// How long a refresh token is valid; `nil` if none are issued.
-    public var refreshTTL: Duration?
+    package var refreshTTL: Duration?
 
     /// Makes a configuration.
-    public init(
+    package init(
         jwksFile: String? = nil, jwksURL: String? = nil, issuer: String? = nil, audience: String? = nil,
         usersFile: String? = nil, signingKeyFile: String? = nil, tokenTTL: Duration = .seconds(3600),
         refreshTTL: Duration? = nil
@@ -41,15 +41,15 @@ public struct UserAuthenticationConfiguration: Sendable {
     }
 
     /// Whether any way of authenticating users is configured.
-    public var isUsable: Bool { jwksFile != nil || jwksURL != nil || usersFile != nil || signingKeyFile != nil }
+    package var isUsable: Bool { jwksFile != nil || jwksURL != nil || usersFile != nil || signingKeyFile != nil }
 
     /// Whether refresh tokens are wanted without the files that they need.
-    public var cannotRefresh: Bool { refreshTTL != nil && (signingKeyFile == nil || usersFile == nil) }
+    package var cannotRefresh: Bool { refreshTTL != nil && (signingKeyFile == nil || usersFile == nil) }
 }
 
 extension UserAuthenticationConfiguration {
     /// The settings for checking credentials.
-    public static var verifyingKeys: [any ConfigurationKeyDescription] {
+    package static var verifyingKeys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.authJWKSFile, ConfigurationKeys.authJWKSURL, ConfigurationKeys.authIssuer,
             ConfigurationKeys.authAudience, ConfigurationKeys.authUsersFile,
@@ -58,14 +58,14 @@ extension UserAuthenticationConfiguration {
     }
 
     /// All settings that ``read(_:)`` uses, for a service that issues tokens too.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         verifyingKeys + [ConfigurationKeys.authTokenTTL, ConfigurationKeys.authRefreshTTL]
     }
 
     /// Reads the `AUTH_…` settings.
     ///
     /// - Returns: `nil` if one of them is not valid; the reader has the issue.
-    public static func read(_ reader: inout ConfigurationReader) -> UserAuthenticationConfiguration? {
+    package static func read(_ reader: inout ConfigurationReader) -> UserAuthenticationConfiguration? {
         let before = reader.issues.count
         var configuration = UserAuthenticationConfiguration()
         configuration.jwksFile = reader.read(ConfigurationKeys.authJWKSFile)
@@ -88,7 +88,7 @@ extension UserAuthenticationConfiguration {
 extension UserAuthenticationConfiguration {
     /// Notes that refresh tokens are wanted without the files that they need. Only retrieval issues tokens; the other
     /// services may have `AUTH_REFRESH_TTL` in a shared environment.
-    public func checkRefreshing(_ reader: inout ConfigurationReader) {
+    package func checkRefreshing(_ reader: inout ConfigurationReader) {
         guard cannotRefresh else { return }
         reader.note(
             ConfigurationKeys.authRefreshTTL.name,
@@ -110,7 +110,7 @@ extension UserAuthenticationConfiguration {
     /// Makes an object of these settings that verifies or issues tokens.
     ///
     /// - Throws: ``ConfigurationError`` with the setting that cannot be used.
-    public func making<Made>(_ make: (Self) throws -> Made) throws(ConfigurationError) -> Made {
+    package func making<Made>(_ make: (Self) throws -> Made) throws(ConfigurationError) -> Made {
         do {
             return try make(self)
         } catch {

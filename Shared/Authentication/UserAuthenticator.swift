@@ -1,23 +1,23 @@
-public import Logging
-public import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 /// Authenticates users by a token (`Bearer`, RFC 6750 and 7519) or by a password (`Basic`, RFC 7617).
 ///
 /// The files are read again when they change. While one cannot be used, callers are refused with `unavailable`: at once
 /// if it was deleted, otherwise after one minute. The URL of the key set is fetched when the first token needs it.
 /// While it cannot be reached, its keys stay in use for one day at most.
-public final class UserAuthenticator: Sendable {
+package final class UserAuthenticator: Sendable {
     private let tokens: TokenVerifier
     private let passwords: PasswordVerifier?
     /// The files and the URL, for `/readyz`, metrics and SIGHUP.
-    public let sources: [ReloadableSource]
+    package let sources: [ReloadableSource]
     /// The challenges for a caller without credentials.
     private let challenges: [String]
 
     /// Reads the files.
     ///
     /// - Throws: an error that describes which file or URL cannot be used, and why.
-    public convenience init(configuration: UserAuthenticationConfiguration, logger: Logger) throws {
+    package convenience init(configuration: UserAuthenticationConfiguration, logger: Logger) throws {
         try self.init(
             configuration: configuration, logger: logger, now: { .now }, instant: { ContinuousClock.now })
     }
@@ -53,7 +53,7 @@ public final class UserAuthenticator: Sendable {
     ///   - authorization: the value of the `Authorization` header.
     ///   - client: the address of the client, for the limits on wrong passwords.
     /// - Throws: ``AuthenticationError``, whose answer it describes.
-    public func authenticate(
+    package func authenticate(
         authorization: String?, from client: ClientAddress? = nil
     ) async throws(AuthenticationError) -> UserName {
         guard let authorization, let header = AuthorizationHeader(authorization) else { throw missing }
@@ -67,7 +67,7 @@ public final class UserAuthenticator: Sendable {
     /// The user of a token that was verified before and is still valid, without waiting.
     ///
     /// - Returns: `nil` for everything that ``authenticate(authorization:from:)`` has to decide.
-    public func remembered(authorization: String?) -> UserName? {
+    package func remembered(authorization: String?) -> UserName? {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .bearer else {
             return nil
         }
@@ -75,7 +75,7 @@ public final class UserAuthenticator: Sendable {
     }
 
     /// The same, but with a password only: for actions that a token must not allow, such as getting the next token.
-    public func authenticateByPassword(
+    package func authenticateByPassword(
         authorization: String?, from client: ClientAddress? = nil
     ) async throws(AuthenticationError) -> PasswordLogin {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .basic else {
@@ -110,11 +110,11 @@ public final class UserAuthenticator: Sendable {
 }
 
 /// A user whose password was right.
-public struct PasswordLogin: Sendable {
+package struct PasswordLogin: Sendable {
     /// The user.
-    public let user: UserName
+    package let user: UserName
     /// The fingerprint of the user's entry in `AUTH_USERS_FILE` that the password fits; see ``TokenClaims/userEntry``.
-    public let entry: String
+    package let entry: String
 }
 
 extension UserAuthenticationConfiguration {

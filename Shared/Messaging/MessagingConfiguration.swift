@@ -1,16 +1,16 @@
-public import AMQP
-public import ServiceConfiguration
+package import AMQP
+package import ServiceConfiguration
 
 /// The address of the broker, and the settings of the dispatch queues.
-public struct MessagingConfiguration: Sendable {
+package struct MessagingConfiguration: Sendable {
     /// The connection's settings: nodes, credentials, heartbeat, timeouts.
-    public var amqp: AMQPConfiguration
+    package var amqp: AMQPConfiguration
     /// The names and arguments of exchanges and queues.
-    public var topology: DispatchTopology
+    package var topology: DispatchTopology
     /// The number of unsettled deliveries after which the broker waits (`basic.qos`), 1 to 65535.
-    public var prefetch: Int
+    package var prefetch: Int
     /// How long a publish waits for its confirms.
-    public var publishTimeout: Duration = .seconds(5)
+    package var publishTimeout: Duration = .seconds(5)
 
     /// Checks the settings without connecting.
     ///
@@ -21,7 +21,7 @@ public struct MessagingConfiguration: Sendable {
     ///   - connectionName: the connection's name in the broker's management views.
     ///   - prefix: the prefix of the names of exchanges and queues.
     /// - Throws: ``MessagingConfigurationError``.
-    public init(
+    package init(
         amqpURL: String, retryDelays: [Duration], prefetch: Int = 256, connectionName: String,
         prefix: String = "securepush"
     ) throws(MessagingConfigurationError) {
@@ -42,19 +42,19 @@ public struct MessagingConfiguration: Sendable {
 
 extension MessagingConfiguration: CustomStringConvertible {
     /// The nodes without credentials, for logs.
-    public var description: String { amqp.endpoints }
+    package var description: String { amqp.endpoints }
 }
 
 /// A setting that cannot be used. Its message never holds a credential.
-public struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A description of the error.
-    public var message: String
-    public var description: String { message }
+    package var message: String
+    package var description: String { message }
 }
 
 extension MessagingConfiguration {
     /// The keys that ``read(_:prefetch:connectionName:)`` reads.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
             ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure, ConfigurationKeys.sslCertFile,
@@ -65,7 +65,7 @@ extension MessagingConfiguration {
     /// on loopback need verified TLS, unless `ALLOW_INSECURE` contains `amqp`.
     ///
     /// - Returns: `nil` if a value is invalid; the reader holds the issue.
-    public static func read(
+    package static func read(
         _ reader: inout ConfigurationReader, prefetch: Int, connectionName: String
     ) -> MessagingConfiguration? {
         let url = reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile)
@@ -91,49 +91,49 @@ extension MessagingConfiguration {
 
 /// The names and arguments of exchanges and queues. If the broker has one of them with other arguments, it refuses the
 /// declaration (406), and the services log which one.
-public struct DispatchTopology: Sendable, Hashable {
+package struct DispatchTopology: Sendable, Hashable {
     /// The routing key of the dispatch queue.
-    public static let dispatchKey = "dispatch"
+    package static let dispatchKey = "dispatch"
     /// The number of redeliveries after which the broker dead-letters a message. It only stops a message that crashes
     /// every dispatcher that takes it. Broker restarts, drains, kills and long database outages redeliver healthy
     /// messages too, and must never dead-letter one. RabbitMQ 4 would use 20 by default.
-    public static let deliveryLimit: Int64 = 10_000
+    package static let deliveryLimit: Int64 = 10_000
 
     /// The same for the dead-letter queue, where the broker drops a message that exceeds the limit. Each time an
     /// operator lists the queue is a redelivery, so the limit is practically infinite; RabbitMQ 4 would drop a dead
     /// letter after 20 listings.
-    public static let deadDeliveryLimit: Int64 = 1_000_000_000
+    package static let deadDeliveryLimit: Int64 = 1_000_000_000
 
     /// The prefix of every name.
-    public let prefix: String
+    package let prefix: String
     /// The delays of retries, with one queue each.
-    public let retryDelays: [Duration]
+    package let retryDelays: [Duration]
     /// Whether connecting declares exchanges and queues (`AMQP_DECLARE`), or only checks that they exist.
-    public var isDeclared = true
+    package var isDeclared = true
     /// Whether this service publishes new notifications. A dispatcher does not, and with least rights its user has no
     /// permission for ``exchange``, so it does not look for it either: RabbitMQ 4.2.7 and 4.3.1 would refuse that.
-    public var publishesNew = true
+    package var publishesNew = true
 
     /// A topology that is declared.
-    public init(retryDelays: [Duration], prefix: String = "securepush") {
+    package init(retryDelays: [Duration], prefix: String = "securepush") {
         self.retryDelays = retryDelays
         self.prefix = prefix
     }
 
     /// The exchange that routes to the dispatch queue.
-    public var exchange: String { "\(prefix).notifications" }
+    package var exchange: String { "\(prefix).notifications" }
     /// The queue that dispatchers consume.
-    public var dispatchQueue: String { "\(prefix).dispatch" }
+    package var dispatchQueue: String { "\(prefix).dispatch" }
     /// The dead-letter exchange.
-    public var deadExchange: String { "\(prefix).dead" }
+    package var deadExchange: String { "\(prefix).dead" }
     /// The dead-letter queue.
-    public var deadQueue: String { "\(prefix).dead" }
+    package var deadQueue: String { "\(prefix).dead" }
 
     /// The dispatch queue with its binding, as OpenTelemetry names a consumer's destination: `EXCHANGE:KEY:QUEUE`.
-    public var dispatchDestination: String { "\(exchange):\(Self.dispatchKey):\(dispatchQueue)" }
+    package var dispatchDestination: String { "\(exchange):\(Self.dispatchKey):\(dispatchQueue)" }
 
     /// The name of a delay queue: `securepush.retry.<seconds>`, with decimals such as `securepush.retry.0.5`.
-    public func retryQueue(delay: Duration) -> String {
+    package func retryQueue(delay: Duration) -> String {
         let milliseconds = DispatchTopology.milliseconds(delay)
         var decimals = String(milliseconds % 1000 + 1000).dropFirst()
         while decimals.last == "0" { decimals.removeLast() }
@@ -145,7 +145,7 @@ public struct DispatchTopology: Sendable, Hashable {
     }
 
     /// The exchanges, queues and bindings that publisher and consumer declare, or look up, on each connect.
-    public var declarations: AMQPTopology {
+    package var declarations: AMQPTopology {
         let retryQueues = Set(retryDelays).sorted().map { delay in
             AMQPTopology.Queue(retryQueue(delay: delay), arguments: retryArguments(delay))
         }

@@ -1,4 +1,4 @@
-public import AMQP
+package import AMQP
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -125,9 +125,9 @@ final class QueueLeaderWatch: Sendable {
 }
 
 /// The remedy for a quorum queue that has no leader.
-public enum LeaderlessQueue {
+package enum LeaderlessQueue {
     /// The remedy, with the command that triggers an election. Restarting the node does not help.
-    public static func remedy(_ queue: String, _ configuration: AMQPConfiguration) -> String {
+    package static func remedy(_ queue: String, _ configuration: AMQPConfiguration) -> String {
         // The virtual host as written in the endpoint of every node; Raft names begin with it.
         let virtualHost = configuration.endpoints.split(separator: "/").last.map(String.init) ?? "%2F"
         let election = "ra:trigger_election({'\(virtualHost)_\(queue)', node()})."

@@ -1,11 +1,11 @@
-public import AMQP
-public import SecurePushCore
+package import AMQP
+package import SecurePushCore
 
 /// The dead-letter queue in RabbitMQ, on one connection.
 ///
 /// Dead letters are read by `basic.get` without acknowledgement. Closing the connection requeues them, and so does a
 /// crash. RabbitMQ may deliver them in another order afterwards, which does not matter.
-public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
+package actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     private let connection: AMQPConnection
     private let queue: String
     private var held: [UInt64: AMQPDelivery] = [:]
@@ -18,7 +18,7 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     /// Connects without declaring anything.
     ///
     /// - Throws: ``AMQPError``, with code `notFound` if no service has declared the queue yet.
-    public static func open(_ configuration: MessagingConfiguration) async throws(AMQPError) -> RabbitMQDeadLetterQueue
+    package static func open(_ configuration: MessagingConfiguration) async throws(AMQPError) -> RabbitMQDeadLetterQueue
     {
         let connection = try await AMQPConnection.open(configuration.amqp, limits: DispatchMessage.limits)
         let queue = RabbitMQDeadLetterQueue(connection, queue: configuration.topology.deadQueue)
@@ -32,26 +32,26 @@ public actor RabbitMQDeadLetterQueue: DeadLetterQueue {
     }
 
     /// The number of ready dead letters.
-    public func count() async throws -> Int { try await connection.inspect(queue: queue).messages }
+    package func count() async throws -> Int { try await connection.inspect(queue: queue).messages }
 
     /// The next dead letter; `nil` if there are no more.
-    public func next() async throws -> DeadLetter? {
+    package func next() async throws -> DeadLetter? {
         guard let delivery = try await connection.get(queue: queue) else { return nil }
         held[delivery.tag] = delivery
         return DeadLetter(delivery)
     }
 
     /// Removes a dead letter for good.
-    public func remove(_ letter: DeadLetter) async throws {
+    package func remove(_ letter: DeadLetter) async throws {
         guard let delivery = held.removeValue(forKey: letter.tag) else { return }
         try await connection.acknowledge(delivery)
     }
 
     /// Removes all ready dead letters; returns how many.
-    public func purge() async throws -> Int { try await connection.purge(queue: queue) }
+    package func purge() async throws -> Int { try await connection.purge(queue: queue) }
 
     /// Closes the connection, which requeues all dead letters that were not removed.
-    public func close() async {
+    package func close() async {
         held = [:]
         await connection.close()
     }

@@ -1,7 +1,7 @@
 import AMQP
-public import Logging
-public import SecurePushCore
-public import ServiceLifecycle
+package import Logging
+package import SecurePushCore
+import ServiceLifecycle
 import Synchronization
 
 /// Consumes the dispatch queue.
@@ -11,7 +11,7 @@ import Synchronization
 /// not held, so such a message is rejected instead: the broker moves all of it by the queue's arguments, and its size
 /// shows the reason. Headers above ``DispatchMessage/maxHeaderBytes`` are dropped when a message is moved: together
 /// with the headers that the broker adds they might not fit a frame, and then nobody could read the queue.
-public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
+package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     private struct Key: Hashable {
         var tag: UInt64
         var epoch: UInt64
@@ -33,7 +33,7 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     /// Starts the connection's thread; ``run()`` connects.
     ///
     /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
-    public init(configuration: MessagingConfiguration, logger: Logger) throws {
+    package init(configuration: MessagingConfiguration, logger: Logger) throws {
         topology = configuration.topology
         consumer = try AMQPConsumer(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
@@ -42,16 +42,16 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     }
 
     /// Consumes until graceful shutdown or cancellation; see ``AMQPConsumer/run()``.
-    public func run() async { await consumer.run() }
+    package func run() async { await consumer.run() }
 
     /// Whether deliveries can arrive now.
-    public var isConnected: Bool { consumer.isConnected }
+    package var isConnected: Bool { consumer.isConnected }
 
     /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
-    public var problem: String? { consumer.problem }
+    package var problem: String? { consumer.problem }
 
     /// The deliveries that have arrived, at most `limit`; waits while there are none. `nil` after shutdown.
-    public func next(limit: Int) async -> [DispatchDelivery]? {
+    package func next(limit: Int) async -> [DispatchDelivery]? {
         await consumer.next(limit: limit)?.map { delivery in
             var message: DispatchMessage?
             do throws(UnreadableMessage) {
@@ -65,12 +65,12 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     }
 
     /// Removes deliveries from the queue; dead-letters those that could not be read. Returns at once.
-    public func acknowledge(_ deliveries: [DispatchDelivery]) {
+    package func acknowledge(_ deliveries: [DispatchDelivery]) {
         consumer.acknowledge(deadLetteringUnreadable(deliveries))
     }
 
     /// The same for deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
-    public func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
+    package func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
         consumer.acknowledgeLater(deadLetteringUnreadable(deliveries))
     }
 
@@ -89,7 +89,7 @@ public final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     }
 
     /// Returns deliveries to the queue. Returns at once.
-    public func requeue(_ deliveries: [DispatchDelivery]) {
+    package func requeue(_ deliveries: [DispatchDelivery]) {
         for delivery in deliveries where delivery.message == nil { _ = take(delivery) }
         consumer.requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
     }

@@ -1,11 +1,11 @@
 import AMQP
-public import Logging
-public import SecurePushCore
-public import ServiceLifecycle
-public import Tracing
+package import Logging
+package import SecurePushCore
+import ServiceLifecycle
+package import Tracing
 
 /// Publishes IDs to RabbitMQ with confirms. A message that no queue accepts is a failure.
-public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
+package final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     private let publisher: AMQPPublisher
     private let topology: DispatchTopology
     private let leaders: QueueLeaderWatch
@@ -15,7 +15,7 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     ///
     /// - Parameter tracer: makes a span for each message; `nil` for none.
     /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
-    public init(configuration: MessagingConfiguration, tracer: (any Tracer)? = nil, logger: Logger) throws {
+    package init(configuration: MessagingConfiguration, tracer: (any Tracer)? = nil, logger: Logger) throws {
         topology = configuration.topology
         spans = tracer.map { PublishSpans(tracer: $0, configuration: configuration) }
         publisher = try AMQPPublisher(
@@ -26,22 +26,22 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     }
 
     /// Keeps the connection open, and watches the queues and their leaders, until graceful shutdown or cancellation.
-    public func run() async {
+    package func run() async {
         async let watch: Void = leaders.run()
         await publisher.run()
         await watch
     }
 
     /// Whether a publish can be expected to succeed now.
-    public var isConnected: Bool { publisher.isConnected }
+    package var isConnected: Bool { publisher.isConnected }
 
     /// The thread of the connection; see ``AMQPPublisher/executor``.
-    public var executor: (any TaskExecutor)? { publisher.executor }
+    package var executor: (any TaskExecutor)? { publisher.executor }
 
     /// Why messages are not delivered, and the remedy, for an operator; `nil` if there is no problem. Reports a binding
     /// or a queue that is missing, and a queue without a leader, even while ``isConnected`` is true, because the other
     /// queues still work.
-    public var problem: String? {
+    package var problem: String? {
         if let problem = publisher.problem { return problem }
         guard let reason = publisher.unroutable else { return leaders.problem }
         let remedy =
@@ -52,7 +52,7 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
     }
 
     /// Publishes messages, in order, and waits for the confirm of each; returns one result per message.
-    public func publish(
+    package func publish(
         _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
         guard let spans else { return await publishUntraced(messages) }
@@ -79,26 +79,26 @@ public final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
 /// It has its own connection, opened at the first question. On the publisher's connection a missing queue would close
 /// the channel; a queue without a leader, or a broker that stopped reading because of an alarm, would close the
 /// connection with all messages that are not confirmed yet.
-public actor RabbitMQDispatchGauge: DispatchGauge, Service {
+package actor RabbitMQDispatchGauge: DispatchGauge, Service {
     private let configuration: MessagingConfiguration
     private let logger: Logger
     private var connection: AMQPConnection?
 
     /// Connects at the first question.
-    public init(configuration: MessagingConfiguration, logger: Logger) {
+    package init(configuration: MessagingConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
     }
 
     /// Waits for the shutdown, and closes the connection.
-    public func run() async {
+    package func run() async {
         try? await gracefulShutdown()
         await connection?.close()
         connection = nil
     }
 
     /// The number of ready messages; `nil` if the broker does not answer.
-    public func readyDispatches() async -> Int? {
+    package func readyDispatches() async -> Int? {
         do {
             return try await open().inspect(queue: configuration.topology.dispatchQueue).messages
         } catch {

@@ -1,13 +1,13 @@
 import AMQP
-public import SecurePushCore
-public import ServiceLifecycle
+package import SecurePushCore
+import ServiceLifecycle
 import Synchronization
 
 /// Asks RabbitMQ for the messages and consumers of all queues, by passive declarations on a connection of its own.
 ///
 /// RabbitMQ refuses a passive declaration to a user without any right on the queue, from version 4.2.7 on. Such a queue
 /// has a problem instead of numbers, and the other queues are asked all the same.
-public actor RabbitMQQueueReadings: QueueReadings, Service {
+package actor RabbitMQQueueReadings: QueueReadings, Service {
     /// The time for the answers of all queues together. No further queue is asked after it.
     static let patience = Duration.seconds(3)
 
@@ -24,7 +24,7 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
     private let waiting = Mutex<[UInt64: Caller]>([:])
 
     /// Connects at the first question.
-    public init(configuration: MessagingConfiguration) {
+    package init(configuration: MessagingConfiguration) {
         var amqp = configuration.amqp
         // A person waits for the answer.
         amqp.connectTimeout = .seconds(1)
@@ -46,7 +46,7 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
     }
 
     /// Waits for the shutdown, and closes the connection.
-    public func run() async {
+    package func run() async {
         try? await gracefulShutdown()
         await connection?.close()
         connection = nil
@@ -61,7 +61,7 @@ public actor RabbitMQQueueReadings: QueueReadings, Service {
     /// soon as its task is cancelled.
     ///
     /// - Throws: ``AMQPError`` if there is no connection, or if the queues do not answer in time; `CancellationError`.
-    public func queues() async throws -> [QueueReading] {
+    package func queues() async throws -> [QueueReading] {
         if !isAsking {
             isAsking = true
             Task { await answer() }

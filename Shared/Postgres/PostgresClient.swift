@@ -1,13 +1,13 @@
-public import Logging
+package import Logging
 import Metrics
-public import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 import ThreadExecutor
 
 /// A pool of connections to one database, which ``run()`` keeps open.
-public final class PostgresClient: Service {
+package final class PostgresClient: Service {
     /// Is told of a statement that succeeded (`nil`), or why it failed.
-    public typealias Observer = @Sendable (PostgresError?, PostgresStatement, PostgresParameters) -> Void
+    package typealias Observer = @Sendable (PostgresError?, PostgresStatement, PostgresParameters) -> Void
 
     private let connections: [PostgresConnection]
     private let logger: Logger
@@ -22,7 +22,7 @@ public final class PostgresClient: Service {
     ///   - connections: the number of connections. Each has a thread here, and a process at the server.
     ///   - observer: called after each statement, before its caller gets the result; must not block.
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
-    public init(
+    package init(
         configuration: PostgresConfiguration, connections: Int = 4, logger: Logger,
         observer: @escaping Observer = { _, _, _ in }
     ) throws(PostgresError) {
@@ -34,15 +34,15 @@ public final class PostgresClient: Service {
     }
 
     /// Whether a query can be expected to succeed now.
-    public var isConnected: Bool { connections.contains { $0.isConnected } }
+    package var isConnected: Bool { connections.contains { $0.isConnected } }
 
     /// Whether there is no connection because the database cannot be written to.
-    public var isReadOnly: Bool { !isConnected && problems.withLock { $0.isReadOnly } }
+    package var isReadOnly: Bool { !isConnected && problems.withLock { $0.isReadOnly } }
 
     /// Runs a statement as its own transaction, on the connection with the fewest queries in flight.
     ///
     /// - Throws: ``PostgresError``, with code `unavailable` at once while there is no connection; `CancellationError`.
-    public func query(
+    package func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
         guard let connection = leastBusy() else { throw PostgresError.notConnected }
@@ -61,7 +61,7 @@ public final class PostgresClient: Service {
     /// - Parameter completion: called exactly once, on the thread of the connection; while there is no connection, at
     ///   once on the caller's thread, with code `unavailable`. It must not block. From the connection's thread the next
     ///   query is sent without another wake-up.
-    public func query(
+    package func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters(),
         then completion: @escaping @Sendable (Result<PostgresResult, PostgresError>) -> Void
     ) {
@@ -77,12 +77,12 @@ public final class PostgresClient: Service {
     }
 
     /// Opens all connections, and reopens those that break, until graceful shutdown or cancellation; then closes all.
-    public func run() async {
+    package func run() async {
         await cancelWhenGracefulShutdown { await self.runUntilCancelled() }
     }
 
     /// Like ``run()``, but ignores graceful shutdown, so that its owner can still finish queries then.
-    public func runUntilCancelled() async {
+    package func runUntilCancelled() async {
         await withDiscardingTaskGroup { group in
             for connection in connections { group.addTask { await self.keepOpen(connection) } }
         }

@@ -5,32 +5,32 @@ import Darwin
 #endif
 
 /// The address of a PostgreSQL server, and the time limits for it.
-public struct PostgresConfiguration: Sendable {
+package struct PostgresConfiguration: Sendable {
     /// A connection URI or keyword string for libpq (PostgreSQL's manual, 34.1.1), with `sslmode`, `sslrootcert`,
     /// `target_session_attrs` and other keywords. It may hold a password.
     let uri: String
     private let shown: String
     /// Whether the URI names the schemas to use, in its `options`.
-    public let namesSearchPath: Bool
+    package let namesSearchPath: Bool
     /// The hosts that are reached by TCP without certificate verification (`sslmode` below `verify-ca`).
-    public let unverifiedHosts: [String]
+    package let unverifiedHosts: [String]
 
     /// The time limit for connecting, including name resolution, for all hosts of the URI together: the URI's
     /// `connect_timeout`, or 5 s.
-    public var connectTimeout: Duration
+    package var connectTimeout: Duration
     /// How long a query may wait for its result before the connection is closed; 10 s.
-    public var queryTimeout: Duration = .seconds(10)
+    package var queryTimeout: Duration = .seconds(10)
     /// When the server cancels a statement (`statement_timeout`); 10 s, `nil` for never.
-    public var statementTimeout: Duration? = .seconds(10)
+    package var statementTimeout: Duration? = .seconds(10)
     /// The `application_name` in `pg_stat_activity`, unless the URI names another.
-    public var applicationName = "securepush"
+    package var applicationName = "securepush"
     /// More server settings for each session, such as `jit`. They are set besides ``PostgresSession/settings``.
-    public var runtimeParameters: [String: String] = [:]
+    package var runtimeParameters: [String: String] = [:]
 
     /// Checks the URI without connecting.
     ///
     /// - Throws: ``PostgresError`` with code `invalid`; its message does not repeat the URI.
-    public init(uri: String) throws(PostgresError) {
+    package init(uri: String) throws(PostgresError) {
         let options = try ConnectionString.parse(uri)
         // libpq ends a password at the first @, / or ?, and would take the rest for the host or the database.
         let isShifted = uri.contains("://") && Self.hasStrayAt(uri)
@@ -88,11 +88,11 @@ public struct PostgresConfiguration: Sendable {
 
 extension PostgresConfiguration: CustomStringConvertible {
     /// Host, port and database, without credentials.
-    public var description: String { shown }
+    package var description: String { shown }
 }
 
 extension PostgresConfiguration: CustomDebugStringConvertible, CustomReflectable {
-    public var debugDescription: String { shown }
+    package var debugDescription: String { shown }
     // Without this, `dump` and the messages of failed tests would show the URI.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -8,7 +8,7 @@ extension PostgresConnection {
     ///
     /// - Throws: ``PostgresError``, or `CancellationError`: a query that was sent is still executed, but its result is
     ///   ignored.
-    public nonisolated func query(
+    package nonisolated func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters()
     ) async throws -> PostgresResult {
         try Task.checkCancellation()
@@ -21,7 +21,7 @@ extension PostgresConnection {
     ///
     /// - Parameter completion: called exactly once, on the connection's thread, or where the connection is released. It
     ///   must not block. With code `unavailable`, nothing was sent.
-    public nonisolated func query(
+    package nonisolated func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters = PostgresParameters(),
         then completion: @escaping Completion
     ) {
@@ -39,7 +39,7 @@ extension PostgresConnection {
     /// meanwhile.
     ///
     /// - Throws: ``PostgresError``, or the error that `body` throws; the transaction is rolled back then.
-    public nonisolated func withTransaction<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+    package nonisolated func withTransaction<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         _ = try await query(.begin)
         do {
             let value = try await body()
@@ -57,7 +57,7 @@ extension PostgresConnection {
     /// Runs statements without parameters, in order, such as those of a migration.
     ///
     /// - Throws: ``PostgresError`` of the first statement that fails, or `CancellationError`.
-    public nonisolated func execute(_ statements: [String]) async throws {
+    package nonisolated func execute(_ statements: [String]) async throws {
         for sql in statements { _ = try await query(PostgresStatement(sql, isPrepared: false)) }
     }
 

@@ -1,13 +1,13 @@
 import Logging
 import Synchronization
-public import ThreadExecutor
+package import ThreadExecutor
 
 /// One connection to a PostgreSQL server, in pipeline mode, on a thread of its own.
 ///
 /// libpq's handle is not thread-safe and may block while connecting, so it is used on this actor's thread only. Many
 /// queries can be in flight at once: each is sent at once, and the results arrive in the same order. After a connection
 /// broke, ``connect()`` opens it again; ``PostgresClient`` does so.
-public actor PostgresConnection {
+package actor PostgresConnection {
     enum Phase {
         case idle
         case connecting(ConnectionHandle, Connecting)
@@ -24,7 +24,7 @@ public actor PostgresConnection {
     }
 
     /// Receives the result of a query.
-    public typealias Completion = @Sendable (Result<PostgresResult, PostgresError>) -> Void
+    package typealias Completion = @Sendable (Result<PostgresResult, PostgresError>) -> Void
 
     /// The state that any thread may read.
     final class Status: Sendable {
@@ -34,7 +34,7 @@ public actor PostgresConnection {
     }
 
     /// The settings of this connection.
-    public nonisolated let configuration: PostgresConfiguration
+    package nonisolated let configuration: PostgresConfiguration
     nonisolated let status = Status()
     nonisolated let executor: ThreadExecutor
     /// The queries that the thread has not taken yet. It takes all of them whenever it is about to wait. The callers
@@ -46,12 +46,12 @@ public actor PostgresConnection {
     var lossPromises: [QueryPromise<PostgresError>] = []
 
     /// The executor with the connection's own thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Starts the thread; does not connect yet.
     ///
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
-    public init(configuration: PostgresConfiguration) throws(PostgresError) {
+    package init(configuration: PostgresConfiguration) throws(PostgresError) {
         self.configuration = configuration
         do {
             executor = try ThreadExecutor(name: "postgres")
@@ -71,19 +71,19 @@ public actor PostgresConnection {
     }
 
     /// Whether queries can be sent.
-    public nonisolated var isConnected: Bool { status.isConnected.load(ordering: .relaxed) }
+    package nonisolated var isConnected: Bool { status.isConnected.load(ordering: .relaxed) }
 
     /// The ID of the server process for this connection (`pid` in `pg_stat_activity`); `nil` while not connected.
-    public var serverProcess: Int32? {
+    package var serverProcess: Int32? {
         guard case .connected(let handle) = phase else { return nil }
         return handle.serverProcess
     }
 
     /// The number of queries that were sent and have no result yet.
-    public var inFlight: Int { pipeline.count }
+    package var inFlight: Int { pipeline.count }
 
     /// Closes the connection for good; queries in flight fail.
-    public func close() {
+    package func close() {
         disconnect(PostgresError(.connectionLost, "The connection was closed."))
         phase = .closed
     }
@@ -110,7 +110,7 @@ extension PostgresConnection {
     ///
     /// - Throws: ``PostgresError`` with code `unavailable`, also if the server refuses the credentials or is read-only
     ///   (``PostgresError/isReadOnly``); `invalid` for a database with another encoding than UTF-8.
-    public func connect() async throws {
+    package func connect() async throws {
         try Task.checkCancellation()
         guard case .idle = phase else {
             throw PostgresError(.invalid, "The connection is closed, or already connected.")
@@ -131,7 +131,7 @@ extension PostgresConnection {
     /// Waits until the connection is lost, and returns why; returns at once while there is no connection.
     ///
     /// - Throws: `CancellationError`.
-    public func waitUntilLost() async throws -> PostgresError {
+    package func waitUntilLost() async throws -> PostgresError {
         guard case .connected = phase else { return PostgresError(.unavailable, "There is no connection.") }
         let promise = QueryPromise<PostgresError>()
         lossPromises.append(promise)
@@ -156,12 +156,12 @@ extension PostgresConnection {
 // The thread's calls run on the actor's own executor, so they may use its state.
 extension PostgresConnection: ThreadExecutor.Client {
     /// For the thread: sends queries, and returns what ends the next wait.
-    public nonisolated func prepareToWait() -> ThreadExecutor.Interest {
+    package nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { $0.interest() }
     }
 
     /// For the thread: reads results, and checks deadlines.
-    public nonisolated func waitEnded(readable: Bool, writable: Bool) {
+    package nonisolated func waitEnded(readable: Bool, writable: Bool) {
         assumeIsolated { $0.serve(readable: readable, writable: writable) }
     }
 

@@ -1,37 +1,38 @@
 /// A failure of a query or of a connection to PostgreSQL.
-public struct PostgresError: Error, Sendable, Hashable {
+@usableFromInline
+package struct PostgresError: Error, Sendable, Hashable {
     /// The kind of a failure.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String { case invalid, unavailable, connectionLost, timeout, server, decoding }
         private var value: Value
         private init(_ value: Value) { self.value = value }
 
         /// An invalid configuration or call; nothing was sent.
-        public static let invalid = Code(.invalid)
+        package static let invalid = Code(.invalid)
         /// There is no connection, or it could not be opened. Nothing was sent.
-        public static let unavailable = Code(.unavailable)
+        package static let unavailable = Code(.unavailable)
         /// The connection broke after the query was sent: it may have been executed.
-        public static let connectionLost = Code(.connectionLost)
+        package static let connectionLost = Code(.connectionLost)
         /// No result in time: the query may have been executed, unless ``PostgresError/sqlState`` says that the server
         /// cancelled it.
-        public static let timeout = Code(.timeout)
+        package static let timeout = Code(.timeout)
         /// The server rejected the query, see ``PostgresError/sqlState``. Its transaction was rolled back.
-        public static let server = Code(.server)
+        package static let server = Code(.server)
         /// A value in the result has another type than the program expects.
-        public static let decoding = Code(.decoding)
+        package static let decoding = Code(.decoding)
 
-        public var description: String { value.rawValue }
+        @usableFromInline package var description: String { value.rawValue }
     }
 
     /// The kind of failure.
-    public var code: Code
+    package var code: Code
     /// The server's SQLSTATE (PostgreSQL's manual, appendix A), if the server answered.
-    public var sqlState: String?
+    package var sqlState: String?
     /// A description of the error for an operator. It never contains a parameter's value or a password.
-    public var message: String
+    package var message: String
 
     /// An error with its kind and a message for an operator.
-    public init(_ code: Code, sqlState: String? = nil, _ message: String) {
+    package init(_ code: Code, sqlState: String? = nil, _ message: String) {
         self.code = code
         self.sqlState = sqlState
         self.message = message
@@ -39,7 +40,7 @@ public struct PostgresError: Error, Sendable, Hashable {
 }
 
 extension PostgresError: CustomStringConvertible {
-    public var description: String {
+    @usableFromInline package var description: String {
         guard let sqlState else { return "postgres \(code): \(message)" }
         return "postgres \(code) \(sqlState): \(message)"
     }

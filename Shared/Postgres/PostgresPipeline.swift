@@ -129,9 +129,9 @@ extension PostgresPipeline.Entry: Sendable where Query: Sendable, Reply: Sendabl
 /// A statement's text with a number, by which each connection prepares it only once.
 ///
 /// Create each statement once and keep it (`static let`): every value gets its own number.
-public struct PostgresStatement: Sendable {
+package struct PostgresStatement: Sendable {
     /// The SQL of one statement, with parameters as `$1`.
-    public let sql: String
+    package let sql: String
     let number: Int
     let isPrepared: Bool
 
@@ -140,7 +140,7 @@ public struct PostgresStatement: Sendable {
     /// A statement with its own number.
     ///
     /// - Parameter isPrepared: `false` for a statement that runs only once, such as one of a migration.
-    public init(_ sql: String, isPrepared: Bool = true) {
+    package init(_ sql: String, isPrepared: Bool = true) {
         self.sql = sql
         self.isPrepared = isPrepared
         number = PostgresStatement.count.add(1, ordering: .relaxed).newValue

@@ -107,7 +107,7 @@ extension PostgresError {
     static let lostAsReadOnly = PostgresError(.connectionLost, sqlState: readOnly.sqlState, readOnly.message)
 
     /// Whether the database cannot be written to: it is a standby, or set to read-only.
-    public var isReadOnly: Bool { sqlState == "25006" }
+    package var isReadOnly: Bool { sqlState == "25006" }
 
     /// Other encodings cannot hold every text, or hold bytes that are no text.
     static func wrongEncoding(_ encoding: String) -> PostgresError {

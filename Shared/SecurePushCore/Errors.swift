@@ -1,7 +1,7 @@
 /// An error with a code that programs act on and a message that people read.
 ///
 /// A message never holds a payload, a token, a credential or a key.
-public protocol CodedError: Error, CustomStringConvertible, Equatable {
+package protocol CodedError: Error, CustomStringConvertible, Equatable {
     /// The kinds of the error.
     associatedtype Code: Hashable, Sendable
 
@@ -15,13 +15,13 @@ public protocol CodedError: Error, CustomStringConvertible, Equatable {
 }
 
 extension CodedError {
-    public var description: String { "\(Self.domain) \(code): \(message)" }
+    package var description: String { "\(Self.domain) \(code): \(message)" }
 }
 
 /// Why a call of the store failed.
-public struct StorageError: CodedError {
+package struct StorageError: CodedError {
     /// The kinds of ``StorageError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// The store cannot be reached, or it is starting or stopping. Nothing was done.
         case unavailable
         /// Too much is waiting to be stored or read. Nothing was done.
@@ -39,29 +39,29 @@ public struct StorageError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "storage" }
+    package static var domain: String { "storage" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// A description of the error for an operator.
-    public var message: String
+    package var message: String
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     /// Whether the same call may succeed later.
-    public var isRetriable: Bool {
+    package var isRetriable: Bool {
         code == .unavailable || code == .overloaded || code == .connectionLost || code == .timeout
     }
 }
 
 /// Why the broker did not confirm a message. All of them can be retried: the outbox publishes the message again.
-public struct MessagingError: CodedError {
+package struct MessagingError: CodedError {
     /// The kinds of ``MessagingError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// There is no connection to the broker.
         case notConnected
         /// The broker accepts no messages (`connection.blocked`: a memory or disk alarm).
@@ -79,24 +79,24 @@ public struct MessagingError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "messaging" }
+    package static var domain: String { "messaging" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// A description of the error for an operator.
-    public var message: String
+    package var message: String
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
 /// Why a request to the hub failed. Sends have ``SendOutcome`` instead.
-public struct PushGatewayError: CodedError {
+package struct PushGatewayError: CodedError {
     /// The kinds of ``PushGatewayError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// 410: the hub has dropped this registration ID. The device has to create a new one.
         case gone
         /// 429, or 403 with `Retry-After`.
@@ -110,17 +110,17 @@ public struct PushGatewayError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "hub" }
+    package static var domain: String { "hub" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// A description of the error for an operator.
-    public var message: String
+    package var message: String
     /// How long the hub asks to wait, if it does.
-    public var retryAfter: Duration?
+    package var retryAfter: Duration?
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
+    package init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
         self.code = code
         self.message = message
         self.retryAfter = retryAfter
@@ -131,9 +131,9 @@ public struct PushGatewayError: CodedError {
 ///
 /// Answer 401 with each of ``challenges`` as a `WWW-Authenticate` value. Two codes have other answers:
 /// ``Code/unavailable`` is 503, and ``Code/throttled`` is 429 with ``retryAfter``.
-public struct AuthenticationError: CodedError {
+package struct AuthenticationError: CodedError {
     /// The kinds of ``AuthenticationError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// There are no credentials, or none of a scheme that this API accepts.
         case missing
         /// The credentials do not have the form of their scheme.
@@ -151,22 +151,22 @@ public struct AuthenticationError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "authentication" }
+    package static var domain: String { "authentication" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// A description of the error for the caller.
-    public var message: String
+    package var message: String
     /// The values of `WWW-Authenticate` (RFC 9110, section 11.6.1); empty for `unavailable`, `throttled` and `tooLong`.
-    public var challenges: [String]
+    package var challenges: [String]
     /// When the next attempt will be checked, for ``Code/throttled``.
-    public var retryAfter: Duration?
+    package var retryAfter: Duration?
     /// How long the answer is held back, because this client has sent many wrong passwords. Whoever answers waits, so
     /// that a held answer takes no place of a request that is worked on.
-    public var delay: Duration
+    package var delay: Duration
 
     /// Makes an error; `message` is for the caller.
-    public init(
+    package init(
         _ code: Code, _ message: String, challenges: [String] = [], retryAfter: Duration? = nil,
         delay: Duration = .zero
     ) {
@@ -178,7 +178,7 @@ public struct AuthenticationError: CodedError {
     }
 
     /// The same error with other challenges.
-    public func with(challenges: [String]) -> AuthenticationError {
+    package func with(challenges: [String]) -> AuthenticationError {
         var error = self
         error.challenges = challenges
         return error
@@ -186,9 +186,9 @@ public struct AuthenticationError: CodedError {
 }
 
 /// Why a payload cannot be sealed or opened.
-public struct PayloadError: CodedError {
+package struct PayloadError: CodedError {
     /// The kinds of ``PayloadError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// The key ring does not hold the key that the payload was sealed with.
         case unknownKey
         /// The payload was changed, or it was sealed for another notification or user.
@@ -200,24 +200,24 @@ public struct PayloadError: CodedError {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "payload" }
+    package static var domain: String { "payload" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// A description of the error for an operator.
-    public var message: String
+    package var message: String
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
 /// Why a file that the configuration names cannot be used.
-public struct FileError: CodedError, Hashable {
+package struct FileError: CodedError, Hashable {
     /// The kinds of ``FileError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// There is no file at the path.
         case missing
         /// The file exists and cannot be read.
@@ -227,21 +227,21 @@ public struct FileError: CodedError, Hashable {
     }
 
     /// See ``CodedError/domain``.
-    public static var domain: String { "file" }
+    package static var domain: String { "file" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// The path as the configuration gives it.
-    public var path: String
+    package var path: String
     /// The error and its remedy, for an operator.
-    public var message: String
+    package var message: String
 
     /// Makes an error; `message` is for an operator.
-    public init(_ code: Code, path: String, _ message: String) {
+    package init(_ code: Code, path: String, _ message: String) {
         self.code = code
         self.path = path
         self.message = message
     }
 
-    public var description: String { "\(path): \(message)" }
+    package var description: String { "\(path): \(message)" }
 }

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// The bytes of an IP address. An IPv4-mapped IPv6 address is the IPv4 address.
-public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
+package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16.
     let bytes: [UInt8]
 
@@ -16,7 +16,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// Reads an address as `inet_pton` does: no port, no zone, no leading zeros. It may be in brackets.
     ///
     /// - Returns: `nil` for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard let bytes = Self.bytes(of: text) else { return nil }
         self.init(bytes: bytes)
     }
@@ -42,7 +42,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The usual text, as `inet_ntop` writes it.
-    public var description: String {
+    package var description: String {
         if bytes.count == 4 { return bytes.map { "\($0)" }.joined(separator: ".") }
         var text = [CChar](repeating: 0, count: 46)
         guard inet_ntop(AF_INET6, bytes, &text, 46) != nil else { return "" }
@@ -52,14 +52,14 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// An IP address, or all addresses with the same first bits (CIDR, RFC 4632): `192.0.2.1`, `10.0.0.0/8`,
 /// `2001:db8::/32`.
-public struct AddressBlock: Sendable, Hashable {
+package struct AddressBlock: Sendable, Hashable {
     private let bytes: [UInt8]
     private let bits: Int
 
     /// Reads a block. The bits behind the prefix do not count, so `10.1.2.3/8` is `10.0.0.0/8`.
     ///
     /// - Returns: `nil` for a text that is neither an address nor a block.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first, let bytes = NetworkAddress.bytes(of: address) else { return nil }
         var bits = bytes.count * 8
@@ -79,7 +79,7 @@ public struct AddressBlock: Sendable, Hashable {
     }
 
     /// Whether an address is in the block.
-    public func contains(_ address: NetworkAddress) -> Bool {
+    package func contains(_ address: NetworkAddress) -> Bool {
         guard address.bytes.count == bytes.count else { return false }
         return zip(address.bytes, bytes).enumerated().allSatisfy { index, pair in
             let count = min(8, max(0, bits - index * 8))
@@ -91,7 +91,7 @@ public struct AddressBlock: Sendable, Hashable {
 
 extension ConfigurationParser where Value == AddressBlock {
     /// An address or a block; see ``AddressBlock``.
-    public static var addressBlock: Self {
+    package static var addressBlock: Self {
         ConfigurationParser(hint: "ADDRESS") { text throws(ConfigurationRefusal) in
             guard let block = AddressBlock(text) else {
                 throw ConfigurationRefusal("is no IP address and no block, as in 10.0.0.0/8 or 2001:db8::/32")

@@ -1,7 +1,7 @@
 import SecurePushCore
 
 /// The description of a key for `--help` and the documentation, independent of the type of its value.
-public protocol ConfigurationKeyDescription: Sendable {
+package protocol ConfigurationKeyDescription: Sendable {
     /// The environment variable, for example `HTTP_PORT`.
     var name: String { get }
     /// The placeholder of a value in usage texts, for example `PORT`.
@@ -24,43 +24,43 @@ public protocol ConfigurationKeyDescription: Sendable {
 
 extension ConfigurationKeyDescription {
     /// The same key as a flag: `--http-port` for `HTTP_PORT`.
-    public var flag: String { "--" + name.lowercased().split(separator: "_").joined(separator: "-") }
+    package var flag: String { "--" + name.lowercased().split(separator: "_").joined(separator: "-") }
 
     /// Whether a value is a URL, or several.
-    public var isURL: Bool { hint == "URL" || hint == "URLS" }
+    package var isURL: Bool { hint == "URL" || hint == "URLS" }
 
     /// Both flags, the shorter one first.
-    public var flags: [String] { (shortFlag.map { [$0] } ?? []) + [flag] }
+    package var flags: [String] { (shortFlag.map { [$0] } ?? []) + [flag] }
 }
 
 /// One setting: its name, meaning and default, and the parser of its text.
 ///
 /// Every key has two spellings, `HTTP_PORT` in the environment and `--http-port` on the command line; the command line
 /// wins. A key can have an additional, shorter flag. All keys of SecurePush are in ``ConfigurationKeys``.
-public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
+package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     /// The environment variable.
-    public let name: String
+    package let name: String
     /// A second flag, or none.
-    public let shortFlag: String?
+    package let shortFlag: String?
     /// The text that is used when none is given.
-    public let defaultValue: String?
+    package let defaultValue: String?
     /// The default as shown to people.
-    public let defaultText: String?
+    package let defaultText: String?
     /// One or two sentences.
-    public let meaning: String
+    package let meaning: String
     /// Whether the value must never be shown.
-    public let isSecret: Bool
+    package let isSecret: Bool
     /// Turns a text into a value.
-    public let parser: ConfigurationParser<Value>
+    package let parser: ConfigurationParser<Value>
 
     /// The placeholder of a value in usage texts.
-    public var hint: String { parser.hint }
+    package var hint: String { parser.hint }
 
     /// The words that are values, for completion; empty if there are others.
-    public var choices: [String] { parser.choices }
+    package var choices: [String] { parser.choices }
 
     /// Why a text is not a value of this key; `nil` if it is one.
-    public func problem(with text: String) -> String? {
+    package func problem(with text: String) -> String? {
         do {
             _ = try parser.parse(text)
             return nil
@@ -72,7 +72,7 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     ///   - shortFlag: a second flag, with its `--`.
     ///   - defaultValue: the text that is parsed when none is given.
     ///   - defaultText: shown instead of `defaultValue`.
-    public init(
+    package init(
         _ name: String, _ parser: ConfigurationParser<Value>, shortFlag: String? = nil,
         default defaultValue: String? = nil, defaultText: String? = nil, isSecret: Bool = false, meaning: String
     ) {
@@ -86,13 +86,13 @@ public struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
     }
 
     /// The same key with another default, for example the port of one service.
-    public func withDefault(_ value: String) -> ConfigurationKey {
+    package func withDefault(_ value: String) -> ConfigurationKey {
         ConfigurationKey(
             name, parser, shortFlag: shortFlag, default: value, isSecret: isSecret, meaning: meaning)
     }
 
     /// The same key with another parser, for example for a path that need not exist yet.
-    public func parsed<Other>(by parser: ConfigurationParser<Other>) -> ConfigurationKey<Other> {
+    package func parsed<Other>(by parser: ConfigurationParser<Other>) -> ConfigurationKey<Other> {
         ConfigurationKey<Other>(
             name, parser, shortFlag: shortFlag, default: defaultValue, defaultText: defaultText, isSecret: isSecret,
             meaning: meaning)
@@ -104,7 +104,7 @@ extension ConfigurationKey {
     ///
     /// - Throws: ``ConfigurationError`` with this key for whatever `make` throws, so that the service exits 78 like for
     ///   an invalid setting.
-    public func making<Made>(_ make: () throws -> Made) throws(ConfigurationError) -> Made {
+    package func making<Made>(_ make: () throws -> Made) throws(ConfigurationError) -> Made {
         do {
             return try make()
         } catch {

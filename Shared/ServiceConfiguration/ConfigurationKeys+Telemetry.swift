@@ -2,63 +2,63 @@ import SecurePushCore
 
 extension ConfigurationKeys {
     /// The key `ACCESS_LOG`.
-    public static let accessLog = ConfigurationKey(
+    package static let accessLog = ConfigurationKey(
         "ACCESS_LOG", .boolean, default: "false",
         meaning: "Log a line at level info for each request: route, status, bytes, duration, the client's address, "
             + "request and trace ID; not for /livez, /readyz, /metrics and /version")
 
     /// The key `AUDIT_LOG`.
-    public static let auditLog = ConfigurationKey(
+    package static let auditLog = ConfigurationKey(
         "AUDIT_LOG", .string(hint: "FILE"), defaultText: "no audit log",
         meaning: "File to which each read, refusal, registration, change of keys and administrative action appends a "
             + "line; - for standard output. While it cannot be written, these requests get 503")
 
     /// The key `OTEL_EXPORTER_OTLP_ENDPOINT`.
-    public static let otlpEndpoint = ConfigurationKey(
+    package static let otlpEndpoint = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_ENDPOINT", .string(hint: "URL"), defaultText: "no tracing",
         meaning: "Base URL of an OpenTelemetry collector, such as http://127.0.0.1:4318: spans are posted to its "
             + "/v1/traces as OTLP/HTTP in JSON")
 
     /// The key `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`.
-    public static let otlpTracesEndpoint = ConfigurationKey(
+    package static let otlpTracesEndpoint = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", .string(hint: "URL"),
         meaning: "Whole URL that spans are posted to, instead of OTEL_EXPORTER_OTLP_ENDPOINT and /v1/traces")
 
     /// The key `OTEL_EXPORTER_OTLP_HEADERS`.
-    public static let otlpHeaders = ConfigurationKey(
+    package static let otlpHeaders = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_HEADERS", .headerFields, isSecret: true,
         meaning: "Header fields for the collector, such as api-key=SECRET, separated by commas; values are "
             + "percent-decoded")
 
     /// The key `OTEL_EXPORTER_OTLP_HEADERS_FILE`.
-    public static let otlpHeadersFile = ConfigurationKey(
+    package static let otlpHeadersFile = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_HEADERS_FILE", .existingFile,
         meaning: "File with the header fields for the collector, instead of OTEL_EXPORTER_OTLP_HEADERS; read at start")
 
     /// The key `OTEL_EXPORTER_OTLP_TIMEOUT`.
-    public static let otlpTimeout = ConfigurationKey(
+    package static let otlpTimeout = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_TIMEOUT", .millisecondsOrDuration(.milliseconds(1) ... .seconds(3600)), default: "10s",
         meaning: "Time for one request to the collector; a number without a unit is milliseconds")
 
     /// The key `OTEL_SERVICE_NAME`.
-    public static let otelServiceName = ConfigurationKey(
+    package static let otelServiceName = ConfigurationKey(
         "OTEL_SERVICE_NAME", .string(hint: "NAME"), defaultText: "the service's name",
         meaning: "service.name of the spans")
 
     /// The key `OTEL_TRACES_SAMPLER`.
-    public static let tracesSampler = ConfigurationKey(
+    package static let tracesSampler = ConfigurationKey(
         "OTEL_TRACES_SAMPLER", .oneOf(TracesSampler.self, hint: "SAMPLER"), default: "parentbased_always_on",
         meaning: "Which traces are recorded: always_on, always_off, traceidratio, or the same after parentbased_, "
             + "which follows the caller's traceparent where there is one")
 
     /// The key `OTEL_TRACES_SAMPLER_ARG`.
-    public static let tracesSamplerArgument = ConfigurationKey(
+    package static let tracesSamplerArgument = ConfigurationKey(
         "OTEL_TRACES_SAMPLER_ARG", .share, defaultText: "1",
         meaning: "Share of the traces that traceidratio records, from 0 to 1")
 }
 
 /// The samplers of `OTEL_TRACES_SAMPLER` (OpenTelemetry, "SDK environment variables").
-public enum TracesSampler: String, CaseIterable, Sendable {
+package enum TracesSampler: String, CaseIterable, Sendable {
     /// Records all.
     case alwaysOn = "always_on"
     /// Records none.
@@ -74,14 +74,14 @@ public enum TracesSampler: String, CaseIterable, Sendable {
 }
 
 /// A header field of requests to a collector.
-public struct CollectorHeader: Sendable, Hashable {
+package struct CollectorHeader: Sendable, Hashable {
     /// A token (RFC 9110, 5.6.2).
-    public let name: String
+    package let name: String
     /// Visible ASCII and blanks.
-    public let value: String
+    package let value: String
 
     /// Makes a field of a valid name and value.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
         self.name = name
         self.value = value
     }

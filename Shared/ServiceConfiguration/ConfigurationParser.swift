@@ -1,5 +1,5 @@
-public import Logging
-public import SecurePushCore
+import Logging
+import SecurePushCore
 
 #if canImport(Glibc)
 import Glibc
@@ -8,28 +8,28 @@ import Darwin
 #endif
 
 /// Why a text is not a value of a setting.
-public struct ConfigurationRefusal: Error, Sendable, Hashable {
+package struct ConfigurationRefusal: Error, Sendable, Hashable {
     /// The predicate of a sentence, for example `is not true or false`. It never repeats the text.
-    public let problem: String
+    package let problem: String
 
     /// - Parameter problem: for example `is not true or false`.
-    public init(_ problem: String) { self.problem = problem }
+    package init(_ problem: String) { self.problem = problem }
 }
 
 /// Turns the text of a setting into a value.
-public struct ConfigurationParser<Value: Sendable>: Sendable {
+package struct ConfigurationParser<Value: Sendable>: Sendable {
     /// The placeholder of the value in usage texts, for example `PORT`.
-    public let hint: String
+    package let hint: String
     /// The words that it accepts; empty if it accepts others, too.
-    public let choices: [String]
+    package let choices: [String]
     /// Parses a text that is not empty.
-    public let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
+    package let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
     /// - Parameters:
     ///   - hint: the placeholder of the value in usage texts.
     ///   - choices: the words that it accepts, if there are no others.
     ///   - parse: parses a text that is not empty.
-    public init(
+    package init(
         hint: String, choices: [String] = [],
         parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value
     ) {
@@ -39,7 +39,7 @@ public struct ConfigurationParser<Value: Sendable>: Sendable {
     }
 
     /// The same syntax with other values.
-    public func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
+    package func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
         return ConfigurationParser<Other>(hint: hint, choices: choices) { text throws(ConfigurationRefusal) in
             transform(try parse(text))
@@ -49,17 +49,17 @@ public struct ConfigurationParser<Value: Sendable>: Sendable {
 
 extension ConfigurationParser where Value == String {
     /// Any text.
-    public static var string: Self { string(hint: "TEXT") }
+    package static var string: Self { string(hint: "TEXT") }
 
     /// Any text.
-    public static func string(hint: String) -> Self {
+    package static func string(hint: String) -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in text }
     }
 }
 
 extension ConfigurationParser where Value == Bool {
     /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
-    public static var boolean: Self {
+    package static var boolean: Self {
         ConfigurationParser(hint: "BOOLEAN", choices: ["true", "false"]) { text throws(ConfigurationRefusal) in
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
@@ -72,7 +72,7 @@ extension ConfigurationParser where Value == Bool {
 
 extension ConfigurationParser where Value == Int {
     /// A whole number within a range.
-    public static func integer(_ range: ClosedRange<Int>, hint: String = "NUMBER") -> Self {
+    package static func integer(_ range: ClosedRange<Int>, hint: String = "NUMBER") -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             guard let number = Int(text), range.contains(number) else {
                 throw ConfigurationRefusal("is not a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -82,12 +82,12 @@ extension ConfigurationParser where Value == Int {
     }
 
     /// A TCP port; 0 lets the system choose one.
-    public static var port: Self { integer(0...65_535, hint: "PORT") }
+    package static var port: Self { integer(0...65_535, hint: "PORT") }
 }
 
 extension ConfigurationParser where Value: CaseIterable & RawRepresentable<String> {
     /// One of the raw values of an enumeration, in upper or lower case.
-    public static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
+    package static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
         ConfigurationParser(hint: hint, choices: Value.allCases.map(\.rawValue)) { text throws(ConfigurationRefusal) in
             if let value = Value(rawValue: text.lowercased()) { return value }
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
@@ -98,7 +98,7 @@ extension ConfigurationParser where Value: CaseIterable & RawRepresentable<Strin
 
 extension ConfigurationParser where Value == Logger.Level {
     /// A level of swift-log, in upper or lower case; `warn` means `warning`.
-    public static var logLevel: Self {
+    package static var logLevel: Self {
         let levels = Logger.Level.allCases.map(\.rawValue)
         return ConfigurationParser(hint: "LEVEL", choices: levels) { text throws(ConfigurationRefusal) in
             let name = text.lowercased()
@@ -110,7 +110,7 @@ extension ConfigurationParser where Value == Logger.Level {
 
 extension ConfigurationParser where Value == Platform {
     /// The name of a hub format: lower-case letters and digits.
-    public static var platform: Self {
+    package static var platform: Self {
         ConfigurationParser(hint: "PLATFORM") { text throws(ConfigurationRefusal) in
             guard text.utf8.allSatisfy({ (97...122).contains($0) || ByteSet.digits.contains($0) }) else {
                 throw ConfigurationRefusal("is not a platform name (lower-case letters and digits)")
@@ -122,7 +122,7 @@ extension ConfigurationParser where Value == Platform {
 
 extension ConfigurationParser where Value == Duration {
     /// A number and `ms`, `s`, `m`, `h` or `d`, for example `500ms`, `30s`, `1.5h` or `30d`.
-    public static func duration(_ range: ClosedRange<Duration> = .zero ... .seconds(36_500 * 86_400)) -> Self {
+    package static func duration(_ range: ClosedRange<Duration> = .zero ... .seconds(36_500 * 86_400)) -> Self {
         ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
             guard let duration = Duration(configurationText: text) else {
                 throw ConfigurationRefusal("is not a number and ms, s, m, h or d, as in 30s")
@@ -138,7 +138,7 @@ extension ConfigurationParser where Value == Duration {
 
 extension ConfigurationParser where Value == Duration? {
     /// A duration, or `off`, which is `nil`.
-    public static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
+    package static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
         let duration = ConfigurationParser<Duration>.duration(range)
         return ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
             text == "off" ? nil : try duration.parse(text)
@@ -148,7 +148,7 @@ extension ConfigurationParser where Value == Duration? {
 
 extension ConfigurationParser where Value == [Duration] {
     /// A comma-separated list of durations.
-    public static func durations(_ range: ClosedRange<Duration>) -> Self {
+    package static func durations(_ range: ClosedRange<Duration>) -> Self {
         list(of: .duration(range), hint: "DURATIONS")
     }
 }
@@ -159,7 +159,7 @@ extension Duration {
     ]
 
     /// Parses `500ms`, `30s`, `2m`, `1.5h` or `30d`: whole milliseconds without a sign. `nil` for any other text.
-    public init?(configurationText text: String) {
+    package init?(configurationText text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let suffix = text.dropFirst(number.count)
         guard let unit = Duration.units.first(where: { $0.suffix == suffix }) else { return nil }
@@ -185,7 +185,7 @@ extension Duration {
     }
 
     /// The shortest exact text in one unit: `90s`, `1h`, `30d`.
-    public var configurationText: String {
+    package var configurationText: String {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         let (milliseconds, carries) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
@@ -199,7 +199,7 @@ extension Duration {
 
 extension ConfigurationParser where Value == String {
     /// The path of a file that must exist and be readable now, so that a mistake shows at start, not at first use.
-    public static var existingFile: Self {
+    package static var existingFile: Self {
         ConfigurationParser(hint: "FILE") { path throws(ConfigurationRefusal) in
             var status = stat()
             guard stat(path, &status) == 0 else { throw ConfigurationRefusal("names a file that \(reason(errno))") }
@@ -210,7 +210,7 @@ extension ConfigurationParser where Value == String {
     }
 
     /// A path, whether or not the file exists.
-    public static var path: Self { string(hint: "FILE") }
+    package static var path: Self { string(hint: "FILE") }
 
     private static func reason(_ error: Int32) -> String {
         switch error {
@@ -223,12 +223,12 @@ extension ConfigurationParser where Value == String {
 
 extension ConfigurationParser where Value == [String] {
     /// A comma-separated list. Spaces around the items are ignored, empty items are refused.
-    public static var list: Self { list(of: .string, hint: "LIST") }
+    package static var list: Self { list(of: .string, hint: "LIST") }
 }
 
 extension ConfigurationParser {
     /// A comma-separated list of at least one value. Spaces around the items are ignored.
-    public static func list<Element>(of element: ConfigurationParser<Element>, hint: String) -> Self
+    package static func list<Element>(of element: ConfigurationParser<Element>, hint: String) -> Self
     where Value == [Element] {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             var values: [Element] = []

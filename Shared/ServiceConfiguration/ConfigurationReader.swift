@@ -1,37 +1,37 @@
-public import SecurePushCore
+package import SecurePushCore
 
 /// One value that cannot be used.
-public struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
     /// The key, for example `HTTP_PORT`.
-    public let key: String
+    package let key: String
     /// The reason, without the value if that is secret.
-    public let problem: String
+    package let problem: String
 
     /// An issue of one key.
-    public init(key: String, problem: String) {
+    package init(key: String, problem: String) {
         self.key = key
         self.problem = problem
     }
 
-    public var description: String { "\(key): \(problem)" }
+    package var description: String { "\(key): \(problem)" }
 }
 
 /// The configuration cannot be used. `ServiceMain` prints one line per issue and exits with 78 (`EX_CONFIG`).
-public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     /// At least one, in the order found.
-    public let issues: [ConfigurationIssue]
+    package let issues: [ConfigurationIssue]
 
     /// - Parameter issues: at least one.
-    public init(_ issues: [ConfigurationIssue]) {
+    package init(_ issues: [ConfigurationIssue]) {
         self.issues = issues
     }
 
     /// One issue, for a service's `build` that finds a value invalid only when it uses it.
-    public init(_ key: String, _ problem: String) {
+    package init(_ key: String, _ problem: String) {
         issues = [ConfigurationIssue(key: key, problem: problem)]
     }
 
-    public var description: String { issues.map(\.description).joined(separator: "\n") }
+    package var description: String { issues.map(\.description).joined(separator: "\n") }
 }
 
 /// Looks settings up on the command line, then in the environment, then in the defaults. It collects the issues, so
@@ -43,9 +43,9 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
 ///
 /// It does not use swift-configuration. That library's accessors report one error at a time, and its providers know
 /// neither which keys exist nor what they mean. Only the lookup in two dictionaries would be left of it.
-public struct ConfigurationReader: Sendable {
+package struct ConfigurationReader: Sendable {
     /// The issues found so far, in the order of reading.
-    public private(set) var issues: [ConfigurationIssue] = []
+    package private(set) var issues: [ConfigurationIssue] = []
 
     private let flags: [String: String]
     private let environment: SettingsEnvironment
@@ -53,18 +53,18 @@ public struct ConfigurationReader: Sendable {
     /// - Parameters:
     ///   - flags: the values of the command line by key name (`HTTP_PORT`).
     ///   - environment: the process's environment. Each setting may be `NAME` or `SECUREPUSH_NAME`.
-    public init(flags: [String: String] = [:], environment: [String: String]) {
+    package init(flags: [String: String] = [:], environment: [String: String]) {
         self.init(flags: flags, environment: SettingsEnvironment(environment))
     }
 
     /// The same with an environment whose names are known.
-    public init(flags: [String: String] = [:], environment: SettingsEnvironment) {
+    package init(flags: [String: String] = [:], environment: SettingsEnvironment) {
         self.flags = flags.mapValues { OutsideText.trimmed($0) }
         self.environment = environment
     }
 
     /// The value of a key; `nil` if it is absent and has no default, or if it is invalid, which is noted.
-    public mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
+    package mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
         if (flags[key.name] ?? "").isEmpty, let conflict = environment.conflict(of: key.name) {
             note(conflict.key, conflict.problem)
             return nil
@@ -83,14 +83,14 @@ public struct ConfigurationReader: Sendable {
     }
 
     /// The problem of a value with a control character inside, without the value; `nil` for any other.
-    public static func controlProblem(of text: String) -> String? {
+    package static func controlProblem(of text: String) -> String? {
         OutsideText.controlCharacter(in: text).map {
             "has a control character inside (\(OutsideText.name(of: $0))): remove it"
         }
     }
 
     /// The value of a required key. If it is absent, that is noted too.
-    public mutating func require<V>(_ key: ConfigurationKey<V>) -> V? {
+    package mutating func require<V>(_ key: ConfigurationKey<V>) -> V? {
         if text(key) == nil { note(key.name, "is needed and not set (\(key.flag) or \(key.name))") }
         return read(key)
     }
@@ -99,7 +99,7 @@ public struct ConfigurationReader: Sendable {
     ///
     /// If both are set, that is noted, because it is not clear which one is meant. If neither is set, the key's default
     /// is used.
-    public mutating func read<V>(_ key: ConfigurationKey<V>, orFile fileKey: ConfigurationKey<String>) -> V? {
+    package mutating func read<V>(_ key: ConfigurationKey<V>, orFile fileKey: ConfigurationKey<String>) -> V? {
         guard text(fileKey) != nil else { return read(key) }
         guard !isSet(key) else {
             note(key.name, "is set, and \(fileKey.name) too: set one of them")
@@ -123,7 +123,8 @@ public struct ConfigurationReader: Sendable {
     }
 
     /// Like ``read(_:orFile:)``. If neither is set, that is noted.
-    public mutating func require(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String? {
+    package mutating func require(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String?
+    {
         if text(key) == nil, text(fileKey) == nil {
             note(key.name, "is needed and not set (\(key.name) or \(fileKey.name))")
         }
@@ -133,7 +134,7 @@ public struct ConfigurationReader: Sendable {
     /// Reads `HUB_PLATFORMS`: at least one platform with a native form, each named once.
     ///
     /// - Returns: `nil` if it is invalid, which is noted.
-    public mutating func readPlatforms() -> [Platform]? {
+    package mutating func readPlatforms() -> [Platform]? {
         guard let platforms = read(ConfigurationKeys.hubPlatforms) else { return nil }
         let unknown = platforms.filter { !Platform.known.contains($0) }
         guard unknown.isEmpty else {
@@ -153,16 +154,16 @@ public struct ConfigurationReader: Sendable {
 
     /// Notes an issue that only the caller can find, for example two values that contradict each other. An issue is
     /// noted once, however many parts of a service read its key.
-    public mutating func note(_ key: String, _ problem: String) {
+    package mutating func note(_ key: String, _ problem: String) {
         let issue = ConfigurationIssue(key: key, problem: problem)
         if !issues.contains(issue) { issues.append(issue) }
     }
 
     /// Whether a flag or the environment has a value for the key, valid or not.
-    public func isSet(_ key: some ConfigurationKeyDescription) -> Bool { given(key.name) != nil }
+    package func isSet(_ key: some ConfigurationKeyDescription) -> Bool { given(key.name) != nil }
 
     /// Whether `ALLOW_INSECURE` names this kind of connection.
-    public mutating func allows(_ link: InsecureLink) -> Bool {
+    package mutating func allows(_ link: InsecureLink) -> Bool {
         (read(ConfigurationKeys.allowInsecure) ?? []).contains(link)
     }
 
@@ -171,7 +172,7 @@ public struct ConfigurationReader: Sendable {
     /// - Parameters:
     ///   - hosts: those that are neither local nor protected; without credentials.
     ///   - remedy: the secure form, for example `use amqps://`.
-    public mutating func refuse(_ hosts: [String], of key: String, as link: InsecureLink, remedy: String) {
+    package mutating func refuse(_ hosts: [String], of key: String, as link: InsecureLink, remedy: String) {
         guard !hosts.isEmpty, !allows(link) else { return }
         note(
             key,
@@ -183,7 +184,7 @@ public struct ConfigurationReader: Sendable {
     /// read flags in the list of processes.
     ///
     /// - Parameter keys: the service's settings.
-    public func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
+    package func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         keys.filter(\.isSecret).compactMap { key in
             guard let value = flags[key.name], ConfigurationReader.containsSecret(value) else { return nil }
             let file = keys.first { $0.name == key.name + "_FILE" }.map { " or \($0.name)" } ?? ""
@@ -208,7 +209,7 @@ public struct ConfigurationReader: Sendable {
     /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
     ///
     /// - Parameter keys: the service's settings.
-    public func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
+    package func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         environment.unknown(besides: keys.map(\.name))
     }
 

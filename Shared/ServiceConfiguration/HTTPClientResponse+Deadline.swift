@@ -1,5 +1,5 @@
-public import AsyncHTTPClient
-public import NIOCore
+package import AsyncHTTPClient
+package import NIOCore
 
 extension HTTPClientResponse.Body {
     /// The whole body, if it arrives in time.
@@ -12,7 +12,7 @@ extension HTTPClientResponse.Body {
     ///   - limit: how long it may take.
     /// - Throws: `HTTPClientError.readTimeout`, `NIOTooManyBytesError`, an error of the connection, or
     ///   `CancellationError`. The connection is closed.
-    public func collect(upTo maxBytes: Int, within limit: Duration) async throws -> ByteBuffer {
+    package func collect(upTo maxBytes: Int, within limit: Duration) async throws -> ByteBuffer {
         try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
             group.addTask { try await collect(upTo: maxBytes) }
             group.addTask {

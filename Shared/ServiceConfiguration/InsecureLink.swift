@@ -5,7 +5,7 @@ import Darwin
 #endif
 
 /// A kind of connection that `ALLOW_INSECURE` may name. Without that, it is refused beyond this machine.
-public enum InsecureLink: String, CaseIterable, Sendable {
+package enum InsecureLink: String, CaseIterable, Sendable {
     /// RabbitMQ with `amqp://`, or with `amqps://` and `verify=verify_none`.
     case amqp
     /// PostgreSQL without `sslmode=verify-ca` or `verify-full`.
@@ -18,7 +18,7 @@ public enum InsecureLink: String, CaseIterable, Sendable {
     case otlp
 
     /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8, also in brackets.
-    public static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         var name = host.lowercased()
         if name.first == "[", name.last == "]" { name = String(name.dropFirst().dropLast()) }
         if name == "localhost" { return true }

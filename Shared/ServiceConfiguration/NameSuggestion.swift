@@ -1,12 +1,12 @@
 /// Finds the name that a mistyped one may stand for.
-public enum NameSuggestion {
+package enum NameSuggestion {
     /// The known name with the smallest edit distance, if that is small: at most a third of the name's length, and at
     /// most 3.
     ///
     /// - Parameters:
     ///   - name: as it was typed. Names above 100 bytes have no suggestion.
     ///   - known: the names that exist.
-    public static func closest(to name: String, in known: [String]) -> String? {
+    package static func closest(to name: String, in known: [String]) -> String? {
         guard name.utf8.count <= 100 else { return nil }
         let limit = min(3, name.count / 3)
         let candidates = known.map { (name: $0, distance: distance(name, $0)) }.filter { $0.distance <= limit }

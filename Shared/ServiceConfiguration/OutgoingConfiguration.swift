@@ -1,4 +1,4 @@
-public import NIOSSL
+package import NIOSSL
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -9,30 +9,30 @@ import Foundation
 /// How connections to other servers are made: the authorities that they trust, and the proxies that they go through.
 ///
 /// It is for the hub and the key set. RabbitMQ and PostgreSQL are reached without a proxy.
-public struct OutgoingConfiguration: Sendable {
+package struct OutgoingConfiguration: Sendable {
     /// The authorities of certificates.
-    public var authorities = TrustedAuthorities()
+    package var authorities = TrustedAuthorities()
     /// The proxy for `https` (`HTTPS_PROXY`).
-    public var httpsProxy: OutgoingProxy?
+    package var httpsProxy: OutgoingProxy?
     /// The proxy for `http` (`HTTP_PROXY`).
-    public var httpProxy: OutgoingProxy?
+    package var httpProxy: OutgoingProxy?
     /// The hosts that are reached without a proxy (`NO_PROXY`).
-    public var exceptions = ProxyExceptions()
+    package var exceptions = ProxyExceptions()
 
     /// The system's authorities, and no proxy.
-    public init() {}
+    package init() {}
 
     /// The TLS settings.
-    public var tls: TLSConfiguration { OutgoingTLS.configuration(trusting: authorities) }
+    package var tls: TLSConfiguration { OutgoingTLS.configuration(trusting: authorities) }
 
     /// The proxy to a server. This machine is always reached without one.
-    public func proxy(to host: String, port: Int, usesTLS: Bool) -> OutgoingProxy? {
+    package func proxy(to host: String, port: Int, usesTLS: Bool) -> OutgoingProxy? {
         guard let proxy = usesTLS ? httpsProxy : httpProxy else { return nil }
         return InsecureLink.isLoopback(host) || exceptions.contains(host, port: port) ? nil : proxy
     }
 
     /// The proxy to the server of an `https` or `http` URL; `nil` too if it cannot be read.
-    public func proxy(to url: String) -> OutgoingProxy? {
+    package func proxy(to url: String) -> OutgoingProxy? {
         guard let url = URL(string: url), let host = url.host(), let scheme = url.scheme?.lowercased() else {
             return nil
         }
@@ -43,7 +43,7 @@ public struct OutgoingConfiguration: Sendable {
 
 extension OutgoingConfiguration {
     /// The keys that ``read(_:)`` uses, for a service's list.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.httpsProxy, ConfigurationKeys.httpsProxyFile, ConfigurationKeys.httpProxy,
             ConfigurationKeys.httpProxyFile, ConfigurationKeys.noProxy, ConfigurationKeys.sslCertFile,
@@ -52,7 +52,7 @@ extension OutgoingConfiguration {
     }
 
     /// Reads the proxies and the trusted authorities. The reader holds the issues of those that are not valid.
-    public static func read(_ reader: inout ConfigurationReader) -> OutgoingConfiguration {
+    package static func read(_ reader: inout ConfigurationReader) -> OutgoingConfiguration {
         var configuration = OutgoingConfiguration()
         configuration.httpsProxy = proxy(
             &reader, ConfigurationKeys.httpsProxy, orFile: ConfigurationKeys.httpsProxyFile)

@@ -1,8 +1,8 @@
-public import AsyncHTTPClient
+package import AsyncHTTPClient
 
 extension OutgoingProxy {
     /// The setting of an HTTP client that goes through this proxy.
-    public var setting: HTTPClient.Configuration.Proxy {
+    package var setting: HTTPClient.Configuration.Proxy {
         .server(host: host, port: port, authorization: basicCredentials.map { .basic(credentials: $0) })
     }
 }

@@ -1,19 +1,19 @@
 import SecurePushCore
 
 /// An HTTP proxy (RFC 9110, section 3.7) that connections to other servers go through.
-public struct OutgoingProxy: Sendable, Hashable {
+package struct OutgoingProxy: Sendable, Hashable {
     /// A name or an address, without brackets.
-    public let host: String
+    package let host: String
     /// From 1 to 65535.
-    public let port: Int
+    package let port: Int
     /// `USER:PASSWORD` in Base64, as in `Proxy-Authorization: Basic` (RFC 7617); `nil` without credentials.
-    public let basicCredentials: String?
+    package let basicCredentials: String?
 
     /// Reads `http://USER:PASSWORD@HOST:PORT`. The scheme and the credentials may be missing, and the port is 80 then.
     /// Credentials are percent-encoded where they hold characters of the URL's own.
     ///
     /// - Throws: ``ConfigurationRefusal``, which never shows the credentials.
-    public init(_ text: String) throws(ConfigurationRefusal) {
+    package init(_ text: String) throws(ConfigurationRefusal) {
         var rest = text[...]
         if let scheme = text.firstRange(of: "://") {
             guard text[..<scheme.lowerBound].lowercased() == "http" else {
@@ -50,10 +50,10 @@ public struct OutgoingProxy: Sendable, Hashable {
 
 extension OutgoingProxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Host and port, never the credentials.
-    public var description: String { host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)" }
-    public var debugDescription: String { description }
+    package var description: String { host.utf8.contains(0x3A) ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var debugDescription: String { description }
     /// `dump` and the interpolation of containers reflect: the credentials must not appear there either.
-    public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
+    package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
 }
 
 /// `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, or an IPv6 address without brackets.
@@ -96,7 +96,7 @@ struct HostAndPort {
 /// - `example.com`: the host and all names below it; `.example.com` and `*.example.com`: the names below it;
 /// - `192.0.2.1` or `2001:db8::1`: the address; `192.0.2.0/24`: the network. Names are not looked up for these;
 /// - each of the first two with `:PORT`, for that port alone.
-public struct ProxyExceptions: Sendable, Hashable {
+package struct ProxyExceptions: Sendable, Hashable {
     private enum Entry: Hashable {
         case all
         case name(String, isSuffixOnly: Bool, port: Int?)
@@ -106,12 +106,12 @@ public struct ProxyExceptions: Sendable, Hashable {
     private var entries: [Entry] = []
 
     /// No exceptions.
-    public init() {}
+    package init() {}
 
     /// Reads the list. Entries are separated by commas or spaces.
     ///
     /// - Throws: ``ConfigurationRefusal`` if a network's prefix or a port cannot be read.
-    public init(_ text: String) throws(ConfigurationRefusal) {
+    package init(_ text: String) throws(ConfigurationRefusal) {
         for item in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
             entries.append(try Self.entry(item))
         }
@@ -136,7 +136,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     }
 
     /// Whether a host is reached without a proxy.
-    public func contains(_ host: String, port: Int) -> Bool {
+    package func contains(_ host: String, port: Int) -> Bool {
         let name = (host.last == "." ? String(host.dropLast()) : host).lowercased()
         let address = NetworkAddress(name)
         return entries.contains { entry in
@@ -153,14 +153,14 @@ public struct ProxyExceptions: Sendable, Hashable {
 
 extension ConfigurationParser where Value == OutgoingProxy {
     /// The URL of a proxy; see ``OutgoingProxy``.
-    public static var proxy: Self {
+    package static var proxy: Self {
         ConfigurationParser(hint: "URL") { text throws(ConfigurationRefusal) in try OutgoingProxy(text) }
     }
 }
 
 extension ConfigurationParser where Value == ProxyExceptions {
     /// The hosts without a proxy; see ``ProxyExceptions``.
-    public static var proxyExceptions: Self {
+    package static var proxyExceptions: Self {
         ConfigurationParser(hint: "LIST") { text throws(ConfigurationRefusal) in try ProxyExceptions(text) }
     }
 }

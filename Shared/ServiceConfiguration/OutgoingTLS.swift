@@ -1,4 +1,4 @@
-public import NIOSSL
+package import NIOSSL
 import SecurePushCore
 
 #if canImport(FoundationEssentials)
@@ -8,20 +8,20 @@ import Foundation
 #endif
 
 /// The authorities whose certificates are trusted on connections to other servers.
-public struct TrustedAuthorities: Sendable, Hashable {
+package struct TrustedAuthorities: Sendable, Hashable {
     /// A file of authorities in PEM (`SSL_CERT_FILE`), or none.
-    public var file: String?
+    package var file: String?
     /// Folders of such files (`SSL_CERT_DIR`).
-    public var folders: [String]
+    package var folders: [String]
 
     /// Without a file and a folder, the system's authorities are trusted; with one, only those in it.
-    public init(file: String? = nil, folders: [String] = []) {
+    package init(file: String? = nil, folders: [String] = []) {
         self.file = file
         self.folders = folders
     }
 
     /// The authorities that the environment of this process names, as OpenSSL reads it.
-    public init(_ environment: SettingsEnvironment) {
+    package init(_ environment: SettingsEnvironment) {
         file = environment[ConfigurationKeys.sslCertFile.name]
         folders = Self.folders(environment[ConfigurationKeys.sslCertDir.name] ?? "")
     }
@@ -54,17 +54,17 @@ public struct TrustedAuthorities: Sendable, Hashable {
 }
 
 /// The TLS settings of every connection to another server, except those of librabbitmq and libpq.
-public enum OutgoingTLS {
+package enum OutgoingTLS {
     /// TLS 1.2 or newer (RFC 8996 forbids older versions), with certificates and names verified. It trusts the
     /// authorities that the environment of this process names, otherwise the system's.
-    public static var configuration: TLSConfiguration {
+    package static var configuration: TLSConfiguration {
         configuration(trusting: TrustedAuthorities(SettingsEnvironment(ProcessInfo.processInfo.environment)))
     }
 
     /// The same with given authorities.
     ///
     /// A file that cannot be read or holds no certificate is an error when a context is made of the configuration.
-    public static func configuration(trusting authorities: TrustedAuthorities) -> TLSConfiguration {
+    package static func configuration(trusting authorities: TrustedAuthorities) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.certificateVerification = .fullVerification
@@ -82,7 +82,7 @@ extension NIOSSLCertificate {
     /// certificate behind it.
     ///
     /// - Throws: `FileError`, or an error of NIOSSL if there is no certificate.
-    public static func certificates(inFile path: String) throws -> [NIOSSLCertificate] {
+    package static func certificates(inFile path: String) throws -> [NIOSSLCertificate] {
         try fromPEMBytes(Array(FileContent(path: path).text.utf8))
     }
 }

@@ -1,13 +1,13 @@
 import SecurePushCore
 
 /// A rate with a burst, as settings write it: `30/m,burst=30` is 30 in a minute on average, and 30 at once.
-public struct RateLimit: Sendable, Hashable {
+package struct RateLimit: Sendable, Hashable {
     /// How many are allowed in each ``period`` on average.
-    public let count: Int
+    package let count: Int
     /// A second, a minute, an hour or a day.
-    public let period: Duration
+    package let period: Duration
     /// How many are allowed at once after a pause.
-    public let burst: Int
+    package let burst: Int
 
     private static let maxCount = 1_000_000
     private static let periods: [Character: Duration] = [
@@ -16,7 +16,7 @@ public struct RateLimit: Sendable, Hashable {
 
     /// Parses `COUNT/UNIT` or `COUNT/UNIT,burst=COUNT`, where the unit is `s`, `m`, `h` or `d` and a count is 1 to
     /// 1,000,000. Without `burst` it is the first count. `nil` for any other text.
-    public init?(configurationText text: String) {
+    package init?(configurationText text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard let rate = parts.first?.split(separator: "/", omittingEmptySubsequences: false), parts.count <= 2,
             rate.count == 2, let count = Self.count(rate[0]), rate[1].count == 1,
@@ -39,7 +39,7 @@ public struct RateLimit: Sendable, Hashable {
 
 extension ConfigurationParser where Value == RateLimit? {
     /// A rate such as `30/m,burst=30`, or `off`, which is `nil`.
-    public static var rateLimitOrOff: Self {
+    package static var rateLimitOrOff: Self {
         ConfigurationParser(hint: "RATE") { text throws(ConfigurationRefusal) in
             if text == "off" { return nil }
             guard let limit = RateLimit(configurationText: text) else {

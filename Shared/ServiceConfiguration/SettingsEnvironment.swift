@@ -4,13 +4,13 @@ import SecurePushCore
 ///
 /// The longer name is for environments that other programs share, where `RETENTION` could be anybody's. The variables
 /// of proxies are also read in lower case, as other programs do.
-public struct SettingsEnvironment: Sendable {
+package struct SettingsEnvironment: Sendable {
     /// What a longer name begins with.
-    public static let prefix = "SECUREPUSH_"
+    package static let prefix = "SECUREPUSH_"
 
     /// The values that are not empty, by the short name, without blanks and line ends around them. These are all
     /// variables of the process, not only settings.
-    public let values: [String: String]
+    package let values: [String: String]
 
     /// The variables whose values are in ``values``, by the short name, where they have another name than that.
     private let sources: [String: String]
@@ -20,7 +20,7 @@ public struct SettingsEnvironment: Sendable {
     private let prefixed: [String]
 
     /// - Parameter environment: the process's environment.
-    public init(_ environment: [String: String]) {
+    package init(_ environment: [String: String]) {
         let environment = environment.mapValues { OutsideText.trimmed($0) }
         var values = environment.filter { !$0.value.isEmpty && !$0.key.hasPrefix(Self.prefix) }
         var sources: [String: String] = [:]
@@ -49,13 +49,13 @@ public struct SettingsEnvironment: Sendable {
     }
 
     /// The value of a setting; `nil` if it is not set or empty.
-    public subscript(name: String) -> String? { values[name] }
+    package subscript(name: String) -> String? { values[name] }
 
     /// The variable that a setting's value comes from: `RETENTION` or `SECUREPUSH_RETENTION`; `nil` if it is not set.
-    public func variable(of name: String) -> String? { values[name] == nil ? nil : sources[name] ?? name }
+    package func variable(of name: String) -> String? { values[name] == nil ? nil : sources[name] ?? name }
 
     /// The issue of a setting whose two variables differ; `nil` for any other. It does not show the values.
-    public func conflict(of name: String) -> ConfigurationIssue? {
+    package func conflict(of name: String) -> ConfigurationIssue? {
         guard conflicts.contains(name) else { return nil }
         return ConfigurationIssue(
             key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
@@ -64,7 +64,7 @@ public struct SettingsEnvironment: Sendable {
     /// The issues of all settings with a control character inside, without their values.
     ///
     /// - Parameter names: the settings to check.
-    public func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
+    package func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
         names.compactMap { name in
             guard let problem = values[name].flatMap(ConfigurationReader.controlProblem(of:)) else { return nil }
             return ConfigurationIssue(key: variable(of: name) ?? name, problem: problem)
@@ -74,13 +74,13 @@ public struct SettingsEnvironment: Sendable {
     /// The issues of all settings whose two variables differ.
     ///
     /// - Parameter names: the settings to check.
-    public func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
+    package func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without
     /// their values, which may be secrets.
     ///
     /// - Parameter names: the settings of this program besides ``ConfigurationKeys/all``.
-    public func unknown(besides names: [String] = []) -> [ConfigurationIssue] {
+    package func unknown(besides names: [String] = []) -> [ConfigurationIssue] {
         let known = Self.shared + names
         let isEmulator = names.contains { $0.hasPrefix(Self.emulatorPrefix) }
         return prefixed.compactMap { variable in
@@ -94,7 +94,7 @@ public struct SettingsEnvironment: Sendable {
 
 extension SettingsEnvironment {
     /// The names of all settings that services and the command line share.
-    public static let shared = ConfigurationKeys.all.map(\.name) + commandVariables
+    package static let shared = ConfigurationKeys.all.map(\.name) + commandVariables
 
     /// The variables of the command line `securepush`, which no service reads.
     private static let commandVariables = [

@@ -2,14 +2,14 @@ import SecurePushCore
 
 /// The origin of a web app, exactly as browsers write it in `Origin` (RFC 6454, section 6.2): scheme, host, and the
 /// port unless it is the scheme's own.
-public struct WebOrigin: Sendable, Hashable {
+package struct WebOrigin: Sendable, Hashable {
     /// The text, such as `https://app.example.org`.
-    public let text: String
+    package let text: String
 
     /// Reads an origin. A spelling that no browser sends is refused, because it would never match.
     ///
     /// - Throws: ``ConfigurationRefusal``.
-    public init(_ text: String) throws(ConfigurationRefusal) {
+    package init(_ text: String) throws(ConfigurationRefusal) {
         if text == "null" { throw ConfigurationRefusal("is null, the origin of every sandboxed page: name the app's") }
         if text.utf8.contains(UInt8(ascii: "*")) {
             throw ConfigurationRefusal("has a wildcard: list the exact origins")
@@ -73,14 +73,14 @@ public struct WebOrigin: Sendable, Hashable {
 
 extension ConfigurationParser where Value == WebOrigin {
     /// The origin of a web app; see ``WebOrigin``.
-    public static var webOrigin: Self {
+    package static var webOrigin: Self {
         ConfigurationParser(hint: "ORIGIN") { text throws(ConfigurationRefusal) in try WebOrigin(text) }
     }
 }
 
 extension ConfigurationParser where Value == String {
     /// The name of a header field: a token (RFC 9110, section 5.6.2) of at most 64 characters, and no wildcard.
-    public static var headerName: Self {
+    package static var headerName: Self {
         ConfigurationParser(hint: "NAME") { text throws(ConfigurationRefusal) in
             guard (1...64).contains(text.utf8.count), ByteSet.alphanumerics.union(ByteSet("-_.")).containsAll(text)
             else {

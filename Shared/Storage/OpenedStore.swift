@@ -1,23 +1,23 @@
-public import Logging
-public import SecurePushCore
-public import ServiceLifecycle
+package import Logging
+package import SecurePushCore
+package import ServiceLifecycle
 
 /// The kind of a store.
-public enum StoreKind: String, Sendable, CaseIterable {
+package enum StoreKind: String, Sendable, CaseIterable {
     case memory
     case sqlite
     case postgres
 }
 
 /// A store, and the service that runs it.
-public struct OpenedStore: Sendable {
+package struct OpenedStore: Sendable {
     /// The store.
-    public let store: any Store
+    package let store: any Store
     /// Serves requests from the start of its `run()` until graceful shutdown, when it finishes those that it accepted.
     /// Before and after, calls of ``store`` throw ``StorageError`` with code `unavailable`.
-    public let service: any Service
+    package let service: any Service
     /// The kind of the store.
-    public let kind: StoreKind
+    package let kind: StoreKind
     private let failedWork: FailedWork?
 
     init(_ store: some Store, service: some Service, kind: StoreKind, failedWork: FailedWork? = nil) {
@@ -31,7 +31,7 @@ public struct OpenedStore: Sendable {
 extension OpenedStore {
     /// `nil` if the store can be written to, and all work succeeded that it did last; otherwise the reason, for an
     /// operator.
-    public func readiness() async -> String? {
+    package func readiness() async -> String? {
         do {
             try await store.ping(timeout: .seconds(1))
             return failedWork?.check().map { "\($0)" }
@@ -48,7 +48,7 @@ extension OpenedStore {
 ///
 /// - Throws: ``StorageError`` with code `invalid` if the location cannot be used, `migrationNeeded` for a schema of
 ///   another version, `unavailable` if another process has locked the file.
-public func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
+package func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
         return OpenedStore(
@@ -68,7 +68,7 @@ public func openStore(_ configuration: StorageConfiguration, logger: Logger) asy
 /// Migrates the schema of a store to this version.
 ///
 /// - Throws: ``StorageError``.
-public func migrateStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> MigrationReport {
+package func migrateStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> MigrationReport {
     switch configuration.location {
     case .memory:
         return MigrationReport(applied: [], version: 0)
@@ -82,7 +82,7 @@ public func migrateStore(_ configuration: StorageConfiguration, logger: Logger) 
 }
 
 /// How opening a store treats a schema that is older than this program (`DATABASE_MIGRATE`).
-public enum MigrationPolicy: Sendable, Hashable {
+package enum MigrationPolicy: Sendable, Hashable {
     /// Migrates it, under a lock (`auto`).
     case automatic
     /// Throws ``StorageError`` with code `migrationNeeded` (`check`).
@@ -90,14 +90,14 @@ public enum MigrationPolicy: Sendable, Hashable {
 }
 
 /// The result of a migration.
-public struct MigrationReport: Sendable, Hashable {
+package struct MigrationReport: Sendable, Hashable {
     /// The names of the steps that were applied now, in their order; empty if the schema was up to date.
-    public var applied: [String]
+    package var applied: [String]
     /// The number of steps that have been applied in all.
-    public var version: Int
+    package var version: Int
 
     /// A result with the applied steps and the version.
-    public init(applied: [String], version: Int) {
+    package init(applied: [String], version: Int) {
         self.applied = applied
         self.version = version
     }

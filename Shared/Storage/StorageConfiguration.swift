@@ -1,9 +1,9 @@
 import Postgres
-public import SecurePushCore
-public import ServiceConfiguration
+package import SecurePushCore
+package import ServiceConfiguration
 
 /// Which store to open (`DATABASE_URL`), and how to treat its schema.
-public struct StorageConfiguration: Sendable {
+package struct StorageConfiguration: Sendable {
     enum Location: Sendable, Hashable {
         case memory
         case sqlite(path: String)
@@ -13,16 +13,16 @@ public struct StorageConfiguration: Sendable {
 
     let location: Location
     /// How to treat an older schema.
-    public let migrations: MigrationPolicy
+    package let migrations: MigrationPolicy
     /// When a dispatcher withdraws notifications that were revoked or read before it recorded their push
     /// (`DISPATCH_WITHDRAW`). Other services leave it as it is.
-    public var withdrawals = WithdrawalMode.revoked
+    package var withdrawals = WithdrawalMode.revoked
 
     /// Reads `sqlite:PATH` (or `sqlite:///PATH`), `postgres://…` or `postgresql://…` (a libpq URI: PostgreSQL's manual,
     /// 34.1.1.2), or `memory:`, which stores nothing on disk and is meant for tests.
     ///
     /// - Throws: ``StorageError`` with code `invalid`; its message never shows the URL.
-    public init(url: String, migrations: MigrationPolicy = .automatic) throws(StorageError) {
+    package init(url: String, migrations: MigrationPolicy = .automatic) throws(StorageError) {
         if url == "memory:" {
             location = .memory
         } else if url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") {
@@ -46,7 +46,7 @@ public struct StorageConfiguration: Sendable {
     }
 
     /// The kind of store that this opens.
-    public var kind: StoreKind {
+    package var kind: StoreKind {
         switch location {
         case .memory: .memory
         case .sqlite: .sqlite
@@ -73,7 +73,7 @@ extension StorageConfiguration {
 
 extension StorageConfiguration: CustomStringConvertible {
     /// The URL without secrets: of a libpq URI scheme, hosts and ports.
-    public var description: String {
+    package var description: String {
         switch location {
         case .memory: "memory:"
         case .sqlite(let path): "sqlite:\(path)"
@@ -84,7 +84,7 @@ extension StorageConfiguration: CustomStringConvertible {
 
 extension StorageConfiguration {
     /// The keys that ``read(_:)`` reads.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.databaseURL, ConfigurationKeys.databaseURLFile, ConfigurationKeys.databaseMigrate,
             ConfigurationKeys.allowInsecure,
@@ -95,7 +95,7 @@ extension StorageConfiguration {
     /// loopback needs verified TLS, unless `ALLOW_INSECURE` contains `postgres`.
     ///
     /// - Returns: `nil` if a value is invalid; the reader holds the issue.
-    public static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {
+    package static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {
         let url = reader.read(ConfigurationKeys.databaseURL, orFile: ConfigurationKeys.databaseURLFile)
         let migrate = reader.read(ConfigurationKeys.databaseMigrate)
         guard let url, let migrate else { return nil }

@@ -2,12 +2,12 @@ import GRDB
 import Postgres
 
 /// The versions of the C libraries that the stores use.
-public enum StorageLibraries {
+package enum StorageLibraries {
     /// Of libpq, as it is loaded.
-    public static var libpq: String { PostgresLibrary.version }
+    package static var libpq: String { PostgresLibrary.version }
 
     /// Of SQLite, as it is loaded.
-    public static var sqlite: String {
+    package static var sqlite: String {
         let version = try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
         return (version ?? nil) ?? "unknown"
     }

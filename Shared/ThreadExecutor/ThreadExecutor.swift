@@ -7,9 +7,9 @@ import Darwin
 #endif
 
 /// The system has no thread or file descriptor left for a ``ThreadExecutor``. It may have one later.
-public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which resource is missing, and the system's reason.
-    public let description: String
+    package let description: String
 
     init(_ description: String) { self.description = description }
 }
@@ -25,9 +25,9 @@ public struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConver
 /// block, and its owner must hold the actor.
 ///
 /// The thread ends after ``stop()``, which the owning actor calls in its `deinit`, when no more jobs can arrive.
-public final class ThreadExecutor: SerialExecutor, TaskExecutor {
+package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The actor that uses this executor, as the thread calls it between jobs. All calls are made on the thread.
-    public protocol Client: AnyObject, Sendable {
+    package protocol Client: AnyObject, Sendable {
         /// The waiting jobs have run: takes the mail (see ``ThreadExecutor/post()``), writes the output, and returns
         /// what to wait for.
         func prepareToWait() -> Interest
@@ -37,16 +37,16 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// The events that end a wait, besides a new job and new mail.
-    public struct Interest: Sendable {
+    package struct Interest: Sendable {
         /// The file descriptor to wait on, or `nil`.
-        public var descriptor: Int32?
+        package var descriptor: Int32?
         /// Whether the wait also ends when the descriptor becomes writable.
-        public var untilWritable: Bool
+        package var untilWritable: Bool
         /// When the wait ends by itself; `nil` for never.
-        public var deadline: ContinuousClock.Instant?
+        package var deadline: ContinuousClock.Instant?
 
         /// Without arguments, only a new job or new mail ends the wait.
-        public init(
+        package init(
             descriptor: Int32? = nil, untilWritable: Bool = false, deadline: ContinuousClock.Instant? = nil
         ) {
             self.descriptor = descriptor
@@ -73,19 +73,19 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///
     /// - Parameter name: the thread's name in debuggers and `top -H`; at most 15 bytes on Linux.
     /// - Throws: ``ThreadResourceError`` if no thread or file descriptor is left. Nothing is leaked then.
-    public init(name: String) throws(ThreadResourceError) {
+    package init(name: String) throws(ThreadResourceError) {
         wakeUp = try WakeUp()
         try startThread(named: name) { self.run() }
     }
 
     /// Sets the client, which is held weakly.
-    public func setClient(_ client: any Client) {
+    package func setClient(_ client: any Client) {
         state.withLock { $0.client = client }
         wakeUp.signal()
     }
 
     /// Ends the thread once it has run the waiting jobs.
-    public func stop() {
+    package func stop() {
         state.withLock { $0.isStopped = true }
         wakeUp.signal()
     }
@@ -94,10 +94,10 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// job; the client takes the work in ``Client/prepareToWait()``.
     ///
     /// Any thread may call it, also this one. It writes to the pipe only if the thread waits.
-    public func post() { wakeIfWaiting { $0.hasMail = true } }
+    package func post() { wakeIfWaiting { $0.hasMail = true } }
 
     /// Adds a job; wakes the thread if it waits.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         wakeIfWaiting { $0.jobs.append(job) }
     }
@@ -113,13 +113,13 @@ public final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// Traps unless called on the thread.
-    public func checkIsolated() {
+    package func checkIsolated() {
         precondition(isOnThread, "This must run on the thread of its ThreadExecutor.")
     }
 
     /// Whether the caller runs on the thread. Without this, `assumeIsolated` outside a job, as in the client's calls,
     /// would trap.
-    public func isIsolatingCurrentContext() -> Bool? { isOnThread }
+    package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
     private var isOnThread: Bool {
         let own = pthread_self()

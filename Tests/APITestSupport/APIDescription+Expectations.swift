@@ -1,7 +1,7 @@
 // A release build compiles this target too, without the testing library.
 #if canImport(Testing)
-public import TestSupport
-public import Testing
+package import TestSupport
+package import Testing
 
 extension APIDescription {
     /// Expects that the description is true to the exchanges, and they to it: everything that was answered is
@@ -10,7 +10,7 @@ extension APIDescription {
     /// - Parameters:
     ///   - excused: outcomes that no exchange has, each with its reason.
     ///   - unneeded: parts of the document that say more than they have to.
-    public func expectTruth(
+    package func expectTruth(
         of ledger: APILedger, excused: [String: String], unneeded: Set<String>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -1,14 +1,14 @@
 // A release build compiles this target too, without the testing library.
 #if canImport(Testing)
-public import HTTPTypes
-public import HummingbirdTesting
+package import HTTPTypes
+package import HummingbirdTesting
 import NIOCore
-public import TestSupport
-public import Testing
+package import TestSupport
+package import Testing
 
 extension APILedger {
     /// Sends a request, expects its status and notes the exchange.
-    @discardableResult public func send(
+    @discardableResult package func send(
         _ client: any TestClientProtocol, _ method: HTTPRequest.Method, _ uri: String, headers: HTTPFields,
         body: String, expecting status: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {

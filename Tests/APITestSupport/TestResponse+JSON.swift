@@ -2,27 +2,27 @@
 #if canImport(Testing)
 import Foundation
 import HTTPTypes
-public import HummingbirdTesting
+package import HummingbirdTesting
 import NIOCore
-public import Testing
+package import Testing
 
 extension TestResponse {
-    public var text: String { String(buffer: body) }
+    package var text: String { String(buffer: body) }
 
     /// The body as a JSON object.
-    public func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+    package func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: Data(body.readableBytesView))
         return try #require(object as? [String: Any], sourceLocation: sourceLocation)
     }
 
     /// The pointers of a problem's errors, sorted.
-    public func pointers() throws -> [String] {
+    package func pointers() throws -> [String] {
         let errors = try object()["errors"] as? [[String: String]] ?? []
         return errors.compactMap { $0["pointer"] }.sorted()
     }
 
     /// Expects a problem document of this status (RFC 9457).
-    public func expectProblem(_ code: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    package func expectProblem(_ code: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(status.code == code, "\(text)", sourceLocation: sourceLocation)
         #expect(headers[.contentType] == "application/problem+json", sourceLocation: sourceLocation)
         let problem = try object(sourceLocation: sourceLocation)

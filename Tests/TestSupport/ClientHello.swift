@@ -5,15 +5,15 @@ import Glibc
 #endif
 
 /// The first message of a TLS client (RFC 8446, 4.1.2).
-public struct ClientHello: Sendable {
+package struct ClientHello: Sendable {
     /// What it offers in `supported_versions`, without the reserved values of RFC 8701.
-    public let versions: [UInt16]
+    package let versions: [UInt16]
 
     struct Malformed: Error {}
 
     /// Listens on loopback, lets `connect` connect to the port, and reads what comes first. The connection is then
     /// closed without an answer.
-    public static func capture(_ connect: @escaping @Sendable (Int) async -> Void) async throws -> ClientHello {
+    package static func capture(_ connect: @escaping @Sendable (Int) async -> Void) async throws -> ClientHello {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard listener >= 0 else { throw Malformed() }
         var address = sockaddr_in()

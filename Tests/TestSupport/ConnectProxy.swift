@@ -4,7 +4,7 @@ import Synchronization
 
 /// An HTTP proxy that answers `CONNECT` and copies bytes. It connects each tunnel to one target, whatever host the
 /// client names, as a proxy in another network would resolve the name.
-public final class ConnectProxy: Sendable {
+package final class ConnectProxy: Sendable {
     fileprivate struct Record: Sendable {
         /// The heads of the requests.
         var heads: [String] = []
@@ -16,13 +16,13 @@ public final class ConnectProxy: Sendable {
 
     fileprivate let record = Mutex(Record())
     /// The port on this machine where it listens.
-    public let port: Int
+    package let port: Int
     private let channel: any Channel
 
     /// - Parameters:
     ///   - target: the port on this machine that tunnels lead to.
     ///   - response: instead of a tunnel, this answer; an empty one closes the connection.
-    public init(to target: Int, response: String? = nil) async throws {
+    package init(to target: Int, response: String? = nil) async throws {
         let box = ProxyBox()
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -37,14 +37,14 @@ public final class ConnectProxy: Sendable {
     }
 
     /// Listens no longer.
-    public func stop() async throws { try await channel.close() }
+    package func stop() async throws { try await channel.close() }
 
     /// The heads of the requests.
-    public var heads: [String] { record.withLock { $0.heads } }
+    package var heads: [String] { record.withLock { $0.heads } }
     /// The first bytes that came through each tunnel.
-    public var firstBytes: [[UInt8]] { record.withLock { $0.firstBytes } }
+    package var firstBytes: [[UInt8]] { record.withLock { $0.firstBytes } }
     /// The number of tunnels that ended.
-    public var closed: Int { record.withLock { $0.closed } }
+    package var closed: Int { record.withLock { $0.closed } }
 }
 
 /// Lets the handlers find their proxy, which is made after them.

@@ -3,7 +3,7 @@ import StackKit
 
 /// Runs a test with an empty database of its own on the shared server (``TestEnvironment/databaseURL``), which is
 /// dropped afterwards.
-public func withPostgresDatabase(options: String = "", _ body: (_ url: String) async throws -> Void) async throws {
+package func withPostgresDatabase(options: String = "", _ body: (_ url: String) async throws -> Void) async throws {
     let server = try TestEnvironment.databaseURL
     let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
     try await Scripts.ofThisCheckout.run("postgres.sh", ["sql", server, "CREATE DATABASE \(name) \(options)"])

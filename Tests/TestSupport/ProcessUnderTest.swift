@@ -1,9 +1,9 @@
-public import Foundation
-public import StackKit
+package import Foundation
+import StackKit
 
 /// An executable of this package that a test runs as a process; its output goes to files.
-public struct ProcessUnderTest: Sendable {
-    public let name: String
+package struct ProcessUnderTest: Sendable {
+    package let name: String
     private let program: Program
     private let output: URL
     private let errors: URL
@@ -13,7 +13,7 @@ public struct ProcessUnderTest: Sendable {
     /// - Parameters:
     ///   - folder: the working folder, which also gets the files of its output.
     ///   - descriptors: the limit of open files and sockets; `nil` keeps that of the tests.
-    public init(
+    package init(
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: URL,
         descriptors: Int? = nil
     ) throws {
@@ -27,37 +27,37 @@ public struct ProcessUnderTest: Sendable {
     }
 
     /// What it has written so far.
-    public var standardOutput: String { ProcessUnderTest.text(of: output) }
-    public var standardError: String { ProcessUnderTest.text(of: errors) }
+    package var standardOutput: String { ProcessUnderTest.text(of: output) }
+    package var standardError: String { ProcessUnderTest.text(of: errors) }
 
-    public var isRunning: Bool { program.isRunning }
+    package var isRunning: Bool { program.isRunning }
 
     /// The process ID.
-    public var id: Int32 { program.id }
+    package var id: Int32 { program.id }
 
     /// SIGTERM.
-    public func terminate() { program.send(SIGTERM) }
+    package func terminate() { program.send(SIGTERM) }
 
     /// SIGHUP.
-    public func hangUp() { program.send(SIGHUP) }
+    package func hangUp() { program.send(SIGHUP) }
 
     /// SIGKILL.
-    public func kill() { program.send(SIGKILL) }
+    package func kill() { program.send(SIGKILL) }
 
     /// SIGSTOP: it does nothing more, and its connections stay open.
-    public func pause() { program.send(SIGSTOP) }
+    package func pause() { program.send(SIGSTOP) }
 
     /// SIGCONT.
-    public func proceed() { program.send(SIGCONT) }
+    package func proceed() { program.send(SIGCONT) }
 
     /// The exit code, or `nil` if the process outlives the deadline or a signal ended it.
-    public func exitCode(within deadline: Duration = patience) async throws -> Int32? {
+    package func exitCode(within deadline: Duration = patience) async throws -> Int32? {
         guard try await eventually(within: deadline, { !program.isRunning }) else { return nil }
         return program.exitCode
     }
 
     /// The port that it logs to listen on (`LOG_FORMAT=json`).
-    public func port(within deadline: Duration = patience) async throws -> Int {
+    package func port(within deadline: Duration = patience) async throws -> Int {
         struct NotListening: Error { let log: String }
         var port: Int?
         _ = try await eventually(within: deadline) {
@@ -79,7 +79,7 @@ public struct ProcessUnderTest: Sendable {
     }
 
     /// The folder of the running test bundle, which also holds the executables.
-    public static var executables: URL {
+    package static var executables: URL {
         #if os(macOS)
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
         return bundle.bundleURL.deletingLastPathComponent()

@@ -7,12 +7,12 @@ import Darwin
 #endif
 
 /// A loopback port that takes connections and never says a word.
-public struct SilentListener: Sendable {
-    public let port: Int
+package struct SilentListener: Sendable {
+    package let port: Int
     private let descriptor: Int32
 
     /// - Throws: `POSIXError` where no socket can be had.
-    public init() throws {
+    package init() throws {
         #if canImport(Glibc)
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -35,7 +35,7 @@ public struct SilentListener: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
     }
 
-    public func close() { closeDescriptor(descriptor) }
+    package func close() { closeDescriptor(descriptor) }
 }
 
 /// The member of the same name hides the function.
@@ -48,7 +48,7 @@ private func closeDescriptor(_ descriptor: Int32) {
 }
 
 /// Runs a test with a loopback port that takes connections and never says a word.
-public func withSilentListener(_ body: (_ port: Int) async throws -> Void) async throws {
+package func withSilentListener(_ body: (_ port: Int) async throws -> Void) async throws {
     let listener = try SilentListener()
     defer { listener.close() }
     try await body(listener.port)

@@ -1,27 +1,27 @@
-public import SecurePushCore
+package import SecurePushCore
 import Synchronization
-public import Tracing
+import Tracing
 
 /// Keeps finished spans for a test to look at.
-public final class SpanBook: Sendable {
+package final class SpanBook: Sendable {
     private let kept = Mutex<[FinishedSpan]>([])
 
-    public init() {}
+    package init() {}
 
     /// In the order in which they ended.
-    public var spans: [FinishedSpan] { kept.withLock { $0 } }
+    package var spans: [FinishedSpan] { kept.withLock { $0 } }
 
-    public func named(_ name: String) -> [FinishedSpan] { spans.filter { $0.name == name } }
+    package func named(_ name: String) -> [FinishedSpan] { spans.filter { $0.name == name } }
 
     /// A tracer whose spans end up here.
-    public func tracer(_ sampler: SpanSampler = .parentOr(true)) -> SpanTracer {
+    package func tracer(_ sampler: SpanSampler = .parentOr(true)) -> SpanTracer {
         SpanTracer(sampler: sampler) { [self] span in kept.withLock { $0.append(span) } }
     }
 }
 
 extension FinishedSpan {
     /// The attributes as texts.
-    public var texts: [String: String] {
+    package var texts: [String: String] {
         var texts: [String: String] = [:]
         attributes.forEach { key, value in
             switch value {
@@ -36,9 +36,9 @@ extension FinishedSpan {
     }
 
     /// Whether the span has failed.
-    public var hasFailed: Bool { status?.code == .error }
+    package var hasFailed: Bool { status?.code == .error }
 
-    public func isChild(of other: FinishedSpan) -> Bool {
+    package func isChild(of other: FinishedSpan) -> Bool {
         trace.traceID == other.trace.traceID && parentSpanID == other.trace.spanID
     }
 }

@@ -1,22 +1,22 @@
-public import Foundation
+package import Foundation
 
 /// The servers that `scripts/with-servers.sh` started for this test run.
-public enum TestEnvironment {
-    public struct Missing: Error, CustomStringConvertible {
-        public let variable: String
-        public var description: String {
+package enum TestEnvironment {
+    package struct Missing: Error, CustomStringConvertible {
+        package let variable: String
+        package var description: String {
             "\(variable) is not set: run the tests by `make test`, or `scripts/with-servers.sh swift test`."
         }
     }
 
     /// The AMQP URL of the private RabbitMQ.
-    public static var amqpURL: String { get throws { try value("SECUREPUSH_TEST_AMQP_URL") } }
+    package static var amqpURL: String { get throws { try value("SECUREPUSH_TEST_AMQP_URL") } }
 
     /// The libpq URI of the private PostgreSQL; its user may create databases.
-    public static var databaseURL: String { get throws { try value("SECUREPUSH_TEST_DATABASE_URL") } }
+    package static var databaseURL: String { get throws { try value("SECUREPUSH_TEST_DATABASE_URL") } }
 
     /// The root of the checkout, from where the tests run scripts.
-    public static var packageRoot: URL {
+    package static var packageRoot: URL {
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     }
 

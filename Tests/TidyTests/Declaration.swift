@@ -39,7 +39,7 @@ struct Declaration {
             && !words.contains { keywords.contains(String($0.prefix { $0.isLetter })) }
     }
 
-    var isPublic: Bool { words[..<keyword].contains("public") && kind != "extension" && kind != "import" }
+    var isPublic: Bool { words[..<keyword].contains("public") && kind != "extension" }
     var isPrivate: Bool { words[..<keyword].contains { $0 == "private" || $0 == "fileprivate" } }
     var isTopLevelType: Bool { isTopLevel && Self.typeKeywords.contains(kind) }
     var isInitialiser: Bool { kind == "init" }
@@ -69,8 +69,8 @@ struct Declaration {
     ])
     private static let modifiers: Set<String> = [
         "public", "package", "internal", "fileprivate", "private", "private(set)", "final", "static", "indirect",
-        "lazy",
-        "weak", "unowned", "mutating", "nonmutating", "nonisolated", "override", "convenience", "required", "prefix",
+        "lazy", "weak", "unowned", "mutating", "nonmutating", "nonisolated", "override", "convenience", "required",
+        "prefix",
         "consuming", "borrowing", "isolated", "distributed", "public(set)", "internal(set)", "fileprivate(set)",
     ]
 }

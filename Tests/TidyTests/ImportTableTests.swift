@@ -107,7 +107,6 @@ import Testing
 
     @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Tools/") && $0.module != "Tools/Tests" })
     func toolsImportWhatTheyNeed(_ file: SourceFile) throws {
-        if file.path == "Tools/Package.swift" { return }
         let allowed = try #require(Self.tools[file.module], "\(file.module) is not in the import table")
         for name in file.imports where Self.ownModules.contains(name) {
             #expect(allowed.contains(name), "\(file.path) must not import \(name)")

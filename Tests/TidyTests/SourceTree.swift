@@ -32,8 +32,6 @@ struct SourceFile: Sendable, CustomStringConvertible {
         ["Shared/", "Services/", "Clients/Swift/Sources/"].contains(where: file.path.hasPrefix)
     }
 
-    /// The folder of a package of ours may have a `.build` of its own.
-
     private static func files(under folder: String) -> [SourceFile] {
         let root = TestEnvironment.packageRoot
         guard

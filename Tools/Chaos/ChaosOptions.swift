@@ -1,8 +1,8 @@
-public import ArgumentParser
+import ArgumentParser
 import ChaosChecker
-public import SecurePushCore
+package import SecurePushCore
 
-extension WithdrawalMode: @retroactive ExpressibleByArgument {}
+extension WithdrawalMode: ExpressibleByArgument {}
 
 /// The options of a run.
 struct ChaosOptions: ParsableArguments {

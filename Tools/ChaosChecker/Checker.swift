@@ -3,7 +3,7 @@
 ///
 /// It takes one event at a time, so that a history need not fit into memory. It keeps a few words for each notification
 /// and device.
-public struct Checker: Sendable {
+package struct Checker: Sendable {
     var run: HistoryEvent.Run?
     var end: HistoryEvent.End?
     /// Numbers of notifications that a sender began to send.
@@ -61,17 +61,17 @@ public struct Checker: Sendable {
         var record: HistoryEvent.Record?
     }
 
-    public init() {}
+    package init() {}
 
     /// Judges a whole history at once.
-    public static func check(_ events: some Sequence<HistoryEvent>) -> Verdict {
+    package static func check(_ events: some Sequence<HistoryEvent>) -> Verdict {
         var checker = Checker()
         for event in events { checker.take(event) }
         return checker.verdict()
     }
 
     /// Takes the next event, in the order of the history.
-    public mutating func take(_ event: HistoryEvent) {
+    package mutating func take(_ event: HistoryEvent) {
         switch event {
         case .run(let run): self.run = run
         case .device(let device): devices[device.name] = device
@@ -188,7 +188,7 @@ extension Checker {
     static let allowedDrain: Int64 = 60_000
 
     /// The verdict on the whole history.
-    public func verdict() -> Verdict {
+    package func verdict() -> Verdict {
         var verdict = Verdict(seed: run?.plan.request.seed, faults: faultCounts)
         addWork(to: &verdict)
         addPromises(to: &verdict, tally())

@@ -2,36 +2,36 @@ import StackKit
 
 /// The faults of a run with their times and durations. It is made from a seed before the run, so that a run can be
 /// repeated.
-public struct FaultPlan: Codable, Sendable, Equatable {
+package struct FaultPlan: Codable, Sendable, Equatable {
     /// The numbers and targets that a plan has to have.
-    public struct Request: Codable, Sendable, Equatable {
-        public var seed: UInt64
-        public var kills: [Target: Int]
+    package struct Request: Codable, Sendable, Equatable {
+        package var seed: UInt64
+        package var kills: [Target: Int]
         /// How often all data of the broker is deleted.
-        public var wipes: Int
+        package var wipes: Int
         /// How often the hub answers every send with 429.
-        public var storms: Int
+        package var storms: Int
         /// How often a dispatcher is stopped (SIGSTOP) and goes on later (SIGCONT).
-        public var stops: Int
+        package var stops: Int
         /// How often a dispatcher is asked to end (SIGTERM).
-        public var terms: Int
+        package var terms: Int
         /// How often a dispatcher is asked to end (SIGTERM) while the hub takes connections and answers nothing.
-        public var silences: Int
+        package var silences: Int
         /// How often the database is read-only for a while.
-        public var readOnlies: Int
+        package var readOnlies: Int
         /// How often the dispatch queue's binding is removed.
-        public var unbinds: Int
+        package var unbinds: Int
         /// How often the retry queues are deleted.
-        public var removals: Int
+        package var removals: Int
         /// How often nobody reads the logs of the services for a while.
-        public var unreads: Int
+        package var unreads: Int
         /// How many processes, or nodes, there are of each.
-        public var members: [Target: Int]
-        public var stormSeconds: Int
-        public var stopSeconds: Int
-        public var unreadSeconds: Int
+        package var members: [Target: Int]
+        package var stormSeconds: Int
+        package var stopSeconds: Int
+        package var unreadSeconds: Int
 
-        public init(
+        package init(
             seed: UInt64, kills: [Target: Int] = [:], wipes: Int = 0, storms: Int = 0, stops: Int = 0,
             terms: Int = 0, silences: Int = 0, unbinds: Int = 0, removals: Int = 0, readOnlies: Int = 0,
             unreads: Int = 0, members: [Target: Int] = [:], stormSeconds: Int = 10, stopSeconds: Int = 10,
@@ -55,11 +55,11 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         }
     }
 
-    public enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
+    package enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
         case rabbitmq, postgres, ingest, dispatcher, retrieval, hub, logs
     }
 
-    public enum Action: String, Codable, Sendable {
+    package enum Action: String, Codable, Sendable {
         /// SIGKILL; started again after the pause.
         case kill
         /// SIGKILL, and all data deleted; started again after the pause.
@@ -83,32 +83,32 @@ public struct FaultPlan: Codable, Sendable, Equatable {
         case unread
     }
 
-    public struct Fault: Codable, Sendable, Equatable, CustomStringConvertible {
+    package struct Fault: Codable, Sendable, Equatable, CustomStringConvertible {
         /// When it begins: how many of ten thousand parts of the notifications are accepted by then.
-        public var progress: Int
-        public var action: Action
-        public var target: Target
+        package var progress: Int
+        package var action: Action
+        package var target: Target
         /// Which process or node of the target's, from 1.
-        public var member: Int
+        package var member: Int
         /// How long it lasts before it is undone, in milliseconds.
-        public var pause: Int
+        package var pause: Int
 
         /// `kill dispatcher-2`.
-        public var description: String { "\(kind)-\(member)" }
+        package var description: String { "\(kind)-\(member)" }
 
         /// `kill dispatcher`.
         var kind: String { "\(action.rawValue) \(target.rawValue)" }
     }
 
-    public var request: Request
+    package var request: Request
     /// By when they begin.
-    public var faults: [Fault]
+    package var faults: [Fault]
 
     /// The faults of one target, which come one after another: the next waits until the last is undone.
-    public func lane(_ target: Target) -> [Fault] { faults.filter { $0.target == target } }
+    package func lane(_ target: Target) -> [Fault] { faults.filter { $0.target == target } }
 
     /// The plan as a table for people.
-    public var lines: [String] {
+    package var lines: [String] {
         faults.map { fault in
             let (whole, rest) = fault.progress.quotientAndRemainder(dividingBy: 100)
             let tenths = fault.pause / 100
@@ -128,7 +128,7 @@ extension FaultPlan {
     ///
     /// Each target has its faults in equal slots of the run, at a random place in the first two thirds of each slot, so
     /// that faults of one kind do not come upon each other while those of different kinds may.
-    public init(_ request: Request) {
+    package init(_ request: Request) {
         var generator = SeededGenerator(seed: request.seed)
         var faults: [Fault] = []
         for target in Target.allCases {

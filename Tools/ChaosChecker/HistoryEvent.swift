@@ -1,5 +1,5 @@
 /// One line of a history: what somebody outside the services saw. Times are milliseconds since the Unix epoch.
-public enum HistoryEvent: Sendable, Equatable {
+package enum HistoryEvent: Sendable, Equatable {
     case run(Run)
     case device(Device)
     case send(Send)
@@ -17,17 +17,17 @@ public enum HistoryEvent: Sendable, Equatable {
     case end(End)
 
     /// The beginning of a run, with all that it was started with.
-    public struct Run: Codable, Sendable, Equatable {
-        public var time: Int64
-        public var count: Int
-        public var platforms: [String]
+    package struct Run: Codable, Sendable, Equatable {
+        package var time: Int64
+        package var count: Int
+        package var platforms: [String]
         /// Explained duplicate sends that are allowed beside 2 % of all: what a short run's kills can amount to.
-        public var allowance: Int
+        package var allowance: Int
         /// The dispatchers' `DISPATCH_WITHDRAW`; `nil` in histories from before there were withdrawals.
-        public var withdraw: String?
-        public var plan: FaultPlan
+        package var withdraw: String?
+        package var plan: FaultPlan
 
-        public init(
+        package init(
             time: Int64, count: Int, platforms: [String], allowance: Int = 0, withdraw: String? = nil, plan: FaultPlan
         ) {
             self.time = time
@@ -40,12 +40,12 @@ public enum HistoryEvent: Sendable, Equatable {
     }
 
     /// A simulated device that is registered, and live from then on.
-    public struct Device: Codable, Sendable, Equatable {
-        public var name: String
-        public var user: String
-        public var platform: String
+    package struct Device: Codable, Sendable, Equatable {
+        package var name: String
+        package var user: String
+        package var platform: String
 
-        public init(name: String, user: String, platform: String) {
+        package init(name: String, user: String, platform: String) {
             self.name = name
             self.user = user
             self.platform = platform
@@ -53,8 +53,8 @@ public enum HistoryEvent: Sendable, Equatable {
     }
 
     /// A step of one request to ingest. The same number is sent under the same idempotency key until it is answered.
-    public struct Send: Codable, Sendable, Equatable {
-        public enum Phase: String, Codable, Sendable {
+    package struct Send: Codable, Sendable, Equatable {
+        package enum Phase: String, Codable, Sendable {
             case invoke
             /// 201: the ID is durable.
             case ok
@@ -63,16 +63,16 @@ public enum HistoryEvent: Sendable, Equatable {
             /// No answer, or one that leaves open whether it was stored.
             case unknown
         }
-        public var time: Int64
-        public var phase: Phase
-        public var number: Int
-        public var recipient: String
-        public var id: String?
-        public var status: Int?
+        package var time: Int64
+        package var phase: Phase
+        package var number: Int
+        package var recipient: String
+        package var id: String?
+        package var status: Int?
         /// How many reminders it asks for; `nil` for none.
-        public var reminders: Int?
+        package var reminders: Int?
 
-        public init(
+        package init(
             time: Int64, phase: Phase, number: Int, recipient: String, id: String? = nil, status: Int? = nil,
             reminders: Int? = nil
         ) {
@@ -87,34 +87,34 @@ public enum HistoryEvent: Sendable, Equatable {
     }
 
     /// The sender revoked a notification: it was answered 204.
-    public struct Revoke: Codable, Sendable, Equatable {
-        public var time: Int64
-        public var id: String
+    package struct Revoke: Codable, Sendable, Equatable {
+        package var time: Int64
+        package var id: String
 
-        public init(time: Int64, id: String) {
+        package init(time: Int64, id: String) {
             self.time = time
             self.id = id
         }
     }
 
     /// A send that crossed the hub, from the hub's own log.
-    public struct HubSend: Codable, Sendable, Equatable {
-        public var time: Int64
-        public var sequence: Int
-        public var platform: String
+    package struct HubSend: Codable, Sendable, Equatable {
+        package var time: Int64
+        package var sequence: Int
+        package var platform: String
         /// The notification's ID that the body names; `nil` when it names none.
-        public var id: String?
+        package var id: String?
         /// Whether the hub took it, whatever the dispatcher was told.
-        public var accepted: Bool
+        package var accepted: Bool
         /// What the dispatcher was answered; `nil` when it got no answer.
-        public var status: Int?
-        public var fault: String?
+        package var status: Int?
+        package var fault: String?
         /// The devices that it reached.
-        public var devices: [String]
+        package var devices: [String]
         /// Whether it withdraws the notification; `nil` for a push.
-        public var withdraws: Bool?
+        package var withdraws: Bool?
 
-        public init(
+        package init(
             time: Int64, sequence: Int, platform: String, id: String?, accepted: Bool, status: Int? = nil,
             fault: String? = nil, devices: [String] = [], withdraws: Bool? = nil
         ) {
@@ -131,23 +131,23 @@ public enum HistoryEvent: Sendable, Equatable {
     }
 
     /// A read of one notification by a user's device.
-    public struct Fetch: Codable, Sendable, Equatable {
-        public enum Reason: String, Codable, Sendable {
+    package struct Fetch: Codable, Sendable, Equatable {
+        package enum Reason: String, Codable, Sendable {
             case push
             case inbox
             /// By a user whose it is not; it must not succeed.
             case probe
         }
-        public var time: Int64
-        public var device: String
-        public var user: String
-        public var id: String
-        public var reason: Reason
-        public var status: Int
+        package var time: Int64
+        package var device: String
+        package var user: String
+        package var id: String
+        package var reason: Reason
+        package var status: Int
         /// The number in the payload that came; `nil` when none came.
-        public var number: Int?
+        package var number: Int?
 
-        public init(
+        package init(
             time: Int64, device: String, user: String, id: String, reason: Reason, status: Int, number: Int? = nil
         ) {
             self.time = time
@@ -161,12 +161,12 @@ public enum HistoryEvent: Sendable, Equatable {
     }
 
     /// A device showed a notification's payload to its user, or took it away again.
-    public struct Show: Codable, Sendable, Equatable {
-        public var time: Int64
-        public var device: String
-        public var id: String
+    package struct Show: Codable, Sendable, Equatable {
+        package var time: Int64
+        package var device: String
+        package var id: String
 
-        public init(time: Int64, device: String, id: String) {
+        package init(time: Int64, device: String, id: String) {
             self.time = time
             self.device = device
             self.id = id
@@ -184,7 +184,7 @@ extension HistoryEvent: Codable {
     }
 
     /// An object with `type` beside the members of the event.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         switch try decoder.container(keyedBy: CodingKeys.self).decode(Kind.self, forKey: .type) {
         case .run: self = .run(try Run(from: decoder))
         case .device: self = .device(try Device(from: decoder))
@@ -204,7 +204,7 @@ extension HistoryEvent: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         let (kind, members) = parts
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(kind, forKey: .type)
@@ -234,21 +234,21 @@ extension HistoryEvent: Codable {
 
 extension HistoryEvent {
     /// A fault begins, or all that it broke runs again.
-    public struct Nemesis: Codable, Sendable, Equatable {
-        public enum Phase: String, Codable, Sendable {
+    package struct Nemesis: Codable, Sendable, Equatable {
+        package enum Phase: String, Codable, Sendable {
             case begin
             case end
         }
-        public var time: Int64
-        public var phase: Phase
+        package var time: Int64
+        package var phase: Phase
         /// As the plan names it: `kill rabbitmq`, `stop dispatcher-2`.
-        public var fault: String
+        package var fault: String
         /// Quorum queues that had no leader and were given one (rabbitmq-server issue 10070).
-        public var healed: Int?
+        package var healed: Int?
         /// What went wrong with the fault itself; `nil` when it was done as planned.
-        public var failure: String?
+        package var failure: String?
 
-        public init(time: Int64, phase: Phase, fault: String, healed: Int? = nil, failure: String? = nil) {
+        package init(time: Int64, phase: Phase, fault: String, healed: Int? = nil, failure: String? = nil) {
             self.time = time
             self.phase = phase
             self.fault = fault
@@ -258,16 +258,16 @@ extension HistoryEvent {
     }
 
     /// What the store has on record of a notification.
-    public struct Record: Codable, Sendable, Equatable {
-        public struct Delivery: Codable, Sendable, Equatable {
-            public var platform: String
-            public var state: String
-            public var attempts: Int
+    package struct Record: Codable, Sendable, Equatable {
+        package struct Delivery: Codable, Sendable, Equatable {
+            package var platform: String
+            package var state: String
+            package var attempts: Int
             /// Requests that the hub may have taken though no answer is on record.
-            public var unanswered: Int
-            public var updatedAt: Int64
+            package var unanswered: Int
+            package var updatedAt: Int64
 
-            public init(platform: String, state: String, attempts: Int, unanswered: Int = 0, updatedAt: Int64) {
+            package init(platform: String, state: String, attempts: Int, unanswered: Int = 0, updatedAt: Int64) {
                 self.platform = platform
                 self.state = state
                 self.attempts = attempts
@@ -275,16 +275,16 @@ extension HistoryEvent {
                 self.updatedAt = updatedAt
             }
         }
-        public var time: Int64
+        package var time: Int64
         /// Whether it was read after the run; the others are looks while the run lasted.
-        public var isFinal: Bool
-        public var id: String
-        public var recipient: String
-        public var isExpired: Bool
-        public var isRevoked: Bool
-        public var deliveries: [Delivery]
+        package var isFinal: Bool
+        package var id: String
+        package var recipient: String
+        package var isExpired: Bool
+        package var isRevoked: Bool
+        package var deliveries: [Delivery]
 
-        public init(
+        package init(
             time: Int64, isFinal: Bool, id: String, recipient: String, isExpired: Bool = false,
             isRevoked: Bool = false, deliveries: [Delivery]
         ) {
@@ -299,12 +299,12 @@ extension HistoryEvent {
     }
 
     /// A message in the dead-letter queue after the run.
-    public struct Letter: Codable, Sendable, Equatable {
-        public var id: String?
-        public var platforms: [String]
-        public var reason: String
+    package struct Letter: Codable, Sendable, Equatable {
+        package var id: String?
+        package var platforms: [String]
+        package var reason: String
 
-        public init(id: String?, platforms: [String], reason: String) {
+        package init(id: String?, platforms: [String], reason: String) {
             self.id = id
             self.platforms = platforms
             self.reason = reason
@@ -312,12 +312,12 @@ extension HistoryEvent {
     }
 
     /// A search for bytes of payloads where none may be.
-    public struct Leak: Codable, Sendable, Equatable {
-        public var place: String
-        public var found: Int
-        public var searchedBytes: Int
+    package struct Leak: Codable, Sendable, Equatable {
+        package var place: String
+        package var found: Int
+        package var searchedBytes: Int
 
-        public init(place: String, found: Int, searchedBytes: Int) {
+        package init(place: String, found: Int, searchedBytes: Int) {
             self.place = place
             self.found = found
             self.searchedBytes = searchedBytes
@@ -325,28 +325,28 @@ extension HistoryEvent {
     }
 
     /// Hub records that nobody has read: the log's bound was too small.
-    public struct Gap: Codable, Sendable, Equatable {
-        public var after: Int
-        public var missing: Int
+    package struct Gap: Codable, Sendable, Equatable {
+        package var after: Int
+        package var missing: Int
 
-        public init(after: Int, missing: Int) {
+        package init(after: Int, missing: Int) {
             self.after = after
             self.missing = missing
         }
     }
 
     /// The end of a service's process that nobody killed.
-    public struct Exit: Codable, Sendable, Equatable {
-        public var time: Int64
-        public var service: String
+    package struct Exit: Codable, Sendable, Equatable {
+        package var time: Int64
+        package var service: String
         /// Whether it had been asked to end (SIGTERM).
-        public var isAsked: Bool
+        package var isAsked: Bool
         /// `nil` when a signal ended it.
-        public var code: Int32?
+        package var code: Int32?
         /// From SIGTERM to its end, in milliseconds.
-        public var took: Int64?
+        package var took: Int64?
 
-        public init(time: Int64, service: String, isAsked: Bool, code: Int32?, took: Int64? = nil) {
+        package init(time: Int64, service: String, isAsked: Bool, code: Int32?, took: Int64? = nil) {
             self.time = time
             self.service = service
             self.isAsked = isAsked
@@ -356,12 +356,12 @@ extension HistoryEvent {
     }
 
     /// The end of a run.
-    public struct End: Codable, Sendable, Equatable {
-        public var time: Int64
+    package struct End: Codable, Sendable, Equatable {
+        package var time: Int64
         /// Why the run was broken off; `nil` when it came to its end.
-        public var failure: String?
+        package var failure: String?
 
-        public init(time: Int64, failure: String? = nil) {
+        package init(time: Int64, failure: String? = nil) {
             self.time = time
             self.failure = failure
         }

@@ -5,24 +5,24 @@ import Darwin
 #endif
 
 /// The forms in which bytes of a payload would be found: as they are, and in base64 at each of its three alignments.
-public struct Needles: Sendable {
+package struct Needles: Sendable {
     private let forms: [[UInt8]]
     /// How many bytes a search in pieces must carry over from the last piece.
-    public let overlap: Int
+    package let overlap: Int
 
     /// - Parameter marker: what every payload of a run holds and nothing else does; at least 12 ASCII characters.
-    public init(marker: String) {
+    package init(marker: String) {
         let bytes = Array(marker.utf8)
         forms = [bytes] + (0..<3).map { Self.base64(bytes, alignment: $0) }
         overlap = (forms.map(\.count).max() ?? 1) - 1
     }
 
     /// How often any form occurs.
-    public func occurrences(in bytes: UnsafeRawBufferPointer) -> Int {
+    package func occurrences(in bytes: UnsafeRawBufferPointer) -> Int {
         forms.reduce(0) { $0 + Self.occurrences(of: $1, in: bytes) }
     }
 
-    public func occurrences(in bytes: [UInt8]) -> Int { bytes.withUnsafeBytes { occurrences(in: $0) } }
+    package func occurrences(in bytes: [UInt8]) -> Int { bytes.withUnsafeBytes { occurrences(in: $0) } }
 
     private static func occurrences(of needle: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
         guard let base = bytes.baseAddress, let first = needle.first else { return 0 }

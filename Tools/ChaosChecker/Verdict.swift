@@ -1,19 +1,19 @@
 /// What a history comes to: figures, and the bars that they are held against.
-public struct Verdict: Codable, Sendable, Equatable {
-    public struct Row: Codable, Sendable, Equatable {
-        public var name: String
-        public var value: String
+package struct Verdict: Codable, Sendable, Equatable {
+    package struct Row: Codable, Sendable, Equatable {
+        package var name: String
+        package var value: String
         /// What is allowed; `nil` for a figure that nothing is asked of.
-        public var limit: String?
-        public var passes: Bool?
+        package var limit: String?
+        package var passes: Bool?
     }
 
-    public var seed: UInt64?
+    package var seed: UInt64?
     /// How often each fault was done.
-    public var faults: [String: Int]
-    public private(set) var rows: [Row] = []
+    package var faults: [String: Int]
+    package private(set) var rows: [Row] = []
     /// What stands behind a bar that failed.
-    public private(set) var remarks: [String] = []
+    package private(set) var remarks: [String] = []
 
     init(seed: UInt64?, faults: [String: Int]) {
         self.seed = seed
@@ -21,16 +21,16 @@ public struct Verdict: Codable, Sendable, Equatable {
     }
 
     /// Whether every bar is met.
-    public var passes: Bool { rows.allSatisfy { $0.passes ?? true } }
+    package var passes: Bool { rows.allSatisfy { $0.passes ?? true } }
 
     /// The row of a name.
-    public func row(_ name: String) -> Row? { rows.first { $0.name == name } }
+    package func row(_ name: String) -> Row? { rows.first { $0.name == name } }
 
     /// The names of the bars that are not met.
-    public var failures: [String] { rows.filter { $0.passes == false }.map(\.name) }
+    package var failures: [String] { rows.filter { $0.passes == false }.map(\.name) }
 
     /// The table for people.
-    public var text: String {
+    package var text: String {
         let width = rows.map(\.name.count).max() ?? 0
         let value = rows.map(\.value.count).max() ?? 0
         let limit = rows.map { $0.limit?.count ?? 0 }.max() ?? 0

@@ -1,12 +1,12 @@
 import Dispatch
 
 /// How long a test waits for a process or a server: long enough for a machine that is busy with all the other tests.
-public let patience = Duration.seconds(60)
+package let patience = Duration.seconds(60)
 
 /// Polls a condition until it holds or the deadline passes.
 ///
 /// - Returns: whether the condition held before the deadline.
-public func eventually(
+package func eventually(
     within deadline: Duration = patience, every interval: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool
 ) async throws -> Bool {
@@ -19,7 +19,7 @@ public func eventually(
 }
 
 /// Waits, even in a cancelled task, where a polling loop with `Task.sleep` would spin.
-public func pause(_ duration: Duration) async {
+package func pause(_ duration: Duration) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { continuation.resume() }

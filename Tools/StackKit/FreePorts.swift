@@ -5,12 +5,12 @@ import Darwin
 #endif
 
 /// No adjacent free ports were found.
-public struct NoFreePorts: Error {}
+package struct NoFreePorts: Error {}
 
 /// Finds `count` adjacent free TCP ports of 127.0.0.1.
 ///
 /// - Returns: the first of them. Another process may take one before it is used.
-public func freePorts(_ count: Int) throws -> Int {
+package func freePorts(_ count: Int) throws -> Int {
     for _ in 0..<200 {
         let first = Int.random(in: 20_000..<30_000)
         if (first..<first + count).allSatisfy(isFree) { return first }

@@ -1,21 +1,21 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-public import NIOHTTP1
+package import NIOHTTP1
 
 /// Requests to services on loopback. A refused connection is an error at once: the port belongs to a service that is
 /// down.
-public struct LoopbackHTTP: Sendable {
-    public struct Response: Sendable {
-        public let status: Int
-        public let headers: HTTPHeaders
-        public let bytes: [UInt8]
+package struct LoopbackHTTP: Sendable {
+    package struct Response: Sendable {
+        package let status: Int
+        package let headers: HTTPHeaders
+        package let bytes: [UInt8]
 
         /// The body as UTF-8.
-        public var body: String { String(decoding: bytes, as: UTF8.self) }
+        package var body: String { String(decoding: bytes, as: UTF8.self) }
 
         /// The body as JSON.
-        public func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        package func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
             try JSONDecoder().decode(type, from: Data(bytes))
         }
     }
@@ -23,7 +23,7 @@ public struct LoopbackHTTP: Sendable {
     private let client: HTTPClient
 
     /// - Parameter connections: how many connections to one service may be open.
-    public init(connections: Int) {
+    package init(connections: Int) {
         var settings = HTTPClient.Configuration()
         settings.connectionPool.retryConnectionEstablishment = false
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
@@ -34,7 +34,7 @@ public struct LoopbackHTTP: Sendable {
     /// - Parameters:
     ///   - path: with its query.
     ///   - json: the body, sent as `application/json`.
-    public func send(
+    package func send(
         _ method: HTTPMethod = .GET, port: Int, _ path: String, headers: HTTPHeaders = [:], bearer: String? = nil,
         json: String? = nil, timeout: Duration = .seconds(8)
     ) async throws -> Response {
@@ -55,7 +55,7 @@ public struct LoopbackHTTP: Sendable {
     /// Polls a path until it answers 200.
     ///
     /// - Returns: whether it did before the limit.
-    public func waitUntilOK(port: Int, _ path: String, within limit: Duration) async -> Bool {
+    package func waitUntilOK(port: Int, _ path: String, within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline, !Task.isCancelled {
             if let response = try? await send(port: port, path, timeout: .seconds(3)), response.status == 200 {
@@ -66,5 +66,5 @@ public struct LoopbackHTTP: Sendable {
         return false
     }
 
-    public func close() async { try? await client.shutdown() }
+    package func close() async { try? await client.shutdown() }
 }

@@ -1,27 +1,27 @@
-public import Foundation
+package import Foundation
 
 /// A private PostgreSQL cluster on loopback, which may be stopped and killed; run by `scripts/postgres.sh`.
-public struct PostgresServer: Sendable {
-    public let folder: URL
-    public let port: Int
+package struct PostgresServer: Sendable {
+    package let folder: URL
+    package let port: Int
     private let scripts: Scripts
 
-    public init(folder: URL, port: Int, scripts: Scripts = .ofThisCheckout) {
+    package init(folder: URL, port: Int, scripts: Scripts = .ofThisCheckout) {
         (self.folder, self.port, self.scripts) = (folder, port, scripts)
     }
 
     /// The libpq URI of its database.
-    public var url: String { "postgres://securepush@127.0.0.1:\(port)/securepush" }
+    package var url: String { "postgres://securepush@127.0.0.1:\(port)/securepush" }
     /// The same database as the cluster's superuser.
-    public var adminURL: String { "postgres://postgres@127.0.0.1:\(port)/securepush" }
+    package var adminURL: String { "postgres://postgres@127.0.0.1:\(port)/securepush" }
 
-    public func start() async throws { try await scripts.run("postgres.sh", ["start", folder.path, String(port)]) }
-    public func stop() async throws { try await scripts.run("postgres.sh", ["stop", folder.path]) }
+    package func start() async throws { try await scripts.run("postgres.sh", ["start", folder.path, String(port)]) }
+    package func stop() async throws { try await scripts.run("postgres.sh", ["stop", folder.path]) }
     /// SIGKILL of all its processes.
-    public func kill() async throws { try await scripts.run("postgres.sh", ["kill", folder.path]) }
+    package func kill() async throws { try await scripts.run("postgres.sh", ["kill", folder.path]) }
 
     /// Lets new sessions of its database write, or not, and ends those that it has.
-    public func setReadOnly(_ isReadOnly: Bool) async throws {
+    package func setReadOnly(_ isReadOnly: Bool) async throws {
         // In another database: a session of this one could not change it back.
         let url = "postgres://postgres@127.0.0.1:\(port)/postgres"
         let change = isReadOnly ? "SET default_transaction_read_only TO on" : "RESET default_transaction_read_only"
@@ -33,7 +33,7 @@ public struct PostgresServer: Sendable {
 }
 
 /// Starts a cluster in a temporary folder, runs the body, and deletes the cluster.
-public func withPostgresServer(_ body: (PostgresServer) async throws -> Void) async throws {
+package func withPostgresServer(_ body: (PostgresServer) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory
         .appending(path: "securepush-pg-\(UUID().uuidString.prefix(8))")
     let server = PostgresServer(folder: folder, port: try freePorts(1))

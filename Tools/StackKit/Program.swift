@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -10,7 +10,7 @@ import Darwin
 ///
 /// Files and not pipes: a pipe stays open as long as the servers that the program leaves behind. Sendable because
 /// Foundation's `Process` is set up once; afterwards any thread may ask its state or signal it.
-public final class Program: Sendable {
+package final class Program: Sendable {
     private let process: Process
 
     /// Starts the program.
@@ -21,7 +21,7 @@ public final class Program: Sendable {
     ///   - errors: standard error is appended to this file; by default to `output`.
     ///   - folder: the working folder.
     ///   - maxDescriptors: the limit of open files and sockets (`ulimit -n`); `nil` keeps this process's own.
-    public init(
+    package init(
         _ executable: URL, _ arguments: [String] = [], environment: [String: String], output: URL, errors: URL? = nil,
         folder: URL, maxDescriptors: Int? = nil
     ) throws {
@@ -47,24 +47,24 @@ public final class Program: Sendable {
         self.process = process
     }
 
-    public var isRunning: Bool { process.isRunning }
+    package var isRunning: Bool { process.isRunning }
 
     /// The process ID.
-    public var id: Int32 { process.processIdentifier }
+    package var id: Int32 { process.processIdentifier }
 
     /// `nil` while it runs, or after a signal ended it.
-    public var exitCode: Int32? {
+    package var exitCode: Int32? {
         !process.isRunning && process.terminationReason == .exit ? process.terminationStatus : nil
     }
 
-    public func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         if process.isRunning { kill(process.processIdentifier, signal) }
     }
 
     /// Waits for its end, even in a cancelled task, so that a run that is broken off can still wait for its children.
     ///
     /// - Returns: whether it ended before the limit.
-    public func waitUntilEnd(within limit: Duration) async -> Bool {
+    package func waitUntilEnd(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while process.isRunning {
             if ContinuousClock.now >= deadline { return false }
@@ -93,13 +93,13 @@ public final class Program: Sendable {
 }
 
 /// A program failed or took too long.
-public struct ProgramFailed: Error, CustomStringConvertible {
-    public let program: String
+package struct ProgramFailed: Error, CustomStringConvertible {
+    package let program: String
     /// `nil` if a signal ended it, or the time limit.
-    public let exitCode: Int32?
-    public let output: String
+    package let exitCode: Int32?
+    package let output: String
 
-    public var description: String {
+    package var description: String {
         "\(program) ended with \(exitCode.map { "exit code \($0)" } ?? "a signal or its time limit"): \(output)"
     }
 }
@@ -109,7 +109,7 @@ public struct ProgramFailed: Error, CustomStringConvertible {
 /// - Parameter limit: after this time the program is killed.
 /// - Throws: ``ProgramFailed`` unless it exits with 0.
 @discardableResult
-public func run(
+package func run(
     _ program: String, _ arguments: [String], within limit: Duration = .seconds(300)
 ) async throws -> String {
     let output = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")

@@ -1,39 +1,39 @@
-public import Foundation
+package import Foundation
 
 /// A private RabbitMQ node on loopback, which may be killed and started again; run by `scripts/rabbitmq.sh`.
-public struct RabbitMQServer: Sendable {
-    public let folder: URL
+package struct RabbitMQServer: Sendable {
+    package let folder: URL
     /// The AMQP port; the script uses the two after it as well.
-    public let port: Int
+    package let port: Int
     private let scripts: Scripts
 
-    public init(folder: URL, port: Int, scripts: Scripts = .ofThisCheckout) {
+    package init(folder: URL, port: Int, scripts: Scripts = .ofThisCheckout) {
         (self.folder, self.port, self.scripts) = (folder, port, scripts)
     }
 
-    public var url: String { "amqp://guest:guest@127.0.0.1:\(port)/%2F" }
+    package var url: String { "amqp://guest:guest@127.0.0.1:\(port)/%2F" }
     /// A free port for a second listener, where the node was given four.
-    public var secondPort: Int { port + 3 }
+    package var secondPort: Int { port + 3 }
 
-    public func start() async throws { try await script("start", [String(port)]) }
-    public func stop() async throws { try await script("stop") }
+    package func start() async throws { try await script("start", [String(port)]) }
+    package func stop() async throws { try await script("stop") }
     /// SIGKILL.
-    public func kill() async throws { try await script("kill") }
+    package func kill() async throws { try await script("kill") }
 
     /// Elects a leader for every quorum queue that lost it in a crash (rabbitmq-server issue 10070).
     ///
     /// - Returns: the script's output, one line `healed NAME` per queue.
-    public func heal() async throws -> String { try await script("heal") }
+    package func heal() async throws -> String { try await script("heal") }
 
     /// `rabbitmqctl` on this node.
-    public func control(_ arguments: String...) async throws { try await script("ctl", arguments) }
+    package func control(_ arguments: String...) async throws { try await script("ctl", arguments) }
 
     /// Deletes the data of a stopped node; its configuration stays.
-    public func wipe() throws { try FileManager.default.removeItem(at: folder.appending(path: "mnesia")) }
+    package func wipe() throws { try FileManager.default.removeItem(at: folder.appending(path: "mnesia")) }
 
     /// Whether the log of a queue would survive a crash now: RabbitMQ before 2024 writes a new queue's name down half a
     /// second late.
-    public func remembers(queue: String) throws -> Bool {
+    package func remembers(queue: String) throws -> Bool {
         let files = FileManager.default.enumerator(
             at: folder.appending(path: "mnesia"), includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
@@ -52,7 +52,7 @@ public struct RabbitMQServer: Sendable {
 /// Starts a node in a temporary folder, runs the body, and stops the node.
 ///
 /// - Parameter configuration: further lines of `rabbitmq.conf`, made from the node's folder and ports.
-public func withRabbitMQServer<Value>(
+package func withRabbitMQServer<Value>(
     configuration: (RabbitMQServer) throws -> [String] = { _ in [] },
     _ body: (RabbitMQServer) async throws -> Value
 ) async throws -> Value {

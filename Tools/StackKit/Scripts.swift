@@ -1,19 +1,19 @@
-public import Foundation
+package import Foundation
 
 /// The repository's scripts that start, kill and stop servers (`rabbitmq.sh`, `rabbitmq-cluster.sh`, `postgres.sh`).
-public struct Scripts: Sendable {
+package struct Scripts: Sendable {
     /// The folder that holds them.
-    public let folder: URL
+    package let folder: URL
 
-    public init(folder: URL) { self.folder = folder }
+    package init(folder: URL) { self.folder = folder }
 
     /// The scripts of this checkout.
-    public static let ofThisCheckout = Scripts(
+    package static let ofThisCheckout = Scripts(
         folder: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "scripts"))
 
     /// Whether a script is there and executable.
-    public func has(_ name: String) -> Bool {
+    package func has(_ name: String) -> Bool {
         FileManager.default.isExecutableFile(atPath: folder.appending(path: name).path)
     }
 
@@ -21,7 +21,7 @@ public struct Scripts: Sendable {
     ///
     /// - Throws: ``ProgramFailed``.
     @discardableResult
-    public func run(_ name: String, _ arguments: [String]) async throws -> String {
+    package func run(_ name: String, _ arguments: [String]) async throws -> String {
         let path = folder.appending(path: name).path
         return try await StackKit.run("/bin/bash", [path] + arguments, within: .seconds(120))
     }

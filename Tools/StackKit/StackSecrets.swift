@@ -1,29 +1,29 @@
 import Crypto
-public import Foundation
+package import Foundation
 import SecurePushCore
 
 /// The keys of a private stack: made at random, and written to the files that the services read.
-public struct StackSecrets: Sendable {
+package struct StackSecrets: Sendable {
     /// The sender's key. Services only get its hash.
-    public let apiKey = "spk_" + UUID().uuidString
+    package let apiKey = "spk_" + UUID().uuidString
     /// Found in every payload of a run and nowhere else, so that a search finds payloads that leaked.
-    public let marker = "canary" + UUID().uuidString.replacing("-", with: "")
+    package let marker = "canary" + UUID().uuidString.replacing("-", with: "")
     /// A key of the hub's access rule, base64.
-    public let hubKey = Self.randomBytes(32).base64EncodedString()
+    package let hubKey = Self.randomBytes(32).base64EncodedString()
     /// The name of the sender in the API key file.
-    public let sender: String
+    package let sender: String
     private let tokenSecret = Self.randomBytes(32)
     private let pushKey = PushSigningKey()
 
-    public init(sender: String) { self.sender = sender }
+    package init(sender: String) { self.sender = sender }
 
     /// The settings that name the files of ``write(to:)``, relative to their folder.
-    public static let settings = [
+    package static let settings = [
         "PAYLOAD_KEYS_FILE": "payload-keys", "INGEST_API_KEYS_FILE": "api-keys", "AUTH_JWKS_FILE": "jwks.json",
     ]
 
     /// Writes the key ring, the API key file, the JWKS and the keys of pushes, readable for this user only.
-    public func write(to folder: URL) throws {
+    package func write(to folder: URL) throws {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try write("payload-keys", PayloadKeyRing.newLine(), folder)
@@ -35,12 +35,12 @@ public struct StackSecrets: Sendable {
     }
 
     /// The JWK Set that verifies signed pushes (RFC 8037).
-    public var pushKeys: String { PushVerificationKeys(pushKey.publicKey).jwks }
+    package var pushKeys: String { PushVerificationKeys(pushKey.publicKey).jwks }
 
     /// A user's token, signed with HS256 (RFC 7515).
     ///
     /// - Parameter seconds: how long it is valid; a negative number for one that has expired.
-    public func token(of user: String, validFor seconds: Int64 = 86_400) -> String {
+    package func token(of user: String, validFor seconds: Int64 = 86_400) -> String {
         let claims = #"{"sub":"\#(user)","exp":\#(Timestamp.now.seconds + seconds)}"#
         let signed = Base64.encode(#"{"alg":"HS256"}"#.utf8, .url) + "." + Base64.encode(claims.utf8, .url)
         let code = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: tokenSecret))
@@ -48,10 +48,10 @@ public struct StackSecrets: Sendable {
     }
 
     /// A payload that holds the marker and a number.
-    public func payload(_ number: Int) -> String { "\(marker):\(number)" }
+    package func payload(_ number: Int) -> String { "\(marker):\(number)" }
 
     /// The number in a payload that ``payload(_:)`` made, otherwise `nil`.
-    public func number(of payload: String) -> Int? {
+    package func number(of payload: String) -> Int? {
         guard payload.hasPrefix(marker + ":") else { return nil }
         return Int(payload.dropFirst(marker.count + 1))
     }

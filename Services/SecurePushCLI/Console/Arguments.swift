@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import SecurePushCore
+import ArgumentParser
+package import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 

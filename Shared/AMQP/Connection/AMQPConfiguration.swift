@@ -1,5 +1,5 @@
 /// Where the broker is and how to speak to it. See ``init(url:connectionName:)`` for the form of its URL.
-public struct AMQPConfiguration: Sendable {
+package struct AMQPConfiguration: Sendable {
     /// How to log in (SASL).
     enum Login: Sendable, Hashable {
         case plain(user: String, password: String)
@@ -25,32 +25,32 @@ public struct AMQPConfiguration: Sendable {
 
     var nodes: [Node]
     /// The connection's name in the broker's management views.
-    public var connectionName: String
+    package var connectionName: String
     /// The heartbeat interval in whole seconds; zero turns heartbeats off. A peer that is silent for twice this is
     /// dead.
-    public var heartbeat: Duration = .seconds(10)
+    package var heartbeat: Duration = .seconds(10)
     /// The time limit for TCP, TLS and login together.
-    public var connectTimeout: Duration = .seconds(5)
+    package var connectTimeout: Duration = .seconds(5)
     /// The time limit for the broker's reply to a declaration or another command.
-    public var replyTimeout: Duration = .seconds(5)
+    package var replyTimeout: Duration = .seconds(5)
 
     /// The largest number of channels to negotiate (`channel_max`); one is used.
-    public var maxChannels: UInt16 = 16
+    package var maxChannels: UInt16 = 16
     /// The largest frame to negotiate, in bytes (`frame_max`).
-    public var maxFrame: Int32 = 131_072
+    package var maxFrame: Int32 = 131_072
 
     /// The hosts of the nodes whose certificate is not verified by TLS.
-    public var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
+    package var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
 
     /// Host and port, if there is only one node.
-    public var onlyNode: (host: String, port: Int)? {
+    package var onlyNode: (host: String, port: Int)? {
         nodes.count == 1 ? nodes.first.map { ($0.host, Int($0.port)) } : nil
     }
 
     /// Trusts a file of authorities where the URL names none (`cacertfile`).
     ///
     /// - Parameter file: in PEM; `nil` changes nothing.
-    public mutating func useAuthorities(of file: String?) {
+    package mutating func useAuthorities(of file: String?) {
         guard let file else { return }
         for index in nodes.indices where nodes[index].tls?.authoritiesFile == nil {
             nodes[index].tls?.authoritiesFile = file
@@ -58,7 +58,7 @@ public struct AMQPConfiguration: Sendable {
     }
 
     /// The nodes without credentials, for logs.
-    public var endpoints: String { nodes.map(\.description).joined(separator: ", ") }
+    package var endpoints: String { nodes.map(\.description).joined(separator: ", ") }
 }
 
 extension AMQPConfiguration.Node: CustomStringConvertible {
@@ -70,14 +70,14 @@ extension AMQPConfiguration.Node: CustomStringConvertible {
 }
 
 extension AMQPConfiguration: CustomStringConvertible {
-    public var description: String { endpoints }
+    package var description: String { endpoints }
 }
 
 /// A URL that cannot be used. Its message never holds a credential.
-public struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error in the URL.
-    public var message: String
-    public var description: String { message }
+    package var message: String
+    package var description: String { message }
 }
 
 extension AMQPConfiguration {
@@ -92,7 +92,7 @@ extension AMQPConfiguration {
     ///     `external`).
     ///   - connectionName: the connection's name in the broker's management views.
     /// - Throws: ``AMQPConfigurationError``.
-    public init(url: String, connectionName: String) throws(AMQPConfigurationError) {
+    package init(url: String, connectionName: String) throws(AMQPConfigurationError) {
         self.init(nodes: [], connectionName: connectionName)
         for text in AMQPConfiguration.split(url) { try add(text) }
         if nodes.isEmpty { throw AMQPConfigurationError(message: "the AMQP URL is empty") }

@@ -1,17 +1,17 @@
-public import ThreadExecutor
+package import ThreadExecutor
 
 /// A connection for single commands, as `doctor`, the dead-letter commands and tests use it.
 ///
 /// Each call waits for the broker's reply on the connection's own thread, at most `replyTimeout`. An error of the
 /// broker about one command (403, 404, 405, 406) leaves the connection usable; after any other error ``isOpen`` is
 /// false.
-public actor AMQPConnection: ThreadExecutor.Client {
+package actor AMQPConnection: ThreadExecutor.Client {
     private let executor: ThreadExecutor
     private var link = BrokerLink()
     private var replyTimeout = Duration.zero
 
     /// The executor with the connection's own thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private init() throws(AMQPError) {
         executor = try ThreadExecutor(connection: "amqp")
@@ -23,7 +23,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
     /// Connects to one of the nodes, runs `body`, and closes the connection.
     ///
     /// - Throws: ``AMQPError``, or the error that `body` throws.
-    public static func with<Value: Sendable>(
+    package static func with<Value: Sendable>(
         _ configuration: AMQPConfiguration, _ body: (AMQPConnection) async throws -> Value
     ) async throws -> Value {
         let connection = try await open(configuration)
@@ -41,7 +41,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
     ///
     /// - Parameter limits: how much ``get(queue:)`` holds of a message.
     /// - Throws: ``AMQPError``, with code `resources` if this process has no file descriptor or thread left.
-    public static func open(
+    package static func open(
         _ configuration: AMQPConfiguration, limits: AMQPReceiveLimits = AMQPReceiveLimits()
     ) async throws(AMQPError) -> AMQPConnection {
         let connection = try AMQPConnection()
@@ -61,10 +61,10 @@ public actor AMQPConnection: ThreadExecutor.Client {
     }
 
     /// Whether the connection can be used.
-    public var isOpen: Bool { link.handle != nil }
+    package var isOpen: Bool { link.handle != nil }
 
     /// Closes the connection; the broker requeues whatever was not acknowledged.
-    public func close() {
+    package func close() {
         link.handle?.close()
         link.closed(closedError)
     }
@@ -74,14 +74,14 @@ public actor AMQPConnection: ThreadExecutor.Client {
     /// Declares exchanges, queues and bindings, or asks for them where ``AMQPTopology/isDeclared`` is false.
     ///
     /// - Throws: ``AMQPError``: `notFound`, or `preconditionFailed` for one that exists with other settings.
-    public func declare(_ topology: AMQPTopology) throws(AMQPError) {
+    package func declare(_ topology: AMQPTopology) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.declare(topology) }
     }
 
     /// The number of messages and consumers of a queue, by a passive declaration.
     ///
     /// - Throws: ``AMQPError`` with code `notFound` if there is no such queue.
-    public func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
+    package func inspect(queue: String) throws(AMQPError) -> AMQPQueueStatus {
         try use { handle throws(AMQPError) in try handle.inspect(queue: queue) }
     }
 
@@ -89,12 +89,12 @@ public actor AMQPConnection: ThreadExecutor.Client {
     ///
     /// - Throws: ``AMQPError`` with code `queueUnavailable` if a quorum queue has no leader within `replyTimeout`; the
     ///   connection cannot be used any more then.
-    public func expectLeader(of queue: String) throws(AMQPError) {
+    package func expectLeader(of queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.expectLeader(of: queue) }
     }
 
     /// Removes a binding. Succeeds if there is no such binding.
-    public func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
+    package func unbind(_ binding: AMQPTopology.Binding) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.unbind(binding) }
     }
 
@@ -102,7 +102,7 @@ public actor AMQPConnection: ThreadExecutor.Client {
     ///
     /// - Parameter exchange: the name; empty for the default exchange.
     /// - Throws: ``AMQPError`` if the broker does not answer.
-    public func mayPublish(to exchange: String) throws(AMQPError) -> Bool {
+    package func mayPublish(to exchange: String) throws(AMQPError) -> Bool {
         do throws(AMQPError) {
             try use { handle throws(AMQPError) in try handle.tryPublishing(to: exchange) }
             return true
@@ -115,37 +115,37 @@ public actor AMQPConnection: ThreadExecutor.Client {
     }
 
     /// Deletes a queue with its messages. Succeeds if there is no such queue.
-    public func delete(queue: String) throws(AMQPError) {
+    package func delete(queue: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(queue: queue) }
     }
 
     /// Deletes an exchange. Succeeds if there is no such exchange.
-    public func delete(exchange: String) throws(AMQPError) {
+    package func delete(exchange: String) throws(AMQPError) {
         try use { handle throws(AMQPError) in try handle.delete(exchange: exchange) }
     }
 
     /// Drops all ready messages of a queue.
     ///
     /// - Returns: how many messages there were.
-    public func purge(queue: String) throws(AMQPError) -> Int {
+    package func purge(queue: String) throws(AMQPError) -> Int {
         try use { handle throws(AMQPError) in try handle.purge(queue: queue) }
     }
 
     /// Takes one message (`basic.get`), to be settled by ``acknowledge(_:)`` or ``requeue(_:)``; `nil` if the queue is
     /// empty.
-    public func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
+    package func get(queue: String) throws(AMQPError) -> AMQPDelivery? {
         let timeout = replyTimeout
         return try use { handle throws(AMQPError) in try handle.get(queue: queue, replyTimeout: timeout) }
     }
 
     /// Removes a delivered message from its queue (`basic.ack`).
-    public func acknowledge(_ delivery: AMQPDelivery) throws(AMQPError) {
+    package func acknowledge(_ delivery: AMQPDelivery) throws(AMQPError) {
         try use(isAnswered: false) { handle throws(AMQPError) in try handle.acknowledge(delivery.tag, isMultiple: false)
         }
     }
 
     /// Returns a delivered message to its queue (`basic.nack` with requeue).
-    public func requeue(_ delivery: AMQPDelivery) throws(AMQPError) {
+    package func requeue(_ delivery: AMQPDelivery) throws(AMQPError) {
         try use(isAnswered: false) { handle throws(AMQPError) in try handle.requeue(delivery.tag) }
     }
 
@@ -172,12 +172,12 @@ public actor AMQPConnection: ThreadExecutor.Client {
 
 extension AMQPConnection {
     /// For the thread: what ends its next wait.
-    public nonisolated func prepareToWait() -> ThreadExecutor.Interest {
+    package nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { $0.link.interest() }
     }
 
     /// For the thread: reads what has arrived, and checks heartbeats.
-    public nonisolated func waitEnded(readable: Bool, writable: Bool) {
+    package nonisolated func waitEnded(readable: Bool, writable: Bool) {
         assumeIsolated { $0.serve(readable: readable) }
     }
 

@@ -1,5 +1,5 @@
-public import Logging
-public import ServiceLifecycle
+package import Logging
+import ServiceLifecycle
 import Synchronization
 
 /// Consumes one queue with explicit acknowledgements, on one connection of its own.
@@ -7,7 +7,7 @@ import Synchronization
 /// ``run()`` keeps the connection open, declares the topology on each connect, and subscribes again when the broker
 /// cancels the consumer. The broker's prefetch is the only bound: it delivers nothing more while that many deliveries
 /// are not settled.
-public final class AMQPConsumer: Service {
+package final class AMQPConsumer: Service {
     private let connection: ConsumerConnection
     private let configuration: AMQPConfiguration
     private let logger: Logger
@@ -21,7 +21,7 @@ public final class AMQPConsumer: Service {
     ///   - limits: how much of an arriving message is held.
     ///   - drainTimeout: how long a graceful shutdown waits for deliveries to be settled.
     /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
-    public init(
+    package init(
         configuration: AMQPConfiguration, topology: AMQPTopology = AMQPTopology(), queue: String, prefetch: Int,
         limits: AMQPReceiveLimits = AMQPReceiveLimits(), drainTimeout: Duration = .seconds(7), logger: Logger
     ) throws(AMQPError) {
@@ -34,52 +34,52 @@ public final class AMQPConsumer: Service {
 
     /// Consumes until graceful shutdown or cancellation. Then it cancels the consumer, requeues deliveries that nobody
     /// took, ends every ``next(limit:)``, and waits until the deliveries that were taken are settled.
-    public func run() async {
+    package func run() async {
         await ReconnectLoop(session: connection, configuration: configuration, logger: logger).run()
     }
 
     /// Whether deliveries can arrive now.
-    public var isConnected: Bool { connection.status.isConnected }
+    package var isConnected: Bool { connection.status.isConnected }
 
     /// Why ``isConnected`` is false, for an operator; `nil` when it is true.
-    public var problem: String? {
+    package var problem: String? {
         isConnected ? nil : "not connected to the broker: \(connection.status.problem)"
     }
 
     /// The deliveries that have arrived, at most `limit`; waits while there are none. `nil` once the consumer is shut
     /// down or the task is cancelled.
-    public func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }
+    package func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }
 
     /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
-    public func acknowledge(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .acknowledge) }
+    package func acknowledge(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .acknowledge) }
 
     /// The same for deliveries that do no harm if they come again. Their acknowledgements may wait for those of earlier
     /// deliveries, so that one frame acknowledges all of them; at most a quarter of the prefetch waits.
-    public func acknowledgeLater(_ deliveries: [(tag: UInt64, epoch: UInt64)]) {
+    package func acknowledgeLater(_ deliveries: [(tag: UInt64, epoch: UInt64)]) {
         settle(deliveries, as: .acknowledgeLater)
     }
 
     /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
-    public func requeue(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .requeue) }
+    package func requeue(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .requeue) }
 
     /// Rejects deliveries (`basic.nack` without requeue): they go to the queue's dead-letter exchange, if it has one.
     /// Returns at once.
-    public func reject(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .reject) }
+    package func reject(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .reject) }
 
     /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
-    public func acknowledge(_ deliveries: [AMQPDelivery]) {
+    package func acknowledge(_ deliveries: [AMQPDelivery]) {
         acknowledge(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
-    public func requeue(_ deliveries: [AMQPDelivery]) {
+    package func requeue(_ deliveries: [AMQPDelivery]) {
         requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
     /// Publishes a message in place of a delivery, on the consumer's own channel. Acknowledges the delivery once the
     /// broker has confirmed the message; requeues it after two seconds if no queue accepts the message. Returns at
     /// once.
-    public func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
+    package func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
         connection.move(SettlementMailbox.Move(message: message, tag: tag, epoch: epoch))
     }
 

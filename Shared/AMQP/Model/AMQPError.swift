@@ -1,7 +1,7 @@
 /// A failure between this process and the broker. Never holds a credential.
-public struct AMQPError: Error, Sendable, Hashable {
+package struct AMQPError: Error, Sendable, Hashable {
     /// The kind of a failure.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notConnected, connectFailed, tls, accessRefused, notFound, preconditionFailed, queueUnavailable
             case blocked, nacked, returned, timeout, connectionLost, full, closed, resources
@@ -10,50 +10,50 @@ public struct AMQPError: Error, Sendable, Hashable {
         private init(_ value: Value) { self.value = value }
 
         /// There is no connection now; ``AMQPPublisher/run()`` is making one, or is not running.
-        public static let notConnected = Code(.notConnected)
+        package static let notConnected = Code(.notConnected)
         /// No node could be reached, or the peer does not speak AMQP 0-9-1.
-        public static let connectFailed = Code(.connectFailed)
+        package static let connectFailed = Code(.connectFailed)
         /// The TLS handshake failed: the certificate is not trusted, or belongs to another host.
-        public static let tls = Code(.tls)
+        package static let tls = Code(.tls)
         /// Wrong credentials, an unknown virtual host, or no permission (403, 530).
-        public static let accessRefused = Code(.accessRefused)
+        package static let accessRefused = Code(.accessRefused)
         /// No such queue or exchange (404).
-        public static let notFound = Code(.notFound)
+        package static let notFound = Code(.notFound)
         /// A queue or exchange exists with other settings (406).
-        public static let preconditionFailed = Code(.preconditionFailed)
+        package static let preconditionFailed = Code(.preconditionFailed)
         /// A queue exists but does not answer: a quorum queue without a leader.
-        public static let queueUnavailable = Code(.queueUnavailable)
+        package static let queueUnavailable = Code(.queueUnavailable)
         /// The broker accepts no messages (`connection.blocked`: a memory or disk alarm).
-        public static let blocked = Code(.blocked)
+        package static let blocked = Code(.blocked)
         /// The broker refused the message (`basic.nack`).
-        public static let nacked = Code(.nacked)
+        package static let nacked = Code(.nacked)
         /// No queue accepted the message (`basic.return`).
-        public static let returned = Code(.returned)
+        package static let returned = Code(.returned)
         /// No reply in time. The command may have been executed.
-        public static let timeout = Code(.timeout)
+        package static let timeout = Code(.timeout)
         /// The connection broke. Commands in flight may have been executed.
-        public static let connectionLost = Code(.connectionLost)
+        package static let connectionLost = Code(.connectionLost)
         /// Too many messages are waiting. Nothing was sent.
-        public static let full = Code(.full)
+        package static let full = Code(.full)
         /// The broker closed the channel or the connection for another reason; see ``AMQPError/replyCode``.
-        public static let closed = Code(.closed)
+        package static let closed = Code(.closed)
         /// This process has no thread or no file descriptor left for a connection. Nothing was sent.
-        public static let resources = Code(.resources)
+        package static let resources = Code(.resources)
 
-        public var description: String { value.rawValue }
+        package var description: String { value.rawValue }
     }
 
     /// The kind of failure.
-    public var code: Code
+    package var code: Code
     /// A description of the error for an operator.
-    public var message: String
+    package var message: String
     /// The broker's reply code (AMQP 0-9-1, section 1.1), or 0.
-    public var replyCode: UInt16
+    package var replyCode: UInt16
     /// librabbitmq's status, or 0.
-    public var status: Int32
+    package var status: Int32
 
     /// An error with its kind and a message for an operator.
-    public init(_ code: Code, _ message: String, replyCode: UInt16 = 0, status: Int32 = 0) {
+    package init(_ code: Code, _ message: String, replyCode: UInt16 = 0, status: Int32 = 0) {
         self.code = code
         self.message = message
         self.replyCode = replyCode
@@ -62,5 +62,5 @@ public struct AMQPError: Error, Sendable, Hashable {
 }
 
 extension AMQPError: CustomStringConvertible {
-    public var description: String { "amqp \(code): \(message)" }
+    package var description: String { "amqp \(code): \(message)" }
 }

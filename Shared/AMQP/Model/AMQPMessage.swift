@@ -1,24 +1,24 @@
 /// A message with the properties that are used here (AMQP 0-9-1, class basic).
-public struct AMQPMessage: Sendable, Hashable {
+package struct AMQPMessage: Sendable, Hashable {
     /// The exchange; empty for the default exchange, where the routing key is a queue's name.
-    public var exchange: String
+    package var exchange: String
     /// The key by which the exchange chooses queues.
-    public var routingKey: String
+    package var routingKey: String
     /// The content.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// A MIME type, or `nil`.
-    public var contentType: String?
+    package var contentType: String?
     /// The application's ID of the message; a returned message is recognised by it.
-    public var messageID: String?
+    package var messageID: String?
     /// Whether a durable queue keeps the message over a restart (`delivery-mode` 2).
-    public var isPersistent: Bool
+    package var isPersistent: Bool
     /// Milliseconds until the queue may drop the message, or `nil`.
-    public var expiration: UInt64?
+    package var expiration: UInt64?
     /// The application's headers.
-    public var headers: AMQPTable
+    package var headers: AMQPTable
 
     /// A message that is persistent unless told otherwise.
-    public init(
+    package init(
         exchange: String, routingKey: String, body: [UInt8], contentType: String? = nil, messageID: String? = nil,
         isPersistent: Bool = true, expiration: UInt64? = nil, headers: AMQPTable = AMQPTable()
     ) {
@@ -34,23 +34,23 @@ public struct AMQPMessage: Sendable, Hashable {
 }
 
 /// A message as a queue delivered it.
-public struct AMQPDelivery: Sendable, Hashable {
+package struct AMQPDelivery: Sendable, Hashable {
     /// The number of the delivery on its channel, from 1.
-    public var tag: UInt64
+    package var tag: UInt64
     /// The number of the connection that the tag belongs to. A settlement for an earlier connection is ignored, because
     /// the broker redelivers the message.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// Whether the message may have been delivered before.
-    public var isRedelivered: Bool
+    package var isRedelivered: Bool
     /// The message; see ``AMQPReceiveLimits`` for its body and headers.
-    public var message: AMQPMessage
+    package var message: AMQPMessage
     /// The length of the body as the broker announced it, in bytes.
-    public var bodyBytes: UInt64
+    package var bodyBytes: UInt64
     /// The length of properties and headers on the wire, in bytes.
-    public var headerBytes: Int
+    package var headerBytes: Int
 
     /// A delivery whose body is whole unless `bodyBytes` says otherwise.
-    public init(
+    package init(
         tag: UInt64, epoch: UInt64, isRedelivered: Bool, message: AMQPMessage, bodyBytes: UInt64? = nil,
         headerBytes: Int = 0
     ) {
@@ -63,51 +63,51 @@ public struct AMQPDelivery: Sendable, Hashable {
     }
 
     /// Whether the whole body is in ``message``.
-    public var isBodyWhole: Bool { bodyBytes == UInt64(message.body.count) }
+    package var isBodyWhole: Bool { bodyBytes == UInt64(message.body.count) }
 }
 
 /// How much of an arriving message is held in memory. The rest is read from the connection and dropped.
-public struct AMQPReceiveLimits: Sendable, Hashable {
+package struct AMQPReceiveLimits: Sendable, Hashable {
     /// The longest body that is held, in bytes; a longer body is delivered empty.
-    public var maxBodyBytes: Int
+    package var maxBodyBytes: Int
     /// The longest properties and headers that are read, in bytes on the wire; longer ones are delivered as if there
     /// were none. A frame holds at most 128 KiB (`frame_max`).
-    public var maxHeaderBytes: Int
+    package var maxHeaderBytes: Int
 
     /// Limits in bytes. RabbitMQ 4 accepts messages of up to 16 MiB (`max_message_size`), earlier versions 128 MiB.
-    public init(maxBodyBytes: Int = 16 << 20, maxHeaderBytes: Int = 128 << 10) {
+    package init(maxBodyBytes: Int = 16 << 20, maxHeaderBytes: Int = 128 << 10) {
         self.maxBodyBytes = maxBodyBytes
         self.maxHeaderBytes = maxHeaderBytes
     }
 }
 
 /// A field table of AMQP 0-9-1 (section 4.2.5.5): headers of a message, arguments of a queue. Keeps its order.
-public struct AMQPTable: Sendable, Hashable {
+package struct AMQPTable: Sendable, Hashable {
     /// A name with its value.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The name.
-        public var key: String
+        package var key: String
         /// The value.
-        public var value: AMQPValue
+        package var value: AMQPValue
 
         /// A name with its value.
-        public init(_ key: String, _ value: AMQPValue) {
+        package init(_ key: String, _ value: AMQPValue) {
             self.key = key
             self.value = value
         }
     }
 
     /// The entries in their order; a name may repeat.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
     /// A table of these entries.
-    public init(_ entries: [Entry] = []) { self.entries = entries }
+    package init(_ entries: [Entry] = []) { self.entries = entries }
 
     /// Whether there are no entries.
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// The value of the first entry with this name. Setting replaces it; setting `nil` removes it.
-    public subscript(key: String) -> AMQPValue? {
+    package subscript(key: String) -> AMQPValue? {
         get { entries.first { $0.key == key }?.value }
         set {
             let index = entries.firstIndex { $0.key == key }
@@ -123,13 +123,13 @@ public struct AMQPTable: Sendable, Hashable {
 
 extension AMQPTable: ExpressibleByDictionaryLiteral {
     /// The entries in the order of the literal.
-    public init(dictionaryLiteral elements: (String, AMQPValue)...) {
+    package init(dictionaryLiteral elements: (String, AMQPValue)...) {
         self.init(elements.map { Entry($0.0, $0.1) })
     }
 }
 
 /// A value of a field table. AMQP's decimals are read as ``void``.
-public enum AMQPValue: Sendable, Hashable {
+package enum AMQPValue: Sendable, Hashable {
     case string(String)
     /// Any integer kind, and timestamps; sent as a signed 64-bit integer.
     case integer(Int64)
@@ -140,17 +140,17 @@ public enum AMQPValue: Sendable, Hashable {
     case void
 
     /// The text, if the value is a string.
-    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
 
     /// The number, if the value is an integer.
-    public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 
 extension AMQPValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     /// A string.
-    public init(stringLiteral value: String) { self = .string(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
     /// An integer.
-    public init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
     /// A Boolean.
-    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
 }

@@ -1,47 +1,47 @@
 /// Exchanges, queues and bindings that are declared, or looked up, on every connect. All are durable.
-public struct AMQPTopology: Sendable, Hashable {
+package struct AMQPTopology: Sendable, Hashable {
     /// A durable exchange.
-    public struct Exchange: Sendable, Hashable {
+    package struct Exchange: Sendable, Hashable {
         /// How an exchange routes (AMQP 0-9-1, section 3.1.3).
-        public enum Kind: String, Sendable { case direct, fanout, topic, headers }
+        package enum Kind: String, Sendable { case direct, fanout, topic, headers }
 
         /// The name.
-        public var name: String
+        package var name: String
         /// How it routes.
-        public var kind: Kind
+        package var kind: Kind
 
         /// An exchange with a name and a kind.
-        public init(_ name: String, _ kind: Kind) {
+        package init(_ name: String, _ kind: Kind) {
             self.name = name
             self.kind = kind
         }
     }
 
     /// A durable queue.
-    public struct Queue: Sendable, Hashable {
+    package struct Queue: Sendable, Hashable {
         /// The name.
-        public var name: String
+        package var name: String
         /// RabbitMQ's arguments, such as `x-queue-type`.
-        public var arguments: AMQPTable
+        package var arguments: AMQPTable
 
         /// A queue with a name and arguments.
-        public init(_ name: String, arguments: AMQPTable = AMQPTable()) {
+        package init(_ name: String, arguments: AMQPTable = AMQPTable()) {
             self.name = name
             self.arguments = arguments
         }
     }
 
     /// A binding of a queue to an exchange.
-    public struct Binding: Sendable, Hashable {
+    package struct Binding: Sendable, Hashable {
         /// The queue's name.
-        public var queue: String
+        package var queue: String
         /// The exchange's name.
-        public var exchange: String
+        package var exchange: String
         /// The routing key.
-        public var key: String
+        package var key: String
 
         /// A binding; a fanout exchange ignores the key.
-        public init(queue: String, exchange: String, key: String = "") {
+        package init(queue: String, exchange: String, key: String = "") {
             self.queue = queue
             self.exchange = exchange
             self.key = key
@@ -49,18 +49,18 @@ public struct AMQPTopology: Sendable, Hashable {
     }
 
     /// Declared first.
-    public var exchanges: [Exchange]
+    package var exchanges: [Exchange]
     /// Declared second.
-    public var queues: [Queue]
+    package var queues: [Queue]
     /// Declared last.
-    public var bindings: [Binding]
+    package var bindings: [Binding]
     /// Whether connecting declares them. Otherwise it only checks that exchanges and queues exist (AMQP 0-9-1,
     /// `passive`); bindings cannot be checked. That needs no permission before RabbitMQ 4.2.6 and 4.3.0, and later any
     /// permission for that exchange or queue; those two versions alone want the right to configure it.
-    public var isDeclared = true
+    package var isDeclared = true
 
     /// A topology that is declared.
-    public init(exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = []) {
+    package init(exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = []) {
         self.exchanges = exchanges
         self.queues = queues
         self.bindings = bindings
@@ -69,7 +69,7 @@ public struct AMQPTopology: Sendable, Hashable {
 
 extension AMQPTopology {
     /// Why the broker returns messages to an address, for an operator: it names the binding or the queue.
-    public func reasonForReturn(exchange: String, routingKey: String) -> String {
+    package func reasonForReturn(exchange: String, routingKey: String) -> String {
         if exchange.isEmpty { return "the queue \(routingKey) does not exist" }
         let isFanout = exchanges.contains { $0.name == exchange && $0.kind == .fanout }
         let queues = bindings.filter { $0.exchange == exchange && (isFanout || $0.key == routingKey) }.map(\.queue)
@@ -79,14 +79,14 @@ extension AMQPTopology {
 }
 
 /// The reply to a passive declaration of a queue.
-public struct AMQPQueueStatus: Sendable, Hashable {
+package struct AMQPQueueStatus: Sendable, Hashable {
     /// The number of messages that are ready to be delivered.
-    public var messages: Int
+    package var messages: Int
     /// The number of consumers.
-    public var consumers: Int
+    package var consumers: Int
 
     /// The two numbers.
-    public init(messages: Int, consumers: Int) {
+    package init(messages: Int, consumers: Int) {
         self.messages = messages
         self.consumers = consumers
     }

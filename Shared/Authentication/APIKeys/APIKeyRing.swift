@@ -1,11 +1,11 @@
-public import Logging
-public import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 /// Authenticates senders by their API keys. Reads the file again when it changes.
 ///
 /// While the file cannot be used, callers are refused with `unavailable`: at once if it was deleted, otherwise after
 /// one minute.
-public final class APIKeyRing: Sendable {
+package final class APIKeyRing: Sendable {
     private let file: ReloadingFile<[String: String]>
 
     /// Reads the file.
@@ -14,7 +14,7 @@ public final class APIKeyRing: Sendable {
     ///   - path: the path of a file as ``APIKeysFile`` describes it.
     ///   - logger: gets an error when a changed file cannot be used.
     /// - Throws: an error that describes why the file cannot be used, with the number of the line.
-    public convenience init(path: String, logger: Logger) throws {
+    package convenience init(path: String, logger: Logger) throws {
         try self.init(path: path, logger: logger, now: { .now })
     }
 
@@ -25,17 +25,17 @@ public final class APIKeyRing: Sendable {
     }
 
     /// The file, for `/readyz`, metrics and SIGHUP.
-    public var source: ReloadableSource { file.source("INGEST_API_KEYS_FILE") }
+    package var source: ReloadableSource { file.source("INGEST_API_KEYS_FILE") }
 
     /// Looks at the file: a key that nobody knows may have been added a moment ago.
-    public func check() async { await file.check() }
+    package func check() async { await file.check() }
 
     /// The name of the sender whose key is in the header (`Bearer KEY`, RFC 6750).
     ///
     /// The key is looked up by its hash, so the time that this takes reveals nothing about other keys.
     ///
     /// - Parameter authorization: the value of the `Authorization` header.
-    public func sender(authorization: String?) throws(AuthenticationError) -> String {
+    package func sender(authorization: String?) throws(AuthenticationError) -> String {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .bearer else {
             throw AuthenticationError(.missing, "An API key is required.", challenges: [Challenge.bearer])
         }

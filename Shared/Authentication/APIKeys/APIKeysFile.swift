@@ -6,12 +6,12 @@ internal import SecurePushCore
 ///
 /// NAME is 1 to 64 of `A-Z a-z 0-9 . _ -`. A name may have several lines, so that a sender can get a new key before the
 /// old one is removed. A hash may have only one line. Edits are atomic and leave the file with the mode 0600.
-public struct APIKeysFile: Sendable {
+package struct APIKeysFile: Sendable {
     /// The path of the file.
-    public let path: String
+    package let path: String
 
     /// The file at a path; it need not exist yet.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Makes a key for a new sender, and the file if there is none.
     ///
@@ -19,7 +19,7 @@ public struct APIKeysFile: Sendable {
     /// - Returns: the key. It cannot be shown again, because the file has only its hash.
     /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `malformed`, `unreadable`, `unwritable`;
     ///   and the errors of `show`.
-    public func add(_ name: String, showing show: (String) throws -> Void = { _ in }) throws -> String {
+    package func add(_ name: String, showing show: (String) throws -> Void = { _ in }) throws -> String {
         guard APIKey.isName(name) else {
             throw AuthenticationSetupError(.invalidName, "the name of a sender must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
@@ -38,7 +38,7 @@ public struct APIKeysFile: Sendable {
     /// The names of the senders in the order of the file, each once.
     ///
     /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
-    public func list() throws -> [String] {
+    package func list() throws -> [String] {
         let lines = try CredentialLines(try PrivateFile.existingText(path))
         _ = try Self.keys(lines)
         var seen: Set<String> = []
@@ -48,7 +48,7 @@ public struct APIKeysFile: Sendable {
     /// Removes all keys of a sender.
     ///
     /// - Throws: ``AuthenticationSetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
-    public func remove(_ name: String) throws {
+    package func remove(_ name: String) throws {
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard lines.entries.contains(where: { $0.name == name }) else {

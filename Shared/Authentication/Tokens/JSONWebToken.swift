@@ -1,4 +1,4 @@
-public import SecurePushCore
+package import SecurePushCore
 
 /// A signed token in compact form (RFC 7515, 7519). It is read strictly; the signature is not verified yet.
 struct JSONWebToken {
@@ -82,27 +82,27 @@ extension JSONValue {
 }
 
 /// The claims of a token (RFC 7519, section 4.1).
-public struct TokenClaims: Sendable, Equatable {
+package struct TokenClaims: Sendable, Equatable {
     /// `sub`: the user whose token it is.
-    public var subject: UserName
+    package var subject: UserName
     /// `exp`: from this time on it is not accepted.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// `iat`: when it was issued.
-    public var issuedAt: Timestamp?
+    package var issuedAt: Timestamp?
     /// `nbf`: it is not accepted before this time.
-    public var notBefore: Timestamp?
+    package var notBefore: Timestamp?
     /// `iss`: who issued it.
-    public var issuer: String?
+    package var issuer: String?
     /// `aud`: the applications it is for; empty if it has none.
-    public var audiences: [String]
+    package var audiences: [String]
     /// `jti`: its ID.
-    public var tokenID: String?
+    package var tokenID: String?
     /// `securepush_entry`: the fingerprint of the user's entry in `AUTH_USERS_FILE` whose password the token was issued
     /// for. The token ends when the entry changes.
-    public var userEntry: String?
+    package var userEntry: String?
 
     /// Makes claims.
-    public init(
+    package init(
         subject: UserName, expiresAt: Timestamp, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
         issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil,
         userEntry: String? = nil

@@ -1,7 +1,7 @@
 internal import Crypto
-public import Logging
+package import Logging
 internal import Metrics
-public import SecurePushCore
+package import SecurePushCore
 
 /// Issues refresh tokens (RFC 6749, section 6) and exchanges them for new tokens (`AUTH_REFRESH_TTL`).
 ///
@@ -10,7 +10,7 @@ public import SecurePushCore
 /// answer: for ``grace`` a token is exchanged again for the same successor, unless that was used. The successor is
 /// derived from the token, so the store has only hashes of tokens. A user who was removed from the users' file, or who
 /// has another password now, cannot refresh.
-public struct RefreshTokens: Sendable {
+package struct RefreshTokens: Sendable {
     private enum Result: String, CaseIterable { case ok, repeated, reused, refused }
 
     /// How long after its use a token is accepted again.
@@ -27,7 +27,7 @@ public struct RefreshTokens: Sendable {
     /// Makes the part for a service.
     ///
     /// - Returns: `nil` if the configuration has no lifetime of refresh tokens, or if no tokens are issued.
-    public init?(
+    package init?(
         configuration: UserAuthenticationConfiguration, issuer: TokenIssuer?, store: any RefreshTokenStore,
         logger: Logger
     ) {
@@ -47,7 +47,7 @@ public struct RefreshTokens: Sendable {
     ///
     /// - Parameter entry: the entry of the log-in; `nil` for the user's current one.
     /// - Throws: ``AuthenticationError`` as ``TokenIssuer/issue(to:entry:now:expiresAt:)``, ``StorageError``.
-    public func begin(for user: UserName, entry: String? = nil, now: Timestamp = .now) async throws -> TokenPair {
+    package func begin(for user: UserName, entry: String? = nil, now: Timestamp = .now) async throws -> TokenPair {
         let entry = try entry ?? issuer.userEntry(of: user)
         let access = try issuer.issue(to: user, entry: entry, now: now)
         let token = RefreshToken(
@@ -64,7 +64,7 @@ public struct RefreshTokens: Sendable {
     /// - Parameter owner: gets the user of a token that is known, even if it is refused.
     /// - Throws: ``AuthenticationError``: `invalid` if the token cannot be used, `unavailable` if the users' file or
     ///   the signing key cannot be used, so that the token stays valid; ``StorageError``.
-    public func refresh(
+    package func refresh(
         _ text: String, now: Timestamp = .now, owner: (UserName) -> Void = { _ in }
     ) async throws -> TokenPair {
         guard let token = RefreshToken(text) else { throw refusal(.refused) }
@@ -105,7 +105,7 @@ public struct RefreshTokens: Sendable {
     /// Ends the family of a token. A token that is not known changes nothing.
     ///
     /// - Returns: the user of the token; `nil` if it is not known.
-    @discardableResult public func end(_ text: String) async throws -> UserName? {
+    @discardableResult package func end(_ text: String) async throws -> UserName? {
         guard let token = RefreshToken(text), let family = try await store.refreshFamily(token.family) else {
             return nil
         }
@@ -116,7 +116,7 @@ public struct RefreshTokens: Sendable {
     /// Removes families that have expired.
     ///
     /// - Returns: the number of removed families, at most `limit`.
-    public func purge(limit: Int, now: Timestamp = .now) async throws -> Int {
+    package func purge(limit: Int, now: Timestamp = .now) async throws -> Int {
         try await store.purgeRefreshFamilies(limit: limit, now: now)
     }
 
@@ -144,13 +144,13 @@ public struct RefreshTokens: Sendable {
 }
 
 /// The tokens that a log-in and each refresh return.
-public struct TokenPair: Sendable, Equatable {
+package struct TokenPair: Sendable, Equatable {
     /// The user whose tokens they are.
-    public let user: UserName
+    package let user: UserName
     /// The bearer token.
-    public let access: IssuedToken
+    package let access: IssuedToken
     /// The refresh token, which can be used once.
-    public let refresh: String
+    package let refresh: String
 }
 
 /// A refresh token: the ID of its family and a secret, in base64url.

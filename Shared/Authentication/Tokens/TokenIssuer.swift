@@ -1,7 +1,7 @@
 internal import Crypto
 internal import JWTKit
-public import Logging
-public import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -10,7 +10,7 @@ internal import Foundation
 #endif
 
 /// Issues tokens to users, signed with the key of `AUTH_TOKEN_SIGNING_KEY_FILE`. Reads the file again when it changes.
-public struct TokenIssuer: Sendable {
+package struct TokenIssuer: Sendable {
     private let file: ReloadingFile<TokenSigningKey>
     private let users: ReloadingFile<UserPasswords>?
     private let issuer: String?
@@ -21,7 +21,7 @@ public struct TokenIssuer: Sendable {
     ///
     /// - Returns: `nil` if no signing key is configured.
     /// - Throws: an error that describes why a file cannot be used.
-    public init?(
+    package init?(
         configuration: UserAuthenticationConfiguration, logger: Logger = Logger(label: "securepush.authentication")
     ) throws {
         guard let path = configuration.signingKeyFile else { return nil }
@@ -33,13 +33,13 @@ public struct TokenIssuer: Sendable {
     }
 
     /// Has the files looked at in the background from now on.
-    public func watchFiles() {
+    package func watchFiles() {
         file.watch()
         users?.watch()
     }
 
     /// Looks at the users' file: a user may have been added, or may have another password, since a moment ago.
-    public func checkUsers() async { await users?.check() }
+    package func checkUsers() async { await users?.check() }
 
     /// A token with `sub`, `iat`, `exp`, `jti`, and with `iss` and `aud` if they are configured. With a users' file it
     /// is bound to the user's entry there; see ``TokenClaims/userEntry``.
@@ -51,7 +51,7 @@ public struct TokenIssuer: Sendable {
     ///   - expiresAt: when it ends, instead of `AUTH_TOKEN_TTL` after `now`. May be in the past.
     /// - Throws: ``AuthenticationError``: `invalid` if the user is not in the users' file or has another entry there,
     ///   `unavailable` if that file or the file of the key cannot be used.
-    public func issue(
+    package func issue(
         to user: UserName, entry: String? = nil, now: Timestamp = .now, expiresAt: Timestamp? = nil
     ) throws -> IssuedToken {
         let seconds = max(1, ttl.components.seconds)
@@ -94,35 +94,35 @@ public struct TokenIssuer: Sendable {
         .invalid, "The user has another password now.", challenges: [Challenge.basic])
 
     /// The JSON Web Key Set of the key, for other services that verify the tokens.
-    public var publicJWKS: String { file.current.publicJWKS }
+    package var publicJWKS: String { file.current.publicJWKS }
 }
 
 /// A token that was just issued.
-public struct IssuedToken: Sendable, Equatable {
+package struct IssuedToken: Sendable, Equatable {
     /// The token in compact form.
-    public let token: String
+    package let token: String
     /// How long it is accepted, in seconds.
-    public let expiresIn: Int
+    package let expiresIn: Int
 }
 
 /// The key that signs the tokens of this system: ECDSA on P-256, `ES256` (`AUTH_TOKEN_SIGNING_KEY_FILE`).
 ///
 /// swift-crypto signs and not jwt-kit, because jwt-kit signs only within an actor, and its JSON encoder decides about
 /// the order of the claims.
-public struct TokenSigningKey: Sendable {
+package struct TokenSigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
     /// For refresh tokens. It is derived from the key, so that all processes with the key have the same one.
     private let successorKey: SymmetricKey
     /// The public key, for verifying the tokens.
     let keySet: VerificationKeySet
     /// The `kid` of its tokens: the thumbprint of the public key (RFC 7638).
-    public let keyID: String
+    package let keyID: String
 
     /// Reads a key.
     ///
     /// - Parameter pem: PKCS#8 (`BEGIN PRIVATE KEY`).
     /// - Throws: ``AuthenticationSetupError`` `malformed`.
-    public init(pem: String) throws {
+    package init(pem: String) throws {
         do {
             try self.init(try P256.Signing.PrivateKey(pemRepresentation: pem))
         } catch {
@@ -133,7 +133,7 @@ public struct TokenSigningKey: Sendable {
     /// Reads a key from a file.
     ///
     /// - Throws: ``AuthenticationSetupError``: `unreadable`, `malformed`.
-    public init(path: String) throws { try self.init(pem: try PrivateFile.existingText(path)) }
+    package init(path: String) throws { try self.init(pem: try PrivateFile.existingText(path)) }
 
     private init(_ key: P256.Signing.PrivateKey) throws {
         self.key = key
@@ -150,7 +150,7 @@ public struct TokenSigningKey: Sendable {
     ///
     /// - Throws: ``AuthenticationSetupError``: `alreadyExists` (a key is never overwritten), `unwritable`.
     @discardableResult
-    public static func make(at path: String) throws -> TokenSigningKey {
+    package static func make(at path: String) throws -> TokenSigningKey {
         let key = P256.Signing.PrivateKey()
         try PrivateFile.edit(path) { text in
             guard text == nil else {
@@ -162,7 +162,7 @@ public struct TokenSigningKey: Sendable {
     }
 
     /// The JSON Web Key Set (RFC 7517) of the public key, for other services that verify the tokens.
-    public var publicJWKS: String {
+    package var publicJWKS: String {
         var json = JSONWriter()
         let (x, y) = Self.coordinates(key)
         json.open("{")
@@ -175,7 +175,7 @@ public struct TokenSigningKey: Sendable {
     }
 
     /// A signed token in compact form (RFC 7515, section 7.1) with exactly these claims.
-    public func sign(_ claims: TokenClaims) throws -> String {
+    package func sign(_ claims: TokenClaims) throws -> String {
         var header = JSONWriter()
         header.open("{")
         header.member("alg", SignatureAlgorithm.es256.rawValue)

@@ -1,5 +1,5 @@
 internal import Foundation
-public import SecurePushCore
+package import SecurePushCore
 
 /// What a person sees of a name. Two names with one look are different users, because names are compared byte for byte.
 ///
@@ -38,7 +38,7 @@ extension UsersFile {
     /// The users of the file whose names look like this one, and differ from it.
     ///
     /// - Throws: ``AuthenticationSetupError``: `unreadable`, `malformed`. A missing file has no users.
-    public func users(like name: UserName) throws -> [UserName] {
+    package func users(like name: UserName) throws -> [UserName] {
         guard let text = try PrivateFile.read(path) else { return [] }
         let look = NameLook(name)
         return try Self.users(CredentialLines(text)).keys

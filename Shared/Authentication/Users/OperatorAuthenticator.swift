@@ -1,23 +1,23 @@
-public import Logging
-public import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 /// Authenticates the operator of a service by a password (`Basic`, RFC 7617), with the user name `admin`.
 ///
 /// The file has the password, or its hash in the form of ``PasswordHash``. It is read again when it changes. Checks
 /// wait in the same kind of queue as those of users, and repeated failures are delayed and refused in the same way.
 /// Other user names are refused without a check.
-public final class OperatorAuthenticator: Sendable {
+package final class OperatorAuthenticator: Sendable {
     /// The name of the operator.
-    public static let name = "admin"
+    package static let name = "admin"
 
     private let passwords: PasswordVerifier
     /// The file, for `/readyz`, metrics and SIGHUP.
-    public let source: ReloadableSource
+    package let source: ReloadableSource
 
     /// Reads the file.
     ///
     /// - Throws: ``FileError`` if it cannot be used.
-    public init(passwordFile: String, logger: Logger) throws {
+    package init(passwordFile: String, logger: Logger) throws {
         let file = try ReloadingFile(credentials: passwordFile, logger: logger, now: { .now }) { text in
             try UserPasswords("\(Self.name) \(Self.hash(text))")
         }
@@ -32,7 +32,7 @@ public final class OperatorAuthenticator: Sendable {
     ///   - authorization: the value of the `Authorization` header.
     ///   - client: the address of the client, for the limits on wrong passwords.
     /// - Throws: ``AuthenticationError``, whose answer it describes.
-    public func authenticate(
+    package func authenticate(
         authorization: String?, from client: ClientAddress?
     ) async throws(AuthenticationError) {
         guard let authorization, let header = AuthorizationHeader(authorization), header.scheme == .basic else {

@@ -4,7 +4,7 @@ internal import Foundation
 internal import SecurePushCore
 
 /// Password hashes: scrypt (RFC 7914) with N = 2^14, r = 8, p = 1. Each takes 16 MiB and some tens of milliseconds.
-public enum PasswordHash {
+package enum PasswordHash {
     /// Hashes a password in Unicode's form C, so that it does not matter how a device composes letters (RFC 7617,
     /// section 2.1).
     ///
@@ -12,7 +12,7 @@ public enum PasswordHash {
     ///   (RFC 7617, section 2).
     /// - Returns: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, salt and hash in base64 without padding (PHC string format).
     /// - Throws: ``AuthenticationSetupError`` `invalid` for a password that cannot be used.
-    public static func make(password: String) throws -> String {
+    package static func make(password: String) throws -> String {
         guard (1...1024).contains(password.utf8.count), !password.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
             throw AuthenticationSetupError(
@@ -34,7 +34,7 @@ public enum PasswordHash {
     /// Whether the hash is that of the password. Blocks the thread while it computes.
     ///
     /// - Throws: ``AuthenticationSetupError`` `malformed` if the hash does not have a valid form.
-    public static func verify(_ password: String, _ hash: String) throws -> Bool {
+    package static func verify(_ password: String, _ hash: String) throws -> Bool {
         let hash = try ScryptHash(hash)
         return spellings(of: Array(password.utf8)).contains { hash.matches($0) }
     }

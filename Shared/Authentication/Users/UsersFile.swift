@@ -1,27 +1,27 @@
 internal import Crypto
 internal import Logging
-public import SecurePushCore
+package import SecurePushCore
 
 /// The file of the users' passwords (`AUTH_USERS_FILE`), with one `USERNAME scrypt-hash` per line.
 ///
 /// In USERNAME blanks, tabs, `%`, `#` and a byte order mark are percent-encoded. Other characters may be too. The hash
 /// has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the mode 0600.
-public struct UsersFile: Sendable {
+package struct UsersFile: Sendable {
     /// The path of the file.
-    public let path: String
+    package let path: String
 
     /// The file at a path; it need not exist yet.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Whether a user of this name can log in: Basic credentials end the name at the first colon (RFC 7617, section 2).
-    public static func canLogIn(_ user: UserName) -> Bool { !user.text.utf8.contains(UInt8(ascii: ":")) }
+    package static func canLogIn(_ user: UserName) -> Bool { !user.text.utf8.contains(UInt8(ascii: ":")) }
 
     /// Adds a user, and makes the file if there is none.
     ///
     /// - Parameter replacing: whether an existing user gets this password; otherwise that is an error.
     /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `invalid`, `malformed`, `unreadable`,
     ///   `unwritable`.
-    public func add(_ user: UserName, password: String, replacing: Bool = false) throws {
+    package func add(_ user: UserName, password: String, replacing: Bool = false) throws {
         guard Self.canLogIn(user) else {
             throw AuthenticationSetupError(
                 .invalidName, "the name of a user who logs in with a password cannot have a colon")
@@ -43,7 +43,7 @@ public struct UsersFile: Sendable {
     /// The users in the order of the file.
     ///
     /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
-    public func list() throws -> [UserName] {
+    package func list() throws -> [UserName] {
         let lines = try CredentialLines(try PrivateFile.existingText(path))
         _ = try Self.users(lines)
         return lines.entries.compactMap { Self.decode($0.name) }
@@ -52,7 +52,7 @@ public struct UsersFile: Sendable {
     /// Removes a user.
     ///
     /// - Throws: ``AuthenticationSetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
-    public func remove(_ user: UserName) throws {
+    package func remove(_ user: UserName) throws {
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard try Self.users(lines)[user] != nil else {

@@ -65,22 +65,22 @@ struct HubConnectionString: Sendable {
 }
 
 /// The address of a hub's namespace: scheme, host and port of the connection string's `Endpoint`.
-public struct HubEndpoint: Sendable, Hashable {
+package struct HubEndpoint: Sendable, Hashable {
     /// `true` for `https` and `sb`; `false` for plain HTTP to this machine.
-    public let usesTLS: Bool
+    package let usesTLS: Bool
     /// A name or an address; an IPv6 address has no brackets.
-    public let host: String
+    package let host: String
     /// The TCP port; 443 or 80 if the endpoint names none.
-    public let port: Int
+    package let port: Int
 
     /// Host and port as in the `Host` header: brackets around IPv6, and no default port.
-    public var authority: String {
+    package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (usesTLS ? 443 : 80) ? name : "\(name):\(port)"
     }
 
     /// `https://AUTHORITY`, without a final slash.
-    public var url: String { (usesTLS ? "https://" : "http://") + authority }
+    package var url: String { (usesTLS ? "https://" : "http://") + authority }
 
     /// Whether the host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8.
     var isLoopback: Bool {

@@ -1,17 +1,17 @@
-public import Logging
-public import SecurePushCore
+package import Logging
+package import SecurePushCore
 import ServiceConfiguration
 
 /// The hubs of a `HUB_POOL_FILE`: one hub per line, its name and its connection string, with blanks between them. Empty
 /// lines and lines that begin with `#` are ignored, and so is a byte order mark before the first line.
 ///
 /// It is a class, so that versions of the file are compared by identity.
-public final class HubPoolConfiguration: Sendable {
+package final class HubPoolConfiguration: Sendable {
     /// In the order of the file, with different names.
-    public let hubs: [NotificationHubConfiguration]
+    package let hubs: [NotificationHubConfiguration]
 
     /// The maximum number of hubs.
-    public static let maxHubs = 64
+    package static let maxHubs = 64
     /// The maximum size of the file in bytes, and of one line.
     static let maxBytes = 256 << 10
     static let maxLineBytes = 4096
@@ -24,7 +24,7 @@ public final class HubPoolConfiguration: Sendable {
     ///   - insecureHost: see ``NotificationHubConfiguration/init(connectionString:hubName:insecureHost:)``.
     ///   - prepare: completes each hub.
     /// - Throws: an error that names each wrong line by its number, and shows nothing of it.
-    public init(
+    package init(
         _ text: String, insecureHost: String? = nil, prepare: (inout NotificationHubConfiguration) -> Void = { _ in }
     ) throws(NotificationHubConfigurationError) {
         guard text.utf8.count <= Self.maxBytes else {
@@ -80,12 +80,12 @@ public final class HubPoolConfiguration: Sendable {
 
 /// The file of the hubs (`HUB_POOL_FILE`), which is read again when it changes. While a changed file cannot be used,
 /// the last hubs stay in use.
-public final class HubPoolFile: Sendable {
+package final class HubPoolFile: Sendable {
     private let file: ReloadingFile<HubPoolConfiguration>
 
     /// - Parameter logger: gets an error for each version of the file that cannot be used.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    public init(_ settings: HubPoolSettings, logger: Logger) throws(FileError) {
+    package init(_ settings: HubPoolSettings, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
             path: settings.path, logger: logger,
             message: "The changed file of hubs cannot be used; the last hubs stay in use"
@@ -93,8 +93,8 @@ public final class HubPoolFile: Sendable {
     }
 
     /// The hubs. The file is checked for a change at most once per second.
-    public var current: HubPoolConfiguration { file.current }
+    package var current: HubPoolConfiguration { file.current }
 
     /// For readiness, metrics and SIGHUP.
-    public var source: ReloadableSource { file.source(ConfigurationKeys.hubPoolFile.name) }
+    package var source: ReloadableSource { file.source(ConfigurationKeys.hubPoolFile.name) }
 }

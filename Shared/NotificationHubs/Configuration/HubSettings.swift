@@ -1,15 +1,15 @@
-public import SecurePushCore
-public import ServiceConfiguration
+package import SecurePushCore
+package import ServiceConfiguration
 
 /// The hub of this system, or its hubs.
-public enum HubSettings: Sendable {
+package enum HubSettings: Sendable {
     /// `HUB_NAME` and `HUB_CONNECTION_STRING`.
     case single(NotificationHubConfiguration)
     /// `HUB_POOL_FILE`.
     case pool(HubPoolSettings)
 
     /// The hubs when the service started.
-    public var hubs: [NotificationHubConfiguration] {
+    package var hubs: [NotificationHubConfiguration] {
         switch self {
         case .single(let hub): [hub]
         case .pool(let pool): pool.initial.hubs
@@ -18,18 +18,18 @@ public enum HubSettings: Sendable {
 }
 
 /// Where the hubs of a pool come from, and how they are reached.
-public struct HubPoolSettings: Sendable {
+package struct HubPoolSettings: Sendable {
     /// `HUB_POOL_FILE`.
-    public let path: String
+    package let path: String
     /// The hubs when the settings were read.
-    public let initial: HubPoolConfiguration
+    package let initial: HubPoolConfiguration
     private let insecureHost: String?
     private let outgoing: OutgoingConfiguration
 
     /// Reads the file.
     ///
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    public init(
+    package init(
         path: String, insecureHost: String? = nil, outgoing: OutgoingConfiguration = .init()
     ) throws(FileError) {
         self.path = path
@@ -51,19 +51,19 @@ public struct HubPoolSettings: Sendable {
 
 extension HubSettings {
     /// The keys that ``read(_:)`` uses, for a service's list.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         [ConfigurationKeys.hubPoolFile] + NotificationHubConfiguration.keys
     }
 
     /// Whether a hub is set, or a pool.
-    public static func isConfigured(_ reader: ConfigurationReader) -> Bool {
+    package static func isConfigured(_ reader: ConfigurationReader) -> Bool {
         reader.isSet(ConfigurationKeys.hubPoolFile) || NotificationHubConfiguration.isConfigured(reader)
     }
 
     /// Reads `HUB_POOL_FILE`, or else the settings of one hub. Both together are an issue.
     ///
     /// - Returns: `nil` if a setting is missing or not valid; the reader holds the issue.
-    public static func read(_ reader: inout ConfigurationReader) -> HubSettings? {
+    package static func read(_ reader: inout ConfigurationReader) -> HubSettings? {
         let key = ConfigurationKeys.hubPoolFile
         guard reader.isSet(key) else { return NotificationHubConfiguration.read(&reader).map(HubSettings.single) }
         let single: [any ConfigurationKeyDescription] = [

@@ -1,20 +1,20 @@
-public import SecurePushCore
-public import ServiceConfiguration
+import SecurePushCore
+package import ServiceConfiguration
 
 /// A hub and the key to it: the parsed connection string and the hub's name.
-public struct NotificationHubConfiguration: Sendable {
+package struct NotificationHubConfiguration: Sendable {
     /// The namespace's address.
-    public let endpoint: HubEndpoint
+    package let endpoint: HubEndpoint
     /// The hub's name, as given.
-    public let hubName: String
+    package let hubName: String
     /// The name of the access rule (`DefaultFullSharedAccessSignature`, …).
-    public let keyName: String
+    package let keyName: String
     /// The rule's key: the UTF-8 of its text, which is never decoded.
     let key: String
     /// The file of the connection string, which is read again when it changes; `nil` if there is none.
-    public var connectionStringFile: String?
+    package var connectionStringFile: String?
     /// The trusted authorities, and the proxy.
-    public var outgoing = OutgoingConfiguration()
+    package var outgoing = OutgoingConfiguration()
     private let insecureHost: String?
 
     /// - Parameters:
@@ -23,7 +23,7 @@ public struct NotificationHubConfiguration: Sendable {
     ///   - insecureHost: the only host besides loopback that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
     ///     hub emulator in a private container network.
     /// - Throws: an error that says what to correct and never shows the key.
-    public init(
+    package init(
         connectionString: String, hubName: String, insecureHost: String? = nil
     ) throws(NotificationHubConfigurationError) {
         let parsed = try HubConnectionString(connectionString, insecureHost: insecureHost)
@@ -80,20 +80,20 @@ public struct NotificationHubConfiguration: Sendable {
 
 extension NotificationHubConfiguration: CustomStringConvertible, CustomDebugStringConvertible {
     /// URL and rule; never the key.
-    public var description: String { "\(resource) (\(keyName))" }
-    public var debugDescription: String { description }
+    package var description: String { "\(resource) (\(keyName))" }
+    package var debugDescription: String { description }
 }
 
 extension NotificationHubConfiguration: CustomReflectable {
     /// `dump` and the interpolation of containers reflect: the key must not appear there either.
-    public var customMirror: Mirror {
+    package var customMirror: Mirror {
         Mirror(self, children: ["endpoint": endpoint, "hubName": hubName, "keyName": keyName])
     }
 }
 
 extension NotificationHubConfiguration {
     /// The keys that ``read(_:)`` uses, for a service's list.
-    public static var keys: [any ConfigurationKeyDescription] {
+    package static var keys: [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile,
             ConfigurationKeys.hubName, ConfigurationKeys.hubInsecureHost,
@@ -101,7 +101,7 @@ extension NotificationHubConfiguration {
     }
 
     /// Whether any of the keys is set.
-    public static func isConfigured(_ reader: ConfigurationReader) -> Bool {
+    package static func isConfigured(_ reader: ConfigurationReader) -> Bool {
         reader.isSet(ConfigurationKeys.hubConnectionString) || reader.isSet(ConfigurationKeys.hubConnectionStringFile)
             || reader.isSet(ConfigurationKeys.hubName)
     }
@@ -110,7 +110,7 @@ extension NotificationHubConfiguration {
     /// of outgoing connections.
     ///
     /// - Returns: `nil` if one of them is missing or not valid; the reader holds the issue.
-    public static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {
+    package static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {
         let connectionString = reader.require(
             ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
         let name = reader.require(ConfigurationKeys.hubName)
@@ -135,9 +135,9 @@ extension NotificationHubConfiguration {
 }
 
 /// Why a connection string or hub name is not valid. The message says what to do and never shows the key.
-public struct NotificationHubConfigurationError: CodedError {
+package struct NotificationHubConfigurationError: CodedError {
     /// The kinds of ``NotificationHubConfigurationError``.
-    public enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable {
         /// A part is not `name=value`.
         case malformed
         /// `Endpoint`, `SharedAccessKeyName` or `SharedAccessKey` is missing or empty.
@@ -155,12 +155,12 @@ public struct NotificationHubConfigurationError: CodedError {
     }
 
     /// Not a part of ``description``.
-    public static var domain: String { "hub configuration" }
+    package static var domain: String { "hub configuration" }
 
     /// The kind of the error.
-    public var code: Code
+    package var code: Code
     /// The setting to correct, for an operator.
-    public var message: String
+    package var message: String
 
     init(_ code: Code, _ message: String) {
         self.code = code
@@ -168,5 +168,5 @@ public struct NotificationHubConfigurationError: CodedError {
     }
 
     /// The message alone: it is shown beside the setting's name.
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -2,13 +2,13 @@ import AsyncHTTPClient
 import Logging
 import NIOCore
 import NIOHTTP1
-public import SecurePushCore
+package import SecurePushCore
 
 /// Reads the hub's feedback: `GET /HUB/feedbackcontainer` returns the URL of a container in Azure Storage, whose files
 /// have one `PnsFeedback` element per rejected handle (Azure: "PNS feedback").
 extension HubDevices: HubFeedback {
     /// Reads the files that are new or have grown, the newest ones if there are many.
-    public func feedback(after versions: [String: String]) async throws -> FeedbackPage {
+    package func feedback(after versions: [String: String]) async throws -> FeedbackPage {
         let response = try await perform(.GET, "feedbackcontainer")
         try response.check()
         guard let container = FeedbackContainer(response.body, hub: endpoint) else {

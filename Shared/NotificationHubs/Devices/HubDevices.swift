@@ -1,10 +1,10 @@
 import AsyncHTTPClient
-public import Logging
+package import Logging
 import NIOCore
 import NIOHTTP1
-public import SecurePushCore
+package import SecurePushCore
 import ServiceConfiguration
-public import ServiceLifecycle
+import ServiceLifecycle
 
 /// Keeps devices in the hub: registrations in the hub's Atom form (`/HUB/registrations`) and installations
 /// (`/HUB/installations`, Azure: "Create or overwrite an installation").
@@ -12,7 +12,7 @@ public import ServiceLifecycle
 /// The hub queues changes: a listing may show the state before a change for some seconds. Calls work from the start and
 /// until ``run()`` ends. It must be run, because it closes the HTTP client. Nothing is retried here: the device, or the
 /// operator's command, asks again.
-public final class HubDevices: RegistrationGateway, InstallationGateway, Service {
+package final class HubDevices: RegistrationGateway, InstallationGateway, Service {
     private let resource: String
     let tokens: SharedAccessTokens
     let endpoint: HubEndpoint
@@ -29,12 +29,12 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     /// - Parameters:
     ///   - configuration: the hub, and the key to it.
     ///   - logger: for failed requests and for credentials.
-    public convenience init(configuration: NotificationHubConfiguration, logger: Logger) {
+    package convenience init(configuration: NotificationHubConfiguration, logger: Logger) {
         self.init(configuration: configuration, logger: logger, deadline: .seconds(10))
     }
 
     /// The same with the tokens of a sender to that hub: one look at the file of the connection string serves both.
-    public convenience init(
+    package convenience init(
         configuration: NotificationHubConfiguration, sharingTokensOf sender: HubSender, logger: Logger
     ) {
         self.init(configuration: configuration, logger: logger, deadline: .seconds(10), tokens: sender.tokens)
@@ -63,10 +63,10 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     deinit { client.shutdown { _ in } }
 
     /// The file of the connection string (`HUB_CONNECTION_STRING_FILE`); `nil` without one.
-    public var source: ReloadableSource? { tokens.source }
+    package var source: ReloadableSource? { tokens.source }
 
     /// Idles until shutdown, then closes the HTTP client; calls in flight fail.
-    public func run() async throws {
+    package func run() async throws {
         // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
         try await shutdown()
@@ -78,7 +78,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     // MARK: Registrations
 
     /// Asks the hub for a new registration ID.
-    public func createRegistrationID() async throws -> String {
+    package func createRegistrationID() async throws -> String {
         let response = try await perform(.POST, "registrationids")
         try response.check()
         guard let id = response.head.messageID, DeviceID.isValid(id) else {
@@ -88,7 +88,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     }
 
     /// Creates or overwrites a registration with exactly these tags.
-    public func putRegistration(
+    package func putRegistration(
         _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
     ) async throws {
         let entry = try RegistrationDocument.entry(platform: platform, handle: handle, tags: tags)
@@ -101,7 +101,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     }
 
     /// All registrations of a handle, including those that belong to installations.
-    public func registrations(handle: String) async throws -> [HubRegistration] {
+    package func registrations(handle: String) async throws -> [HubRegistration] {
         // By scalars: a quote with a combining character after it is a quote, too.
         let scalars = handle.unicodeScalars.flatMap { $0 == "'" ? [$0, $0] : [$0] }
         let quoted = String(String.UnicodeScalarView(scalars))
@@ -124,7 +124,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     }
 
     /// Deletes a registration; it is not an error if there is none.
-    public func deleteRegistration(_ id: String) async throws {
+    package func deleteRegistration(_ id: String) async throws {
         let path = try registrationPath(id)
         let response = try await perform(.DELETE, path) { $0.headers.add(name: "If-Match", value: "*") }
         if response.head.status == 404 || response.head.status == 410 { return }
@@ -134,7 +134,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     // MARK: Installations
 
     /// Creates or overwrites an installation; `document` is sent unchanged.
-    public func putInstallation(_ id: String, document: [UInt8]) async throws {
+    package func putInstallation(_ id: String, document: [UInt8]) async throws {
         let response = try await perform(.PUT, try installationPath(id, where: DeviceID.isValid)) { request in
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: document))
@@ -144,7 +144,7 @@ public final class HubDevices: RegistrationGateway, InstallationGateway, Service
     }
 
     /// Deletes an installation; it is not an error if there is none.
-    public func deleteInstallation(_ id: String) async throws {
+    package func deleteInstallation(_ id: String) async throws {
         let response = try await perform(.DELETE, try installationPath(id, where: DeviceID.isRemovable))
         // The hub documents 204 only, whether the installation existed or not; 404 and 410 mean the same.
         if [204, 404, 410].contains(response.head.status) { return }

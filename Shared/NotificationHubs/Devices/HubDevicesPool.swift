@@ -1,12 +1,12 @@
-public import Logging
-public import SecurePushCore
-public import ServiceLifecycle
+package import Logging
+package import SecurePushCore
+import ServiceLifecycle
 import Synchronization
 
 /// Keeps devices in several hubs (`HUB_POOL_FILE`): one ``HubDevices`` per hub.
-public final class HubDevicesPool: Service {
+package final class HubDevicesPool: Service {
     /// The file, for readiness, metrics and SIGHUP.
-    public let source: ReloadableSource
+    package let source: ReloadableSource
     private let clients: HubClients<HubDevices>
     private let state: Mutex<State>
 
@@ -20,7 +20,7 @@ public final class HubDevicesPool: Service {
     private static let leaving = Duration.seconds(30)
 
     /// - Parameter logger: see ``HubDevices/init(configuration:logger:)``.
-    public init(file: HubPoolFile, logger: Logger) {
+    package init(file: HubPoolFile, logger: Logger) {
         source = file.source
         clients = HubClients(file) { hub in
             var logger = logger
@@ -32,10 +32,10 @@ public final class HubDevicesPool: Service {
     }
 
     /// The hubs as the file names them now.
-    public var table: HubTable<any DevicePlacer.Hub> { refreshed { $0.table } }
+    package var table: HubTable<any DevicePlacer.Hub> { refreshed { $0.table } }
 
     /// The feedback of each hub, by its name.
-    public var feedbacks: [(hub: String, feedback: any HubFeedback)] {
+    package var feedbacks: [(hub: String, feedback: any HubFeedback)] {
         refreshed { state in state.members.members.map { ($0.name, $0.client) } }
     }
 
@@ -56,7 +56,7 @@ public final class HubDevicesPool: Service {
     }
 
     /// Closes the clients of hubs that left; and all of them at shutdown, when calls in flight fail.
-    public func run() async throws {
+    package func run() async throws {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: Self.leaving)) != nil {
                 let end = ContinuousClock.now - Self.leaving
@@ -78,7 +78,7 @@ public final class HubDevicesPool: Service {
 extension HubDevicesPool: HubTelemetry {
     /// The outcome of a message of the user's hub. If the user has another hub since then, that hub does not know the
     /// message.
-    public func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
+    package func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
         try await refreshed { $0.members.member(for: recipient).client }.outcome(ofMessage: id, to: recipient)
     }
 }

@@ -1,5 +1,5 @@
 import Crypto
-public import SecurePushCore
+package import SecurePushCore
 
 extension DispatchPlan {
     /// The native notification for one platform: the ID and how to wake the device, without any part of the payload.
@@ -8,14 +8,14 @@ extension DispatchPlan {
     ///   - now: the time from which a time to live counts.
     ///   - signature: the values `ts` and `sig` of a signed push; see ``PushSigner``.
     /// - Returns: `nil` for a platform that has no native form (see ``Platform/known``).
-    public func notification(
+    package func notification(
         for platform: Platform, now: Timestamp, signature: PushSignature? = nil
     ) -> HubNotification? {
         notification(for: platform, now: now, PushData(id, recipient, signature: signature))
     }
 
     /// The same with a common part that was made before, for all platforms.
-    public func notification(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
+    package func notification(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
         func native(_ body: String, headers: [HubNotification.Header] = []) -> HubNotification {
             HubNotification(native: platform, tag: data.tag, headers: headers, body: body)
         }

@@ -1,4 +1,4 @@
-public import SecurePushCore
+package import SecurePushCore
 
 extension HubNotification {
     /// The push that withdraws a notification: it wakes the app silently, and the app removes what it shows.
@@ -14,7 +14,7 @@ extension HubNotification {
     ///   - platform: the platform that accepted its push.
     ///   - signature: the values `ts` and `sig`, signed as a withdrawal; see ``PushSigner/sign(_:for:withdraw:now:)``.
     /// - Returns: `nil` for a platform that has no native form (see ``Platform/known``).
-    public static func withdrawal(
+    package static func withdrawal(
         of id: NotificationID, recipient: UserName, for platform: Platform, signature: PushSignature? = nil
     ) -> HubNotification? {
         withdrawal(for: platform, PushData(id, recipient, isWithdrawal: true, signature: signature))
@@ -23,7 +23,7 @@ extension HubNotification {
     /// The same with a common part that was made before, for all platforms.
     ///
     /// - Parameter data: the common part of the pushes of a withdrawal.
-    public static func withdrawal(for platform: Platform, _ data: PushData) -> HubNotification? {
+    package static func withdrawal(for platform: Platform, _ data: PushData) -> HubNotification? {
         func native(_ body: String, headers: [Header] = []) -> HubNotification {
             HubNotification(native: platform, tag: data.tag, headers: headers, body: body)
         }

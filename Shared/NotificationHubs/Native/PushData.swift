@@ -1,9 +1,9 @@
-public import SecurePushCore
+package import SecurePushCore
 
 /// What the pushes of one notification to all platforms share: the values that the device's app reads (the ID of the
 /// notification, whether it is withdrawn, and the signature), and the tag of the recipient. It has nothing of the
 /// payload. It is made once for all platforms, because their texts are a large part of the cost of a send.
-public struct PushData: Sendable {
+package struct PushData: Sendable {
     let id: NotificationID
     let isWithdrawal: Bool
     let signature: PushSignature?
@@ -17,7 +17,7 @@ public struct PushData: Sendable {
     ///
     /// - Parameter signature: the values `ts` and `sig` of a signed push. Those of a withdrawal must be signed as one;
     ///   see ``PushSigner/sign(_:for:withdraw:now:)``.
-    public init(_ plan: DispatchPlan, signature: PushSignature? = nil) {
+    package init(_ plan: DispatchPlan, signature: PushSignature? = nil) {
         self.init(plan.id, plan.recipient, isWithdrawal: plan.work == .withdrawal, signature: signature)
     }
 

@@ -1,10 +1,10 @@
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
-public import SecurePushCore
-public import ServiceLifecycle
+package import SecurePushCore
+import ServiceLifecycle
 import Synchronization
-public import Tracing
+package import Tracing
 
 /// The settings of a ``HubSender`` that only tests change.
 struct HubSenderOptions: Sendable {
@@ -37,10 +37,10 @@ struct HubSenderOptions: Sendable {
 /// It is `Sendable` because all mutable state is touched on `eventLoop` only. Calls from other threads (`send`,
 /// `reload`, `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods
 /// are called by the connections, timers and connect futures of this event loop.
-public final class HubSender: PushGateway, Service, @unchecked Sendable {
+package final class HubSender: PushGateway, Service, @unchecked Sendable {
     /// The event loop: what a task submits there goes to the hub without another wake-up, all sends of a group at once,
     /// and its answers resume the task without a change of threads.
-    public let executor: (any TaskExecutor)?
+    package let executor: (any TaskExecutor)?
 
     let eventLoop: any EventLoop
     let options: HubSenderOptions
@@ -77,7 +77,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     ///   - concurrency: the maximum of requests in flight, which is the maximum of connections; at least 1.
     ///   - tracer: makes a span for each send that has a trace; `nil` for none.
     ///   - logger: for connections and credentials.
-    public convenience init(
+    package convenience init(
         configuration: NotificationHubConfiguration, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger
     ) {
         self.init(
@@ -103,12 +103,12 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
     }
 
     /// Sends a notification, from any thread; see ``PushGateway/send(_:completion:)``.
-    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+    package func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
         send(notification, trace: nil, completion: completion)
     }
 
     /// The same with a span of the request.
-    public func send(
+    package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         let now = NIODeadline.now()
@@ -133,7 +133,7 @@ public final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     /// The file of the connection string (`HUB_CONNECTION_STRING_FILE`); `nil` without one. It is checked once per
     /// second. A connection string that is not valid is logged, and the one before stays in use.
-    public var source: ReloadableSource? { tokens.source }
+    package var source: ReloadableSource? { tokens.source }
 
     private func collect() {
         // The two arrays take turns, so that their memory is used again.
@@ -207,7 +207,7 @@ extension HubSender {
 
     /// Accepts no more sends, and ends requests in flight after `duration`; see ``PushGateway/stop(within:)``. Any
     /// thread may call it, more than once.
-    public func stop(within duration: Duration) {
+    package func stop(within duration: Duration) {
         drain(within: .milliseconds(min(max(.zero, duration), Self.maxStop).milliseconds))
     }
 
@@ -224,7 +224,7 @@ extension HubSender {
     }
 
     /// Idles until shutdown, then ends: accepts no more sends, waits for those in flight, and closes the connections.
-    public func run() async throws {
+    package func run() async throws {
         // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
         try await finish()

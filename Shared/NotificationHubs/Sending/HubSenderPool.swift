@@ -1,20 +1,20 @@
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
-public import SecurePushCore
-public import ServiceLifecycle
+package import SecurePushCore
+import ServiceLifecycle
 import Synchronization
-public import Tracing
+package import Tracing
 
 /// Sends through several hubs (`HUB_POOL_FILE`): one ``HubSender`` per hub, all on one event loop.
 ///
 /// A hub that leaves the file, or whose line changes, stops: its requests in flight end, and later sends to its sender
 /// are answered with ``SendOutcome/notSent(reason:)``, which uses up no attempt.
-public final class HubSenderPool: PushGateway, Service {
+package final class HubSenderPool: PushGateway, Service {
     /// See ``HubSender/executor``.
-    public let executor: (any TaskExecutor)?
+    package let executor: (any TaskExecutor)?
     /// The file, for readiness, metrics and SIGHUP.
-    public let source: ReloadableSource
+    package let source: ReloadableSource
     private let clients: HubClients<any PushGateway>
     private let senders: Senders
     private let leaving: Duration
@@ -42,7 +42,7 @@ public final class HubSenderPool: PushGateway, Service {
     ///   - file: the hubs.
     ///   - concurrency: the maximum of requests in flight at each hub.
     ///   - tracer: see ``HubSender/init(configuration:concurrency:tracer:logger:)``.
-    public convenience init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger) {
+    package convenience init(file: HubPoolFile, concurrency: Int, tracer: (any Tracer)? = nil, logger: Logger) {
         // As long as a request may take.
         self.init(file: file, concurrency: concurrency, tracer: tracer, logger: logger, leaving: .seconds(10))
     }
@@ -67,7 +67,7 @@ public final class HubSenderPool: PushGateway, Service {
     }
 
     /// The hubs as the file names them now; the same object until they change.
-    public var table: HubTable<any PushGateway> {
+    package var table: HubTable<any PushGateway> {
         let (table, left) = clients.refreshed()
         for client in left { client.stop(within: leaving) }
         return table
@@ -77,24 +77,24 @@ public final class HubSenderPool: PushGateway, Service {
     var senderCount: Int { senders.all.count }
 
     /// Sends to the hub of the notification's tag.
-    public func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+    package func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
         send(notification, trace: nil, completion: completion)
     }
 
     /// The same with a span of the request.
-    public func send(
+    package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         table.member(of: notification.tag).client.send(notification, trace: trace, completion: completion)
     }
 
     /// Stops all senders; see ``PushGateway/stop(within:)``.
-    public func stop(within duration: Duration) {
+    package func stop(within duration: Duration) {
         for client in clients.close() { client.stop(within: duration) }
     }
 
     /// Idles until shutdown, then ends like ``HubSender/run()``.
-    public func run() async throws {
+    package func run() async throws {
         // Throws when the task is cancelled, which is shutdown here as well.
         try? await gracefulShutdown()
         _ = clients.close()

@@ -1,10 +1,10 @@
 import NIOHTTP1
-public import SecurePushCore
+package import SecurePushCore
 
 /// Asks for the telemetry of a message: `GET /HUB/messages/ID` (Azure: "Get notification message telemetry").
 extension HubDevices: HubTelemetry {
     /// The outcome of a message.
-    public func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
+    package func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
         // The ID comes from a response of the hub. These two would name another resource.
         if id == "." || id == ".." { return nil }
         let path = "messages/" + PercentCoding.encode(id)
@@ -21,8 +21,8 @@ extension HubDevices: HubTelemetry {
 /// The questions to one hub of several do not pause because another one asks for it.
 extension HubDevicesPool {
     /// The names of the hubs in the file, in lower case.
-    public var hubNames: [String] { table.selection.names }
+    package var hubNames: [String] { table.selection.names }
 
     /// The name of a user's hub, in lower case.
-    public func hubName(for recipient: UserName) -> String { table.selection.name(for: recipient) }
+    package func hubName(for recipient: UserName) -> String { table.selection.name(for: recipient) }
 }

@@ -1,5 +1,6 @@
 /// The parameters of a query, `$1` first, in one buffer and in PostgreSQL's binary format.
-public struct PostgresParameters: Sendable {
+@usableFromInline
+package struct PostgresParameters: Sendable {
     /// The position of a parameter in ``bytes``; `length` is -1 for NULL.
     @usableFromInline
     struct Field: Sendable {
@@ -19,16 +20,16 @@ public struct PostgresParameters: Sendable {
     @usableFromInline var fields: [Field] = []
 
     /// No parameters.
-    public init() {}
+    package init() {}
 
     /// No parameters, with reserved memory.
     ///
     /// - Parameter capacity: the expected number of bytes.
-    public init(capacity: Int) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     /// Adds the next parameter; `nil` is NULL.
     @inlinable
-    public mutating func append<Value: PostgresEncodable>(_ value: Value?) {
+    package mutating func append<Value: PostgresEncodable>(_ value: Value?) {
         let offset = bytes.count
         value?.encode(into: &bytes)
         let length = value == nil ? -1 : Int32(bytes.count - offset)
@@ -40,7 +41,7 @@ public struct PostgresParameters: Sendable {
     /// The values are encoded in place, without an intermediate array (layout: `array_send` in PostgreSQL's
     /// `arrayfuncs.c`).
     @inlinable
-    public mutating func append<Elements: Collection, Value: PostgresEncodable>(
+    package mutating func append<Elements: Collection, Value: PostgresEncodable>(
         _ elements: Elements, _ value: (Elements.Element) -> Value?
     ) {
         let offset = bytes.count
@@ -75,7 +76,8 @@ public struct PostgresParameters: Sendable {
 }
 
 /// A value that can be a parameter, or an element of an array parameter, in PostgreSQL's binary format.
-public protocol PostgresEncodable {
+@usableFromInline
+package protocol PostgresEncodable {
     /// The type of a single value.
     static var postgresType: PostgresType { get }
     /// The type of an array of values.
@@ -93,52 +95,52 @@ extension [UInt8] {
 }
 
 extension Bool: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .bool }
-    @inlinable public static var postgresArrayType: PostgresType { .boolArray }
-    @inlinable public func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+    @inlinable package static var postgresType: PostgresType { .bool }
+    @inlinable package static var postgresArrayType: PostgresType { .boolArray }
+    @inlinable package func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
 }
 
 extension Int16: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .int2 }
-    @inlinable public static var postgresArrayType: PostgresType { .int2Array }
-    @inlinable public func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
+    @inlinable package static var postgresType: PostgresType { .int2 }
+    @inlinable package static var postgresArrayType: PostgresType { .int2Array }
+    @inlinable package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
 }
 
 extension Int32: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .int4 }
-    @inlinable public static var postgresArrayType: PostgresType { .int4Array }
-    @inlinable public func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
+    @inlinable package static var postgresType: PostgresType { .int4 }
+    @inlinable package static var postgresArrayType: PostgresType { .int4Array }
+    @inlinable package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
 }
 
 extension Int64: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .int8 }
-    @inlinable public static var postgresArrayType: PostgresType { .int8Array }
-    @inlinable public func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
+    @inlinable package static var postgresType: PostgresType { .int8 }
+    @inlinable package static var postgresArrayType: PostgresType { .int8Array }
+    @inlinable package func encode(into bytes: inout [UInt8]) { bytes.appendBigEndian(self) }
 }
 
 extension String: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .text }
-    @inlinable public static var postgresArrayType: PostgresType { .textArray }
+    @inlinable package static var postgresType: PostgresType { .text }
+    @inlinable package static var postgresArrayType: PostgresType { .textArray }
 
     @inlinable
-    public func encode(into bytes: inout [UInt8]) {
+    package func encode(into bytes: inout [UInt8]) {
         let isDone: Void? = utf8.withContiguousStorageIfAvailable { bytes.append(contentsOf: $0) }
         if isDone == nil { bytes.append(contentsOf: utf8) }
     }
 }
 
 extension [UInt8]: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .bytea }
-    @inlinable public static var postgresArrayType: PostgresType { .byteaArray }
-    @inlinable public func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
+    @inlinable package static var postgresType: PostgresType { .bytea }
+    @inlinable package static var postgresArrayType: PostgresType { .byteaArray }
+    @inlinable package func encode(into bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
 }
 
 extension PostgresUUID: PostgresEncodable {
-    @inlinable public static var postgresType: PostgresType { .uuid }
-    @inlinable public static var postgresArrayType: PostgresType { .uuidArray }
+    @inlinable package static var postgresType: PostgresType { .uuid }
+    @inlinable package static var postgresArrayType: PostgresType { .uuidArray }
 
     @inlinable
-    public func encode(into bytes: inout [UInt8]) {
+    package func encode(into bytes: inout [UInt8]) {
         bytes.appendBigEndian(high)
         bytes.appendBigEndian(low)
     }

@@ -1,11 +1,12 @@
 /// The rows of a query, as the connection received them. A value is copied only when it is decoded.
-public struct PostgresResult: Sendable, RandomAccessCollection {
+@usableFromInline
+package struct PostgresResult: Sendable, RandomAccessCollection {
     @usableFromInline let handle: ResultHandle
 
     /// Always 0.
-    @inlinable public var startIndex: Int { 0 }
+    @inlinable package var startIndex: Int { 0 }
     /// The number of rows.
-    public let endIndex: Int
+    @usableFromInline package let endIndex: Int
 
     init(_ handle: ResultHandle) {
         self.handle = handle
@@ -14,17 +15,18 @@ public struct PostgresResult: Sendable, RandomAccessCollection {
 
     /// The row at a position.
     @inlinable
-    public subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
+    package subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
 
     /// How many rows the statement inserted, updated, deleted or selected.
-    public var affectedRows: Int { handle.affectedRows }
+    package var affectedRows: Int { handle.affectedRows }
 }
 
 /// One row of a ``PostgresResult``.
 ///
 /// Decoding is inlinable. Otherwise other modules would call it unspecialised, and build generic metadata for each
 /// value.
-public struct PostgresRow: Sendable {
+@usableFromInline
+package struct PostgresRow: Sendable {
     @usableFromInline let handle: ResultHandle
     @usableFromInline let index: Int
 
@@ -39,7 +41,7 @@ public struct PostgresRow: Sendable {
     /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type or is
     ///   NULL.
     @inlinable
-    public func decode<Value: PostgresDecodable>(
+    package func decode<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value {
         guard let value = try decodeIfPresent(column, as: type) else { throw isNull(column) }
@@ -50,7 +52,7 @@ public struct PostgresRow: Sendable {
     ///
     /// - Throws: ``PostgresError`` with code `decoding` if there is no such column, or if it has another type.
     @inlinable
-    public func decodeIfPresent<Value: PostgresDecodable>(
+    package func decodeIfPresent<Value: PostgresDecodable>(
         _ column: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value? {
         guard let found = handle.type(of: column), type.isDecodable(from: found) else {
@@ -83,7 +85,8 @@ public struct PostgresRow: Sendable {
 }
 
 /// A value that can be decoded from a column in PostgreSQL's binary format.
-public protocol PostgresDecodable {
+@usableFromInline
+package protocol PostgresDecodable {
     /// Whether columns of this type hold such values.
     static func isDecodable(from type: PostgresType) -> Bool
     /// Decodes the bytes of a value that is not NULL; `nil` if they are malformed.
@@ -100,43 +103,43 @@ extension FixedWidthInteger {
 }
 
 extension Bool: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .bool }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .bool }
     @inlinable
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> Bool? { bytes.count == 1 ? bytes[0] != 0 : nil }
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> Bool? { bytes.count == 1 ? bytes[0] != 0 : nil }
 }
 
 extension Int16: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int2 }
-    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int16? { bigEndian(bytes) }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .int2 }
+    @inlinable package static func decode(_ bytes: UnsafeRawBufferPointer) -> Int16? { bigEndian(bytes) }
 }
 
 extension Int32: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int4 }
-    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int32? { bigEndian(bytes) }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .int4 }
+    @inlinable package static func decode(_ bytes: UnsafeRawBufferPointer) -> Int32? { bigEndian(bytes) }
 }
 
 extension Int64: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .int8 }
-    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { bigEndian(bytes) }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .int8 }
+    @inlinable package static func decode(_ bytes: UnsafeRawBufferPointer) -> Int64? { bigEndian(bytes) }
 }
 
 extension String: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .text || type == .varchar }
     // The session's encoding is UTF-8, so the server has validated the bytes.
     @inlinable
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> String? { String(decoding: bytes, as: UTF8.self) }
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> String? { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension [UInt8]: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .bytea }
-    @inlinable public static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](bytes) }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .bytea }
+    @inlinable package static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { [UInt8](bytes) }
 }
 
 extension PostgresUUID: PostgresDecodable {
-    @inlinable public static func isDecodable(from type: PostgresType) -> Bool { type == .uuid }
+    @inlinable package static func isDecodable(from type: PostgresType) -> Bool { type == .uuid }
 
     @inlinable
-    public static func decode(_ bytes: UnsafeRawBufferPointer) -> PostgresUUID? {
+    package static func decode(_ bytes: UnsafeRawBufferPointer) -> PostgresUUID? {
         guard bytes.count == 16 else { return nil }
         return PostgresUUID(
             high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),

@@ -1,52 +1,53 @@
 /// The type of a parameter or a column by its OID (PostgreSQL's `pg_type.dat`; OIDs never change).
 ///
 /// The types are computed properties, so that other modules compare numbers and load no globals.
-public struct PostgresType: Hashable, Sendable, RawRepresentable {
+@usableFromInline
+package struct PostgresType: Hashable, Sendable, RawRepresentable {
     /// The OID.
-    public let rawValue: UInt32
+    @usableFromInline package let rawValue: UInt32
 
     /// The type with this OID.
     @inlinable
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     @inlinable
-    public static func == (left: PostgresType, right: PostgresType) -> Bool { left.rawValue == right.rawValue }
+    package static func == (left: PostgresType, right: PostgresType) -> Bool { left.rawValue == right.rawValue }
 
     /// `bool`.
-    @inlinable public static var bool: PostgresType { PostgresType(rawValue: 16) }
+    @inlinable package static var bool: PostgresType { PostgresType(rawValue: 16) }
     /// `bytea`.
-    @inlinable public static var bytea: PostgresType { PostgresType(rawValue: 17) }
+    @inlinable package static var bytea: PostgresType { PostgresType(rawValue: 17) }
     /// `bigint`.
-    @inlinable public static var int8: PostgresType { PostgresType(rawValue: 20) }
+    @inlinable package static var int8: PostgresType { PostgresType(rawValue: 20) }
     /// `smallint`.
-    @inlinable public static var int2: PostgresType { PostgresType(rawValue: 21) }
+    @inlinable package static var int2: PostgresType { PostgresType(rawValue: 21) }
     /// `integer`.
-    @inlinable public static var int4: PostgresType { PostgresType(rawValue: 23) }
+    @inlinable package static var int4: PostgresType { PostgresType(rawValue: 23) }
     /// `text`.
-    @inlinable public static var text: PostgresType { PostgresType(rawValue: 25) }
+    @inlinable package static var text: PostgresType { PostgresType(rawValue: 25) }
     /// `varchar`.
-    @inlinable public static var varchar: PostgresType { PostgresType(rawValue: 1043) }
+    @inlinable package static var varchar: PostgresType { PostgresType(rawValue: 1043) }
     /// `uuid`.
-    @inlinable public static var uuid: PostgresType { PostgresType(rawValue: 2950) }
+    @inlinable package static var uuid: PostgresType { PostgresType(rawValue: 2950) }
 
     /// `bool[]`.
-    @inlinable public static var boolArray: PostgresType { PostgresType(rawValue: 1000) }
+    @inlinable package static var boolArray: PostgresType { PostgresType(rawValue: 1000) }
     /// `bytea[]`.
-    @inlinable public static var byteaArray: PostgresType { PostgresType(rawValue: 1001) }
+    @inlinable package static var byteaArray: PostgresType { PostgresType(rawValue: 1001) }
     /// `smallint[]`.
-    @inlinable public static var int2Array: PostgresType { PostgresType(rawValue: 1005) }
+    @inlinable package static var int2Array: PostgresType { PostgresType(rawValue: 1005) }
     /// `integer[]`.
-    @inlinable public static var int4Array: PostgresType { PostgresType(rawValue: 1007) }
+    @inlinable package static var int4Array: PostgresType { PostgresType(rawValue: 1007) }
     /// `text[]`.
-    @inlinable public static var textArray: PostgresType { PostgresType(rawValue: 1009) }
+    @inlinable package static var textArray: PostgresType { PostgresType(rawValue: 1009) }
     /// `bigint[]`.
-    @inlinable public static var int8Array: PostgresType { PostgresType(rawValue: 1016) }
+    @inlinable package static var int8Array: PostgresType { PostgresType(rawValue: 1016) }
     /// `uuid[]`.
-    @inlinable public static var uuidArray: PostgresType { PostgresType(rawValue: 2951) }
+    @inlinable package static var uuidArray: PostgresType { PostgresType(rawValue: 2951) }
 }
 
 extension PostgresType: CustomStringConvertible {
-    public var description: String {
+    @usableFromInline package var description: String {
         switch self {
         case .bool: "bool"
         case .bytea: "bytea"
@@ -62,15 +63,16 @@ extension PostgresType: CustomStringConvertible {
 }
 
 /// A `uuid` as its first and last eight bytes, big-endian.
-public struct PostgresUUID: Hashable, Sendable {
+@usableFromInline
+package struct PostgresUUID: Hashable, Sendable {
     /// The first eight bytes.
-    public let high: UInt64
+    @usableFromInline package let high: UInt64
     /// The last eight bytes.
-    public let low: UInt64
+    @usableFromInline package let low: UInt64
 
     /// A UUID of its two halves.
     @inlinable
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

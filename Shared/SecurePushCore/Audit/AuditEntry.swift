@@ -1,9 +1,9 @@
 import Crypto
 
 /// One line of the audit log (`AUDIT_LOG`): who did what, when, from where, and with which result. It has no content.
-public struct AuditEntry: Sendable, Hashable {
+package struct AuditEntry: Sendable, Hashable {
     /// How it ended.
-    public enum Result: String, Sendable, CaseIterable {
+    package enum Result: String, Sendable, CaseIterable {
         /// A command has begun. Another line follows at its end; there is none if the command was killed.
         case begun
         /// It was done.
@@ -17,30 +17,30 @@ public struct AuditEntry: Sendable, Hashable {
     }
 
     /// The time of the end.
-    public var time: Timestamp
+    package var time: Timestamp
     /// The service or program that wrote the line, for example `retrieval`.
-    public var service: String
+    package var service: String
     /// The user, the sender or the operator; `nil` if nobody was authenticated.
-    public var actor: String?
+    package var actor: String?
     /// For example `read` or `device.register`.
-    public var action: String
+    package var action: String
     /// The ID of the notification or device, or the name of the user, sender or setting that was changed.
-    public var id: String?
+    package var id: String?
     /// How it ended.
-    public var result: Result
+    package var result: Result
     /// The IP address at the other end of the connection; `nil` for a command on the machine itself.
-    public var address: String?
+    package var address: String?
     /// The ID of the request, as the service's log has it.
-    public var request: String?
+    package var request: String?
 
     /// Longer texts are cut. The unit is bytes of UTF-8.
-    public static let maxText = 200
+    package static let maxText = 200
     /// A longer actor is cut. This is the limit of ``UserName``. Only verified names are actors, so nobody fills the
     /// disk with them.
-    public static let maxActor = 1024
+    package static let maxActor = 1024
 
     /// Makes an entry of the present moment.
-    public init(
+    package init(
         service: String, actor: String? = nil, action: String, id: String? = nil, result: Result = .ok,
         address: String? = nil, request: String? = nil, time: Timestamp = .now
     ) {
@@ -93,19 +93,19 @@ extension String {
 }
 
 /// The hash of a line, which the next line repeats as `prev`: SHA-256 of its bytes without the line feed.
-public struct AuditHash: Sendable, Hashable {
+package struct AuditHash: Sendable, Hashable {
     /// 64 lower-case hex digits.
-    public let text: String
+    package let text: String
 
     /// The `prev` of the first line: zeros.
-    public static let none = AuditHash(digits: String(repeating: "0", count: digits))
+    package static let none = AuditHash(digits: String(repeating: "0", count: digits))
     private static let digits = 64
 
     /// Hashes a line.
-    public init(of line: some Sequence<UInt8>) { text = SHA256.hash(data: Array(line)).hex }
+    package init(of line: some Sequence<UInt8>) { text = SHA256.hash(data: Array(line)).hex }
 
     /// Reads 64 hex digits; `nil` for another text.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.utf8.count == Self.digits, text.utf8.allSatisfy({ hexValue($0) != nil }) else { return nil }
         self.init(digits: text.lowercased())
     }

@@ -12,7 +12,7 @@ import Darwin
 /// last line and appends. A file that was renamed (logrotate) is left, and the new one goes on with its chain, even if
 /// the process has just started and the old file is in the same folder, such as `audit.log.1` or `audit.log-20261123`.
 /// Calls block for the disk, so services make them on a thread of their own.
-public final class AuditFile: Sendable {
+package final class AuditFile: Sendable {
     fileprivate struct State {
         var descriptor: Int32 = -1
         /// The folder of the open file.
@@ -28,7 +28,7 @@ public final class AuditFile: Sendable {
     }
 
     /// The path; `-` is standard output.
-    public let path: String
+    package let path: String
     private let place: (folder: String, name: String)
     /// The descriptor that lines go to if it is no file.
     private let stream: Int32?
@@ -46,7 +46,7 @@ public final class AuditFile: Sendable {
     ///
     /// - Parameter path: in a folder that exists; `-` is standard output, where each process begins a new chain.
     /// - Throws: ``FileError`` if it cannot be written, or has something else in it.
-    public convenience init(path: String) throws(FileError) {
+    package convenience init(path: String) throws(FileError) {
         self.init(path: path, stream: path == "-" ? STDOUT_FILENO : nil)
         try append([])
     }
@@ -60,14 +60,14 @@ public final class AuditFile: Sendable {
     }
 
     /// Standard error, with a chain of its own.
-    public static func standardError() -> AuditFile { AuditFile(path: "-", stream: STDERR_FILENO) }
+    package static func standardError() -> AuditFile { AuditFile(path: "-", stream: STDERR_FILENO) }
 
     deinit { state.withLock { $0.close() } }
 
     /// Appends lines. When this returns, they are on the disk (`fdatasync(2)`).
     ///
     /// - Throws: ``FileError`` if they could not be written. None of them is in the file then.
-    public func append(_ entries: [AuditEntry]) throws(FileError) {
+    package func append(_ entries: [AuditEntry]) throws(FileError) {
         try state.withLock { (state) throws(FileError) in
             if let stream { return try append(entries, to: stream, &state) }
             try lock(&state)

@@ -3,41 +3,41 @@
 /// A line that was changed, added or removed breaks the chain. The chain has no key: somebody who can write the file
 /// can replace its end, or all of it, by another chain. Keep ``Report/head`` in another place, and look for it later
 /// (``Report/isFound``): all lines up to it are proved to be unchanged.
-public struct AuditVerifier: Sendable {
+package struct AuditVerifier: Sendable {
     /// What was found so far.
-    public struct Report: Sendable, Equatable {
+    package struct Report: Sendable, Equatable {
         /// The lines.
-        public var lines = 0
+        package var lines = 0
         /// The lines that a process did not complete before it ended. They are part of the chain.
-        public var incomplete = 0
+        package var incomplete = 0
         /// The places where a new chain begins after the first line, if ``AuditVerifier/allowsRestarts``.
-        public var restarts = 0
+        package var restarts = 0
         /// The time of the first line, as it is there.
-        public var first: String?
+        package var first: String?
         /// The time of the last line, as it is there.
-        public var last: String?
+        package var last: String?
         /// The hash of the last line.
-        public var head = AuditHash.none
+        package var head = AuditHash.none
         /// The `prev` of the first line; another than zeros continues an earlier file.
-        public var earlier = AuditHash.none
+        package var earlier = AuditHash.none
         /// Whether a line has the hash that was looked for.
-        public var isFound = false
+        package var isFound = false
         /// The first fault. The lines after it are not checked.
-        public var fault: String?
+        package var fault: String?
     }
 
     /// The report so far.
-    public private(set) var report = Report()
+    package private(set) var report = Report()
     /// The hash of a line that must be there; `nil` if none is looked for.
     private let wanted: AuditHash?
     /// Whether later lines may begin a new chain, as with standard output, where every process begins one.
     private let allowsRestarts: Bool
 
     /// A longer line is a fault. The unit is bytes.
-    public static let maxLine = 65_536
+    package static let maxLine = 65_536
 
     /// A verifier that has seen no line.
-    public init(wanted: AuditHash? = nil, allowsRestarts: Bool = false) {
+    package init(wanted: AuditHash? = nil, allowsRestarts: Bool = false) {
         (self.wanted, self.allowsRestarts) = (wanted, allowsRestarts)
     }
 
@@ -46,7 +46,7 @@ public struct AuditVerifier: Sendable {
     /// - Parameters:
     ///   - line: without its line feed.
     ///   - place: the file and the number of the line, for the report.
-    public mutating func check(_ line: [UInt8], at place: @autoclosure () -> String) {
+    package mutating func check(_ line: [UInt8], at place: @autoclosure () -> String) {
         guard report.fault == nil else { return }
         guard line.count <= Self.maxLine else { return report.fault = "\(place()): The line is longer than 64 KiB." }
         let members = (try? JSONValue(strict: line)).flatMap { $0.members == nil ? nil : $0 }

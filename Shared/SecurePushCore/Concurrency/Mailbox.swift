@@ -1,11 +1,11 @@
-public import Synchronization
+package import Synchronization
 
 /// A queue with many producers and one consumer, which takes all elements at once: the link between two stages of a
 /// pipeline.
 ///
 /// The consumer gets everything that has arrived since its last call, so that its next step handles a whole group. No
 /// timer delays a single element. The mailbox itself is unbounded; each use of it has a bound of its own.
-public final class Mailbox<Element: Sendable>: Sendable {
+package final class Mailbox<Element: Sendable>: Sendable {
     @usableFromInline
     struct State {
         @usableFromInline var elements: [Element] = []
@@ -18,13 +18,13 @@ public final class Mailbox<Element: Sendable>: Sendable {
     @usableFromInline let state = Mutex(State())
 
     /// An empty mailbox.
-    public init() {}
+    package init() {}
 
     /// Adds elements.
     ///
     /// - Returns: false if the mailbox is closed; the elements are dropped then.
     @discardableResult
-    public func put(_ elements: some Sequence<Element>) -> Bool {
+    package func put(_ elements: some Sequence<Element>) -> Bool {
         add { $0.append(contentsOf: elements) }
     }
 
@@ -32,7 +32,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     ///
     /// - Returns: false if the mailbox is closed; the element is dropped then.
     @discardableResult @inlinable
-    public func put(_ element: Element) -> Bool {
+    package func put(_ element: Element) -> Bool {
         add { $0.append(element) }
     }
 
@@ -52,7 +52,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     ///
     /// - Returns: `nil` if the mailbox is empty, and closed or the task is cancelled.
     /// - Precondition: there is one consumer at a time.
-    public func take(limit: Int = .max) async -> [Element]? {
+    package func take(limit: Int = .max) async -> [Element]? {
         while true {
             if let elements = takeNow(limit: limit) { return elements }
             if Task.isCancelled || state.withLock({ $0.isClosed }) { return takeNow(limit: limit) }
@@ -79,7 +79,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     }
 
     /// Accepts no more elements. Those in the mailbox can still be taken.
-    public func close() {
+    package func close() {
         let taker = state.withLock { state in
             state.isClosed = true
             return state.taker.take()
@@ -88,7 +88,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     }
 
     /// The number of elements in the mailbox.
-    public var count: Int { state.withLock { $0.elements.count } }
+    package var count: Int { state.withLock { $0.elements.count } }
 
     private func takeNow(limit: Int) -> [Element]? {
         state.withLock { state in

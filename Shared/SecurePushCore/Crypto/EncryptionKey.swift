@@ -4,15 +4,15 @@ import Crypto
 ///
 /// The private key never leaves the device. This program stores public keys, and neither encrypts nor decrypts with
 /// them.
-public struct EncryptionKey: Sendable, Hashable {
+package struct EncryptionKey: Sendable, Hashable {
     /// The 32 bytes of the key: its u-coordinate, little-endian.
-    public let x: [UInt8]
+    package let x: [UInt8]
 
     /// The length of a key in bytes.
-    public static let length = 32
+    package static let length = 32
 
     /// A key from its bytes; `nil` unless there are ``length`` of them. See ``isLowOrder``.
-    public init?(x: [UInt8]) {
+    package init?(x: [UInt8]) {
         guard x.count == Self.length else { return nil }
         self.x = x
     }
@@ -22,7 +22,7 @@ public struct EncryptionKey: Sendable, Hashable {
     ///
     /// The scalar of an agreement is a multiple of 8, the order that such points have at most. So an agreement with any
     /// private key shows it: its result is zero. Some versions of the library return that, others throw.
-    public var isLowOrder: Bool {
+    package var isLowOrder: Bool {
         let scalar = [UInt8](repeating: 1, count: Self.length)
         guard let agreement = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: scalar),
             let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: x),
@@ -32,7 +32,7 @@ public struct EncryptionKey: Sendable, Hashable {
     }
 
     /// Writes the key as a JSON Web Key: only its public members, without blanks.
-    public func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("kty", "OKP")
             json.member("crv", "X25519")
@@ -41,7 +41,7 @@ public struct EncryptionKey: Sendable, Hashable {
     }
 
     /// The key as a JSON Web Key: `{"kty":"OKP","crv":"X25519","x":"…"}`.
-    public var jwk: String {
+    package var jwk: String {
         var json = JSONWriter(capacity: 96)
         write(to: &json)
         return json.text
@@ -53,7 +53,7 @@ extension EncryptionKey {
     /// private and symmetric keys are refused.
     ///
     /// - Returns: `nil` if an issue was noted.
-    public init?(_ json: inout JSONObjectReader) {
+    package init?(_ json: inout JSONObjectReader) {
         guard json.root.kind == .object else {
             _ = json.object(json.root, known: [])
             return nil
@@ -103,16 +103,16 @@ extension EncryptionKey {
 }
 
 /// The public key of a device, as its user registered it.
-public struct DeviceEncryptionKey: Sendable, Hashable {
+package struct DeviceEncryptionKey: Sendable, Hashable {
     /// The ID of the installation, in the spelling that the store has.
-    public var deviceID: String
+    package var deviceID: String
     /// The key.
-    public var key: EncryptionKey
+    package var key: EncryptionKey
     /// When the device registered this key. A repetition with the same key keeps the time.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     /// Makes an entry.
-    public init(deviceID: String, key: EncryptionKey, createdAt: Timestamp) {
+    package init(deviceID: String, key: EncryptionKey, createdAt: Timestamp) {
         self.deviceID = deviceID
         self.key = key
         self.createdAt = createdAt

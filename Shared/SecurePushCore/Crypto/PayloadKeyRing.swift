@@ -9,22 +9,22 @@ import Foundation
 /// The keys for sealing payloads: the first one seals, and all of them open.
 ///
 /// The file has one key per line: `KEYID base64(32 bytes)`. Blank lines and lines that begin with `#` are ignored.
-public struct PayloadKeyRing: Sendable {
+package struct PayloadKeyRing: Sendable {
     /// A key and its ID, which is stored beside each payload that it sealed.
-    public struct Key: Sendable {
+    package struct Key: Sendable {
         /// 1 to 64 of `A-Z a-z 0-9 . _ -`.
-        public let id: String
+        package let id: String
         let key: SymmetricKey
     }
 
     /// The keys in the order of the file; never empty.
-    public let keys: [Key]
+    package let keys: [Key]
     private let keysByID: [String: SymmetricKey]
 
     /// Reads the text of a key ring file.
     ///
     /// - Throws: ``PayloadKeyRingError``, which names the line and never anything of its content.
-    public init(_ text: String) throws(PayloadKeyRingError) {
+    package init(_ text: String) throws(PayloadKeyRingError) {
         var keys: [Key] = []
         var keysByID: [String: SymmetricKey] = [:]
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -51,7 +51,7 @@ public struct PayloadKeyRing: Sendable {
     func key(_ id: String) -> SymmetricKey? { keysByID[id] }
 
     /// The IDs, the sealing one first.
-    public var keyIDs: [String] { keys.map(\.id) }
+    package var keyIDs: [String] { keys.map(\.id) }
 }
 
 extension PayloadKeyRing.Key {
@@ -84,14 +84,14 @@ extension PayloadKeyRing {
 extension PayloadKeyRing {
     /// A line of a key ring file with a new random key, without a line end. Its ID is the day and 24 random bits, as in
     /// `2026-11-21-9f3c04`, so that an operator sees the age of a key.
-    public static func newLine(at time: Timestamp = .now) -> String {
+    package static func newLine(at time: Timestamp = .now) -> String {
         var generator = SystemRandomNumberGenerator()
         let suffix = (0..<3).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         return newLine(id: "\(time.description.prefix(10))-\(suffix.hex)")
     }
 
     /// A line of a key ring file with a new random key and this ID; see ``Key/id``.
-    public static func newLine(id: String) -> String {
+    package static func newLine(id: String) -> String {
         let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
         return "\(id) \(key.base64EncodedString())"
     }
@@ -104,7 +104,7 @@ extension PayloadKeyRing {
     /// notification and its user. NIST SP 800-38D, section 8.3, limits a key with random nonces to 2^32 sealings.
     ///
     /// - Throws: ``PayloadError`` with the code `failed`; no reason for it is known.
-    public func seal(
+    package func seal(
         _ payload: [UInt8], id: NotificationID, recipient: UserName
     ) throws(PayloadError) -> SealedPayload {
         let key = sealingKey
@@ -126,7 +126,7 @@ extension PayloadKeyRing {
     ///
     /// - Throws: ``PayloadError``: `unknownKey` if the ring does not hold its key, `malformed` if it is too short,
     ///   `notAuthentic` if it was changed, or if it was sealed for another notification or user, or with another key.
-    public func open(
+    package func open(
         _ sealed: SealedPayload, id: NotificationID, recipient: UserName
     ) throws(PayloadError) -> [UInt8] {
         guard let key = key(sealed.keyID) else {
@@ -183,19 +183,19 @@ extension PayloadKeyRing {
 }
 
 /// Why the text of a key ring is not valid. It never holds anything of the text itself.
-public struct PayloadKeyRingError: Error, Sendable, Hashable {
+package struct PayloadKeyRingError: Error, Sendable, Hashable {
     /// The line, from 1; `nil` for the whole text.
-    public var line: Int?
+    package var line: Int?
     /// The error and its remedy, for an operator.
-    public var message: String
+    package var message: String
 
     /// Makes an error.
-    public init(line: Int?, _ message: String) {
+    package init(line: Int?, _ message: String) {
         self.line = line
         self.message = message
     }
 }
 
 extension PayloadKeyRingError: CustomStringConvertible {
-    public var description: String { line.map { "line \($0): \(message)" } ?? message }
+    package var description: String { line.map { "line \($0): \(message)" } ?? message }
 }

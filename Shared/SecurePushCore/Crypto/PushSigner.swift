@@ -1,14 +1,14 @@
-public import Logging
+package import Logging
 
 /// The two values that a signed push has beside the ID.
-public struct PushSignature: Sendable, Hashable {
+package struct PushSignature: Sendable, Hashable {
     /// `ts`: when the push was signed, in seconds since the Unix epoch.
-    public let timestamp: Int64
+    package let timestamp: Int64
     /// `sig`: the Ed25519 signature in base64url without padding, 86 characters.
-    public let signature: String
+    package let signature: String
 
     /// Makes a signature of its values.
-    public init(timestamp: Int64, signature: String) {
+    package init(timestamp: Int64, signature: String) {
         self.timestamp = timestamp
         self.signature = signature
     }
@@ -19,7 +19,7 @@ public struct PushSignature: Sendable, Hashable {
     /// - Parameters:
     ///   - timestamp: the `ts` of the push.
     ///   - withdraw: whether the push withdraws the notification.
-    public static func signedText(
+    package static func signedText(
         _ id: NotificationID, recipient: UserName, timestamp: Int64, withdraw: Bool = false
     ) -> [UInt8] {
         let end = withdraw ? "\nwithdraw\n" : "\n"
@@ -28,10 +28,10 @@ public struct PushSignature: Sendable, Hashable {
 }
 
 /// Signs pushes with the key of a file, and reads the file again when it changes.
-public final class PushSigner: Sendable {
+package final class PushSigner: Sendable {
     private let key: @Sendable () -> PushSigningKey
     /// The file of the key, for `/readyz`, metrics and SIGHUP. While it cannot be used, the last key stays in use.
-    public let source: ReloadableSource?
+    package let source: ReloadableSource?
 
     /// Reads the key; see ``PushSigningKey``.
     ///
@@ -39,7 +39,7 @@ public final class PushSigner: Sendable {
     ///   - path: the file (`PUSH_SIGNING_KEY_FILE`).
     ///   - logger: gets an error when a changed file cannot be used. The last key stays in use then.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    public init(path: String, logger: Logger) throws(FileError) {
+    package init(path: String, logger: Logger) throws(FileError) {
         let file = try ReloadingFile(
             path: path, logger: logger, message: "The changed key for pushes cannot be used; the last key stays in use"
         ) { try PushSigningKey(pem: $0) }
@@ -48,7 +48,7 @@ public final class PushSigner: Sendable {
     }
 
     /// A signer with one key that never changes.
-    public init(key: PushSigningKey) {
+    package init(key: PushSigningKey) {
         self.key = { key }
         source = nil
     }
@@ -59,7 +59,7 @@ public final class PushSigner: Sendable {
     ///   - withdraw: whether the push withdraws the notification.
     ///   - now: the time of the push. A device ignores pushes that are older than 28 days.
     /// - Returns: `nil` only if the library fails for lack of memory.
-    public func sign(
+    package func sign(
         _ id: NotificationID, for recipient: UserName, withdraw: Bool = false, now: Timestamp
     ) -> PushSignature? {
         let timestamp = now.seconds

@@ -4,7 +4,7 @@ import Crypto
 ///
 /// The encoding of an Ed25519 key without attributes is 48 bytes: a fixed prefix, which names the algorithm, and the
 /// key. CryptoExtras reads it too, but it does not check the algorithm, so it takes an X25519 key for a signing key.
-public struct PushSigningKey: Sendable {
+package struct PushSigningKey: Sendable {
     private let key: Curve25519.Signing.PrivateKey
 
     /// `OneAsymmetricKey` of version 1 with id-Ed25519 and an octet string of 32 bytes.
@@ -15,13 +15,13 @@ public struct PushSigningKey: Sendable {
     private static let end = "-----END PRIVATE KEY-----"
 
     /// A new key.
-    public init() { key = Curve25519.Signing.PrivateKey() }
+    package init() { key = Curve25519.Signing.PrivateKey() }
 
     /// Reads a key.
     ///
     /// - Parameter pem: the text of a file with one PEM block `PRIVATE KEY`.
     /// - Throws: ``PushKeyError``, which holds nothing of the text.
-    public init(pem: String) throws(PushKeyError) {
+    package init(pem: String) throws(PushKeyError) {
         let lines = OutsideText.lines(pem).map { OutsideText.trimmed($0) }.filter { !$0.isEmpty }
         guard lines.count >= 3, lines.first == Self.begin, lines.last == Self.end,
             let der = Base64.decode(lines.dropFirst().dropLast().joined(), .standard)
@@ -36,24 +36,24 @@ public struct PushSigningKey: Sendable {
         "not an Ed25519 private key in PKCS#8 PEM. Make one with `securepush keys generate --push`.")
 
     /// The key in PKCS#8 PEM, with a line end.
-    public var pem: String {
+    package var pem: String {
         "\(Self.begin)\n\(Base64.encode(Self.prefix + key.rawRepresentation, .standard))\n\(Self.end)\n"
     }
 
     /// The public key, which verifies the signatures.
-    public var publicKey: PushVerificationKey { PushVerificationKey(x: [UInt8](key.publicKey.rawRepresentation)) }
+    package var publicKey: PushVerificationKey { PushVerificationKey(x: [UInt8](key.publicKey.rawRepresentation)) }
 
     /// The 64 bytes of a signature (RFC 8032); `nil` if the library fails, which needs a lack of memory.
     func signature(of bytes: [UInt8]) -> [UInt8]? { (try? key.signature(for: bytes)).map { [UInt8]($0) } }
 }
 
 /// Why a key for pushes cannot be used. It never holds anything of the key.
-public struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The defect and its remedy. Operators read it.
-    public var message: String
+    package var message: String
 
     /// Makes an error.
-    public init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -1,9 +1,9 @@
 import Crypto
 
 /// A public key with which a device verifies pushes: an Ed25519 key as a JSON Web Key (RFC 8037).
-public struct PushVerificationKey: Sendable, Hashable {
+package struct PushVerificationKey: Sendable, Hashable {
     /// The `kid`. A key that has none in its file gets its thumbprint (RFC 7638).
-    public let keyID: String
+    package let keyID: String
     /// The 32 bytes of the key.
     let x: [UInt8]
 
@@ -13,7 +13,7 @@ public struct PushVerificationKey: Sendable, Hashable {
     }
 
     /// Whether the signature is valid for a push with these values.
-    public func isValid(
+    package func isValid(
         _ signature: PushSignature, of id: NotificationID, recipient: UserName, withdraw: Bool = false
     ) -> Bool {
         guard let bytes = Base64.decode(signature.signature, .url),
@@ -32,21 +32,21 @@ public struct PushVerificationKey: Sendable, Hashable {
 }
 
 /// The public keys with which devices verify pushes (`PUSH_VERIFICATION_KEYS_FILE`), as a JSON Web Key Set.
-public struct PushVerificationKeys: Sendable, Hashable {
+package struct PushVerificationKeys: Sendable, Hashable {
     /// The keys in the order of the file; at least one. The first is the newest.
-    public private(set) var keys: [PushVerificationKey]
+    package private(set) var keys: [PushVerificationKey]
 
     /// The maximum number of keys. A device tries them one after another.
-    public static let maxKeys = 32
+    package static let maxKeys = 32
 
     /// A set of one key.
-    public init(_ key: PushVerificationKey) { keys = [key] }
+    package init(_ key: PushVerificationKey) { keys = [key] }
 
     /// Reads a set. Everything in it is public, so a private key is refused, and so is every other kind of key.
     ///
     /// - Parameter jwks: a JSON Web Key Set (RFC 7517, section 5).
     /// - Throws: ``PushKeyError``, which holds nothing of the text.
-    public init(jwks: String) throws(PushKeyError) {
+    package init(jwks: String) throws(PushKeyError) {
         guard let document = try? JSONValue(strict: Array(jwks.utf8)), let elements = document["keys"]?.elements
         else {
             throw PushKeyError("not a JSON Web Key Set. Make one with `securepush keys generate --push`.")
@@ -91,7 +91,7 @@ public struct PushVerificationKeys: Sendable, Hashable {
     }
 
     /// Puts a key first and keeps the others, up to ``maxKeys`` in all. A key that is in the set already moves.
-    public func adding(_ key: PushVerificationKey) -> PushVerificationKeys {
+    package func adding(_ key: PushVerificationKey) -> PushVerificationKeys {
         var changed = self
         changed.keys = Array(([key] + keys.filter { $0.x != key.x }).prefix(Self.maxKeys))
         return changed
@@ -100,21 +100,21 @@ public struct PushVerificationKeys: Sendable, Hashable {
     /// The newest keys.
     ///
     /// - Parameter count: at least 1.
-    public func keeping(_ count: Int) -> PushVerificationKeys {
+    package func keeping(_ count: Int) -> PushVerificationKeys {
         var changed = self
         changed.keys = Array(keys.prefix(max(1, count)))
         return changed
     }
 
     /// Whether one of the keys is that of the signature.
-    public func isValid(
+    package func isValid(
         _ signature: PushSignature, of id: NotificationID, recipient: UserName, withdraw: Bool = false
     ) -> Bool {
         keys.contains { $0.isValid(signature, of: id, recipient: recipient, withdraw: withdraw) }
     }
 
     /// The set as JSON, only with the members that this program knows.
-    public var jwks: String {
+    package var jwks: String {
         var json = JSONWriter()
         json.object { json in
             json.array("keys") { json in

@@ -1,6 +1,6 @@
 /// Dispatches dead letters again: reopens the record in the store, publishes the message, waits for the broker's
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
-public struct DeadLetterReplay: Sendable {
+package struct DeadLetterReplay: Sendable {
     private let queue: any DeadLetterQueue
     private let store: any DeadLetterStore
     private let publisher: any DispatchPublisher
@@ -14,7 +14,7 @@ public struct DeadLetterReplay: Sendable {
     ///   - drops: whether to remove dead letters of unknown, expired, revoked and final notifications.
     ///   - progress: called after each dead letter that was read.
     ///   - report: called with the result of each selected dead letter.
-    public init(
+    package init(
         queue: any DeadLetterQueue, store: any DeadLetterStore, publisher: any DispatchPublisher, drops: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in },
         report: @escaping @Sendable (ReplayItem) async throws -> Void = { _ in }
@@ -28,7 +28,7 @@ public struct DeadLetterReplay: Sendable {
     }
 
     /// Dead letters that are reopened and published together.
-    public static let batchSize = 200
+    package static let batchSize = 200
 
     /// A dead letter that cannot be replayed stays where it is, at the front of the queue as well. Therefore only those
     /// that were replayed count towards the limit: the next run would meet the others again.
@@ -38,7 +38,7 @@ public struct DeadLetterReplay: Sendable {
     ///   - limit: how many dead letters are replayed at most, 1 or more; the rest stays as it is.
     ///   - examining: how many dead letters are read at most.
     /// - Throws: an error of the queue or the store. A broker that does not confirm is ``ReplayReport/failure``.
-    public func run(
+    package func run(
         ids: Set<NotificationID>?, limit: Int = .max, examining: Int = .max,
         _ selection: @Sendable (DeadLetter) -> Bool
     ) async throws -> ReplayReport {
@@ -130,9 +130,9 @@ public struct DeadLetterReplay: Sendable {
 }
 
 /// The result of one dead letter.
-public struct ReplayItem: Encodable, Sendable, Equatable {
+package struct ReplayItem: Encodable, Sendable, Equatable {
     /// What became of it.
-    public enum Outcome: String, Encodable, Sendable {
+    package enum Outcome: String, Encodable, Sendable {
         /// Its notification is dispatched again.
         case replayed
         /// The broker did not confirm the message. The dead letter stays in the queue.
@@ -154,20 +154,20 @@ public struct ReplayItem: Encodable, Sendable, Equatable {
     }
 
     /// The notification; `nil` if the dead letter cannot be read.
-    public var id: String?
+    package var id: String?
     /// What became of it.
-    public var result: Outcome
+    package var result: Outcome
     /// The platforms to which it is dispatched again; `nil` for all that are owed.
-    public var platforms: [String]?
+    package var platforms: [String]?
     /// Whether the dead letter was removed without a replay.
-    public var dropped: Bool?
+    package var dropped: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case id = "Id", result = "Result", platforms = "Platforms", dropped = "Dropped"
     }
 
     /// Makes a result.
-    public init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
+    package init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
         self.id = id
         self.result = result
         self.platforms = platforms?.map(\.rawValue)
@@ -181,22 +181,22 @@ public struct ReplayItem: Encodable, Sendable, Equatable {
 }
 
 /// The result of a replay.
-public struct ReplayReport: Encodable, Sendable, Equatable {
+package struct ReplayReport: Encodable, Sendable, Equatable {
     /// Dispatched again.
-    public var replayed = 0
+    package var replayed = 0
     /// Removed without a replay.
-    public var dropped = 0
+    package var dropped = 0
     /// Selected, but still in the queue.
-    public var left = 0
+    package var left = 0
     /// Requested by ID, but not among the dead letters that were examined.
-    public var notFound = 0
+    package var notFound = 0
     /// Why the broker did not confirm a message. The rest was not tried.
-    public var failure: String?
+    package var failure: String?
     /// Whether some dead letters were not examined. It is not encoded: the command line has no limit.
-    public var hasMore = false
+    package var hasMore = false
 
     /// A report; an empty one by default.
-    public init(
+    package init(
         replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil,
         hasMore: Bool = false
     ) {

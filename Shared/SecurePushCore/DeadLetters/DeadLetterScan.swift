@@ -1,12 +1,12 @@
 /// Reads each dead letter once that is in the queue at the start. Ignores those that arrive later.
-public struct DeadLetterScan: Sendable {
+package struct DeadLetterScan: Sendable {
     /// The queue that is read.
-    public let queue: any DeadLetterQueue
+    package let queue: any DeadLetterQueue
     /// Called after each dead letter.
-    public let progress: @Sendable (_ done: Int, _ total: Int) -> Void
+    package let progress: @Sendable (_ done: Int, _ total: Int) -> Void
 
     /// - Parameter progress: called after each dead letter.
-    public init(
+    package init(
         queue: any DeadLetterQueue,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) {
@@ -17,7 +17,7 @@ public struct DeadLetterScan: Sendable {
     /// - Parameter body: receives a dead letter; `false` ends the scan.
     /// - Returns: the number of dead letters in the queue.
     @discardableResult
-    public func run(_ body: (DeadLetter) async throws -> Bool) async throws -> Int {
+    package func run(_ body: (DeadLetter) async throws -> Bool) async throws -> Int {
         let total = try await queue.count()
         var done = 0
         while done < total, let letter = try await queue.next() {
@@ -30,7 +30,7 @@ public struct DeadLetterScan: Sendable {
     }
 
     /// The first `limit` dead letters that match.
-    public func letters(
+    package func letters(
         _ limit: Int = .max, where matches: (DeadLetter) -> Bool
     ) async throws -> (letters: [DeadLetter], total: Int) {
         var letters: [DeadLetter] = []

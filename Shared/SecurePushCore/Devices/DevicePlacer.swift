@@ -4,32 +4,32 @@
 /// With one hub it only passes the calls on. With several (`HUB_POOL_FILE`) the store has the places of each device. A
 /// place is stored before the hub is asked to take the device, and removed after the hub has deleted it, so a crash
 /// never leaves a device at a hub that nobody knows of.
-public struct DevicePlacer: Sendable {
+package struct DevicePlacer: Sendable {
     /// A hub, as far as devices are concerned.
-    public typealias Hub = RegistrationGateway & InstallationGateway
+    package typealias Hub = RegistrationGateway & InstallationGateway
 
     /// The hubs of this system.
-    public enum Hubs: Sendable {
+    package enum Hubs: Sendable {
         case single(any Hub)
         /// Several, as the file names them at the moment.
         case pool(@Sendable () -> HubTable<any Hub>)
     }
 
     /// The hubs.
-    public let hubs: Hubs
+    package let hubs: Hubs
     private let places: any DevicePlaces
 
     /// - Parameter places: the store.
-    public init(_ hubs: Hubs, places: any DevicePlaces) {
+    package init(_ hubs: Hubs, places: any DevicePlaces) {
         self.hubs = hubs
         self.places = places
     }
 
     /// Whether there is a pool of hubs.
-    public var areSeveral: Bool { if case .pool = hubs { true } else { false } }
+    package var areSeveral: Bool { if case .pool = hubs { true } else { false } }
 
     /// Asks the user's hub for a registration ID.
-    public func createRegistrationID(for owner: UserName) async throws -> String {
+    package func createRegistrationID(for owner: UserName) async throws -> String {
         switch hubs {
         case .single(let hub): try await hub.createRegistrationID()
         case .pool(let table): try await table().member(for: owner).client.createRegistrationID()
@@ -37,7 +37,7 @@ public struct DevicePlacer: Sendable {
     }
 
     /// Stores that a new registration ID is the user's hub's, where no other hub can have its device yet.
-    public func noteNew(_ lease: DeviceLease, of owner: UserName) async throws {
+    package func noteNew(_ lease: DeviceLease, of owner: UserName) async throws {
         guard case .pool(let table) = hubs else { return }
         try await set([DevicePlace(hub: table().member(for: owner).name)], lease)
     }
@@ -49,7 +49,7 @@ public struct DevicePlacer: Sendable {
     /// - Returns: false if the device is only an ID, which no hub has.
     /// - Throws: ``PushGatewayError`` of the user's hub, ``StorageError``.
     @discardableResult
-    public func put(_ device: StoredDevice, _ lease: DeviceLease) async throws -> Bool {
+    package func put(_ device: StoredDevice, _ lease: DeviceLease) async throws -> Bool {
         switch hubs {
         case .single(let hub): return try await hub.put(device, lease.id)
         case .pool(let table):
@@ -62,7 +62,7 @@ public struct DevicePlacer: Sendable {
     /// Puts a device at its user's hub, unless the hub has this version of it, and leaves it at the other hubs.
     ///
     /// - Throws: ``PushGatewayError``, ``StorageError``.
-    public func copy(_ device: StoredDevice, _ lease: DeviceLease) async throws {
+    package func copy(_ device: StoredDevice, _ lease: DeviceLease) async throws {
         guard case .pool(let source) = hubs, !device.isIncomplete else { return }
         let table = source()
         let recorded = try await recorded(lease)
@@ -78,7 +78,7 @@ public struct DevicePlacer: Sendable {
     ///
     /// - Returns: the hubs of the pool that have not deleted it.
     /// - Throws: ``PushGatewayError`` of the user's hub, ``StorageError``.
-    public func move(_ device: StoredDevice, _ lease: DeviceLease) async throws -> [String] {
+    package func move(_ device: StoredDevice, _ lease: DeviceLease) async throws -> [String] {
         guard case .pool(let source) = hubs, !device.isIncomplete else { return [] }
         let table = source()
         let left = try await move(device, lease, table, always: lease.isInDoubt)
@@ -91,7 +91,7 @@ public struct DevicePlacer: Sendable {
     /// - Parameter found: a hub that has listed the device, which the store does not know.
     /// - Throws: ``PushGatewayError``, ``StorageError``. After an error with code `unavailable` some hubs may have
     ///   deleted it.
-    public func delete(_ lease: DeviceLease, foundAt found: String? = nil) async throws {
+    package func delete(_ lease: DeviceLease, foundAt found: String? = nil) async throws {
         switch hubs {
         case .single(let hub): try await hub.delete(lease.kind, lease.id)
         case .pool(let table):
@@ -123,7 +123,7 @@ public struct DevicePlacer: Sendable {
     /// - Returns: the hubs that have deleted it, and the hubs of the pool that have not. Both are empty if it has no
     ///   place in the pool; then no hub is asked.
     /// - Throws: ``PushGatewayError`` if the lease is lost, ``StorageError``.
-    public func deleteStray(_ lease: DeviceLease) async throws -> (deleted: [String], left: [String]) {
+    package func deleteStray(_ lease: DeviceLease) async throws -> (deleted: [String], left: [String]) {
         guard case .pool(let source) = hubs else { return ([], []) }
         let table = source()
         let recorded = try await recorded(lease)
@@ -139,7 +139,7 @@ public struct DevicePlacer: Sendable {
     /// The devices with a handle at all hubs.
     ///
     /// - Returns: the name of the hub is `nil` for a single one.
-    public func registrations(handle: String) async throws -> [(hub: String?, registration: HubRegistration)] {
+    package func registrations(handle: String) async throws -> [(hub: String?, registration: HubRegistration)] {
         switch hubs {
         case .single(let hub):
             return try await hub.registrations(handle: handle).map { (nil, $0) }
@@ -239,7 +239,7 @@ extension InstallationGateway where Self: RegistrationGateway {
     /// Puts a device under the ID of its lease.
     ///
     /// - Returns: false if the device is only an ID, which has not been registered yet.
-    public func put(_ device: StoredDevice, _ id: String) async throws -> Bool {
+    package func put(_ device: StoredDevice, _ id: String) async throws -> Bool {
         switch device {
         case .installation(let installation):
             try await putInstallation(id, document: installation.document)
@@ -251,7 +251,7 @@ extension InstallationGateway where Self: RegistrationGateway {
     }
 
     /// Deletes a device. One that the hub no longer knows counts as deleted.
-    public func delete(_ kind: DeviceLease.Kind, _ id: String) async throws {
+    package func delete(_ kind: DeviceLease.Kind, _ id: String) async throws {
         do {
             switch kind {
             case .installation: try await deleteInstallation(id)

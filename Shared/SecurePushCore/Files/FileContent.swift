@@ -5,14 +5,14 @@ import Darwin
 #endif
 
 /// The whole text of a small file: the only way in which SecurePush reads lists, settings, keys and credentials.
-public struct FileContent: Sendable {
+package struct FileContent: Sendable {
     /// The text of the file, without a byte order mark at its beginning.
-    public let text: String
+    package let text: String
     /// The version of exactly the file that was read.
     let signature: FileSignature
 
     /// The default for the maximum size in bytes. A larger file is a device or a log that was named by mistake.
-    public static let maxBytes = 64 << 20
+    package static let maxBytes = 64 << 20
 
     /// Reads a file to its end, in `/proc` too, where files have the size 0.
     ///
@@ -21,7 +21,7 @@ public struct FileContent: Sendable {
     ///   - maxBytes: the maximum size.
     /// - Throws: ``FileError``: `missing` if there is no file, `unreadable` if it is a folder, too large or not allowed
     ///   to be read, `malformed` if it is not UTF-8.
-    public init(path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
+    package init(path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
         let descriptor = try FileContent.open(path)
         defer { close(descriptor) }
         try self.init(descriptor: descriptor, path: path, maxBytes: maxBytes)
@@ -31,7 +31,7 @@ public struct FileContent: Sendable {
     /// user, who may have put it there to hold a command of root.
     ///
     /// - Returns: a descriptor, which the caller closes.
-    public static func open(_ path: String) throws(FileError) -> Int32 {
+    package static func open(_ path: String) throws(FileError) -> Int32 {
         var status = stat()
         let isRegular = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         // Without waiting, should a pipe have come into the place of the file. Root sees first what it has opened.
@@ -66,13 +66,13 @@ public struct FileContent: Sendable {
     }
 
     /// The permission bits (`0o600`).
-    public var permissions: UInt32 { signature.mode & 0o7777 }
+    package var permissions: UInt32 { signature.mode & 0o7777 }
 
     /// The text without the blanks and line ends at its beginning and its end.
-    public var trimmedText: String { OutsideText.trimmed(text) }
+    package var trimmedText: String { OutsideText.trimmed(text) }
 
     /// The text without the blanks and line ends at its end: a password may begin with a blank.
-    public var textWithoutEnd: String { OutsideText.trimmedEnd(text) }
+    package var textWithoutEnd: String { OutsideText.trimmedEnd(text) }
 
     private static func read(_ descriptor: Int32, path: String, maxBytes: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []

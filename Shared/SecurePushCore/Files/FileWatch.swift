@@ -3,11 +3,11 @@ import Synchronization
 
 /// Looks at a file again and again, on a thread of its own: a slow file, or a file system that does not answer, delays
 /// nobody else. Ends when it is released.
-public final class FileWatch: Sendable {
+package final class FileWatch: Sendable {
     /// The time between two looks. A change has an effect within a second, with the time that reading takes.
-    public static let interval = Duration.milliseconds(400)
+    package static let interval = Duration.milliseconds(400)
     /// How long ``look()`` waits for a look to end.
-    public static let patience = Duration.seconds(1)
+    package static let patience = Duration.seconds(1)
 
     /// The callers who wait for one look.
     private final class Look: Sendable {
@@ -37,13 +37,13 @@ public final class FileWatch: Sendable {
     private let next = Mutex<Look?>(nil)
 
     /// - Parameter body: looks at the file. One call at a time.
-    public init(_ label: String, _ body: @escaping @Sendable () -> Void) {
+    package init(_ label: String, _ body: @escaping @Sendable () -> Void) {
         queue = DispatchQueue(label: label)
         self.body = body
     }
 
     /// Begins to look, the first time after ``interval``.
-    public func start() {
+    package func start() {
         queue.asyncAfter(deadline: .now() + Self.interval.dispatchInterval) { [weak self] in
             guard let self else { return }
             body()
@@ -52,18 +52,18 @@ public final class FileWatch: Sendable {
     }
 
     /// Looks soon, without waiting for it.
-    public func request() { _ = nextLook() }
+    package func request() { _ = nextLook() }
 
     /// Looks, and waits until that has ended: for ``patience`` at most in all, whoever asks, while an earlier look does
     /// not end.
-    public func look() async {
+    package func look() async {
         _ = await withCheckedContinuation { caller in nextLook().join(caller) }
     }
 
     /// The same with a look of its own.
     ///
     /// - Returns: whether the look has ended within the time.
-    public func look(within time: Duration) async -> Bool {
+    package func look(within time: Duration) async -> Bool {
         let look = Look()
         return await withCheckedContinuation { caller in
             look.join(caller)

@@ -1,4 +1,4 @@
-public import Logging
+package import Logging
 import Synchronization
 
 /// A value that is read from a file, and read again whenever the file changes.
@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// The first reading must succeed. A later version that cannot be used is reported once and read again every second.
 /// The last value stays in use meanwhile: without limit, or, for credentials, for one minute at most.
-public final class ReloadingFile<Value: Sendable>: Sendable {
+package final class ReloadingFile<Value: Sendable>: Sendable {
     /// The policy while the file cannot be used.
-    public enum WhileUnusable: Sendable {
+    package enum WhileUnusable: Sendable {
         /// The last value stays in use.
         case keepsLast
         /// ``usable`` becomes `nil` after one minute, and at once if there is no file. Credentials that may have been
@@ -43,7 +43,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     private let whileUnusable: WhileUnusable
     /// Held for a moment only; nothing is read with it.
     private let state: Mutex<State>
@@ -67,7 +67,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     ///   - report: called once per change that cannot be used, on the thread that found it.
     ///   - parse: makes the value from the text of the file. Operators see its errors, which must not hold secrets.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    public init(
+    package init(
         path: String, whileUnusable: WhileUnusable = .keepsLast,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         report: @escaping @Sendable (FileError) -> Void = { _ in },
@@ -86,13 +86,13 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     /// Whether the last value stays in use without limit while the file cannot be used.
-    public var lastStaysInUse: Bool {
+    package var lastStaysInUse: Bool {
         if case .keepsLast = whileUnusable { true } else { false }
     }
 
     /// From now on a thread of its own looks at the file, more than once per second, as long as this object lives.
     /// Nobody who asks for the value waits for the file any more. A second call changes nothing.
-    public func watch() {
+    package func watch() {
         let watch = FileWatch("securepush.file") { [weak self] in self?.look(isForced: true) }
         let isNew = state.withLock { state in
             guard state.watch == nil else { return false }
@@ -104,37 +104,37 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
 
     /// Looks at the file, and waits for that a second at most: credentials that nobody knows may have been added just
     /// now.
-    public func check() async {
+    package func check() async {
         if let watch = state.withLock({ $0.watch }) { await watch.look() } else { look(isForced: true) }
     }
 
     /// The last value. Looks at a file that is not watched at most once per second.
-    public var current: Value { check(isForced: false).value }
+    package var current: Value { check(isForced: false).value }
 
     /// The last value. Looks at a file that is not watched first; one that is watched is looked at soon.
-    public func refreshed() -> Value { check(isForced: true).value }
+    package func refreshed() -> Value { check(isForced: true).value }
 
     /// ``current``, or `nil` while the file cannot be used and the policy denies access.
-    public var usable: Value? { allowed(check(isForced: false)) }
+    package var usable: Value? { allowed(check(isForced: false)) }
 
     /// ``usable``, for the value of ``refreshed()``.
-    public func refreshedUsable() -> Value? { allowed(check(isForced: true)) }
+    package func refreshedUsable() -> Value? { allowed(check(isForced: true)) }
 
     /// Why the file cannot be used; `nil` while it can. With ``WhileUnusable/denies`` a file that is there is reported
     /// when access is denied, after one minute; every other problem is reported at once.
-    public var reportedProblem: FileError? {
+    package var reportedProblem: FileError? {
         let seen = check(isForced: false)
         return lastStaysInUse || seen.isLasting ? seen.problem : nil
     }
 
     /// The number of versions that were read after the first one.
-    public var changes: Int {
+    package var changes: Int {
         _ = check(isForced: false)
         return state.withLock { $0.changes }
     }
 
     /// Reads the file now, on this thread, and returns why it cannot be used, if so.
-    public func problemAfterReload() -> FileError? {
+    package func problemAfterReload() -> FileError? {
         retryAtOnce()
         look(isForced: true)
         return lastCheck.problem
@@ -143,7 +143,7 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
     /// The same for a service, which must not wait for a file system that does not answer.
     ///
     /// - Throws: ``FileError``.
-    public func reload() async throws(FileError) {
+    package func reload() async throws(FileError) {
         retryAtOnce()
         if let watch = state.withLock({ $0.watch }) {
             guard await watch.look(within: .seconds(10)) else { throw silence }
@@ -260,22 +260,22 @@ public final class ReloadingFile<Value: Sendable>: Sendable {
 
 /// A file or URL of keys or credentials that a running service can read again, as operators see it: by the name of its
 /// setting in `/readyz`, in `securepush_file_unusable` and at SIGHUP.
-public struct ReloadableSource: Sendable {
+package struct ReloadableSource: Sendable {
     /// The setting that names it, for example `AUTH_USERS_FILE`.
-    public let key: String
+    package let key: String
     /// `nil` if it is usable, else the problem and its consequence, without secrets.
-    public let problem: @Sendable () -> String?
+    package let problem: @Sendable () -> String?
     /// Reads it again now.
     ///
     /// - Throws: an error that describes why it cannot be used, without secrets.
-    public let reload: @Sendable () async throws -> Void
+    package let reload: @Sendable () async throws -> Void
     /// Counts its changes, for the audit log.
-    public let changes: @Sendable () -> Int
+    package let changes: @Sendable () -> Int
     /// Looks at it in the background from now on.
-    public let watch: @Sendable () -> Void
+    package let watch: @Sendable () -> Void
 
     /// Makes a source of its actions.
-    public init(
+    package init(
         key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void,
         changes: @escaping @Sendable () -> Int = { 0 }, watch: @escaping @Sendable () -> Void = {}
     ) {
@@ -293,7 +293,7 @@ extension ReloadingFile {
     /// - Parameters:
     ///   - logger: gets `message` as an error for each version that cannot be used.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    public convenience init(
+    package convenience init(
         path: String, logger: Logger, message: Logger.Message, parse: @escaping @Sendable (String) throws -> Value
     ) throws(FileError) {
         try self.init(
@@ -307,7 +307,7 @@ extension ReloadingFile {
     /// The file as operators see it.
     ///
     /// - Parameter key: the setting that names the file.
-    public func source(_ key: String) -> ReloadableSource {
+    package func source(_ key: String) -> ReloadableSource {
         let consequence = lastStaysInUse ? "The last valid content stays in use." : "Access is denied."
         return ReloadableSource(
             key: key, problem: { self.reportedProblem.map { "\($0.message) \(consequence)" } },

@@ -15,7 +15,7 @@ import Darwin
 /// - What is made is made anew (`O_EXCL`). Its mode and its owner are set on its descriptor.
 ///
 /// Other users than root have nothing to give away: for them folders are opened, and links followed, as usual.
-public final class SafeFolder: Sendable {
+package final class SafeFolder: Sendable {
     /// The folder as it was given, for messages.
     private let path: String
     private let descriptor: Int32
@@ -25,7 +25,7 @@ public final class SafeFolder: Sendable {
     ///
     /// - Parameter creatingWith: the mode of folders that are missing and are made; `nil` makes none.
     /// - Throws: ``FileError`` with the path of the folder.
-    public init(path: String, creatingWith mode: UInt32? = nil) throws(FileError) {
+    package init(path: String, creatingWith mode: UInt32? = nil) throws(FileError) {
         let place = try FolderWalk.open(path, creatingWith: mode)
         (self.path, descriptor, status) = (path, place.descriptor, place.status)
     }
@@ -36,7 +36,7 @@ public final class SafeFolder: Sendable {
     ///
     /// - Parameter creatingWith: the mode of folders that are missing and are made; `nil` makes none.
     /// - Throws: ``FileError``, also for a link that root does not follow.
-    public static func find(
+    package static func find(
         _ path: String, creatingWith mode: UInt32? = nil
     ) throws(FileError) -> (folder: SafeFolder, name: String) {
         var path = path
@@ -52,7 +52,7 @@ public final class SafeFolder: Sendable {
     }
 
     /// The path of the folder of a file, and the name of the file in it.
-    public static func split(_ path: String) -> (folder: String, name: String) {
+    package static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = path[..<slash]
         return (folder.isEmpty ? "/" : String(folder), String(path[path.utf8.index(after: slash)...]))
@@ -93,7 +93,7 @@ public final class SafeFolder: Sendable {
     /// Checks a file that another library opens by its path.
     ///
     /// - Throws: ``FileError`` if there is a file that ``read(_:)`` would refuse.
-    public func checkFile(_ name: String) throws(FileError) {
+    package func checkFile(_ name: String) throws(FileError) {
         if let file = try open(name, O_RDONLY) { closeDescriptor(file) }
     }
 
@@ -108,7 +108,7 @@ public final class SafeFolder: Sendable {
     }
 
     /// Reads a file, and tells whom it belongs to; `nil` if there is no file.
-    public func read(_ name: String) throws(FileError) -> (content: FileContent, owner: FileOwner)? {
+    package func read(_ name: String) throws(FileError) -> (content: FileContent, owner: FileOwner)? {
         guard let file = try open(name, O_RDONLY) else { return nil }
         defer { closeDescriptor(file) }
         var status = stat()
@@ -119,7 +119,7 @@ public final class SafeFolder: Sendable {
     /// Makes a file with this text, unless there is anything of its name.
     ///
     /// - Returns: whether it was made.
-    public func make(_ name: String, with text: String, mode: UInt32) throws(FileError) -> Bool {
+    package func make(_ name: String, with text: String, mode: UInt32) throws(FileError) -> Bool {
         guard let file = try create(name, O_WRONLY, mode: 0o600) else { return false }
         defer { closeDescriptor(file) }
         do {
@@ -135,7 +135,7 @@ public final class SafeFolder: Sendable {
     /// Replaces a file or a link as a whole.
     ///
     /// - Parameter owner: who gets the new file; `nil` for the user of the process.
-    public func replace(
+    package func replace(
         _ name: String, with text: String, mode: UInt32, owner: FileOwner? = nil
     ) throws(FileError) {
         var random = SystemRandomNumberGenerator()
@@ -155,7 +155,7 @@ public final class SafeFolder: Sendable {
     }
 
     /// Removes a file or a link, but no folder. It is no error if there is none.
-    public func remove(_ name: String) throws(FileError) {
+    package func remove(_ name: String) throws(FileError) {
         guard unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }
         throw failure(errno, name)
     }
@@ -175,7 +175,7 @@ public final class SafeFolder: Sendable {
     /// Opens the folder itself, for its lock or its list.
     ///
     /// - Returns: a descriptor, which the caller closes.
-    public func openItself() throws(FileError) -> Int32 {
+    package func openItself() throws(FileError) -> Int32 {
         let folder = openFile(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(errno, ".") }
         return folder
@@ -220,7 +220,7 @@ public final class SafeFolder: Sendable {
 }
 
 /// The user and the group that own a file.
-public struct FileOwner: Sendable, Hashable {
+package struct FileOwner: Sendable, Hashable {
     let user: uid_t
     let group: gid_t
 

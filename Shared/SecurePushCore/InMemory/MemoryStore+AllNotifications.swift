@@ -1,5 +1,5 @@
 extension MemoryStore: AllNotifications {
-    public func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus {
+    package func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus {
         let first = NotificationID.first(at: since)
         let newest = rows.values.filter { !($0.notification.id < first) }
             .sorted { $1.notification.id < $0.notification.id }.prefix(NotificationCensus.maxScan)
@@ -21,7 +21,7 @@ extension MemoryStore: AllNotifications {
         return census
     }
 
-    public func page(_ query: OperatorQuery) async throws -> OperatorPage {
+    package func page(_ query: OperatorQuery) async throws -> OperatorPage {
         let first = NotificationID.first(at: query.since)
         let found = rows.values.filter { row in
             let id = row.notification.id
@@ -36,7 +36,7 @@ extension MemoryStore: AllNotifications {
         return OperatorPage(entries: entries, next: found.count > entries.count ? entries.last?.record.id : nil)
     }
 
-    public func life(of id: NotificationID) async throws -> NotificationLife? {
+    package func life(of id: NotificationID) async throws -> NotificationLife? {
         guard let row = rows[id] else { return nil }
         if damaged.contains(id) { throw Self.unreadable }
         let state = outbox[id].map { entry -> NotificationLife.OutboxState in

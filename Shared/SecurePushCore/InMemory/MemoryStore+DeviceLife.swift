@@ -1,5 +1,5 @@
 extension MemoryStore: DeviceLife {
-    public func installations(
+    package func installations(
         of owner: UserName, after id: String?, limit: Int
     ) async throws -> [Installation] {
         installations.values
@@ -10,7 +10,7 @@ extension MemoryStore: DeviceLife {
             .prefix(max(limit, 0)).map(\.self)
     }
 
-    public func devices(of owner: UserName, limit: Int) async throws -> [DeviceReference] {
+    package func devices(of owner: UserName, limit: Int) async throws -> [DeviceReference] {
         let limit = max(limit, 0)
         return installations.values.filter { $0.owner == owner }.prefix(limit)
             .map { DeviceReference(kind: .installation, id: $0.id) }
@@ -18,7 +18,7 @@ extension MemoryStore: DeviceLife {
             .map { DeviceReference(kind: .registration, id: $0.id) }
     }
 
-    public func dueDevices(
+    package func dueDevices(
         unseenSince: Timestamp, limit: Int, now: Timestamp
     ) async throws -> [DeviceReference] {
         let limit = max(limit, 0)

@@ -1,5 +1,5 @@
 extension MemoryStore: DevicePlaces {
-    public func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] {
+    package func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] {
         var found: [String: [DevicePlace]] = [:]
         for id in ids {
             guard let places = devicePlaces[DeviceKey(kind: kind, id: MemoryStore.key(id))] else { continue }
@@ -8,7 +8,7 @@ extension MemoryStore: DevicePlaces {
         return found
     }
 
-    public func setPlaces(_ places: [DevicePlace], of lease: DeviceLease) async throws -> Bool {
+    package func setPlaces(_ places: [DevicePlace], of lease: DeviceLease) async throws -> Bool {
         let key = DeviceKey(kind: lease.kind, id: MemoryStore.key(lease.id))
         guard deviceLeases[key]?.token == lease.token else { return false }
         devicePlaces[key] =
@@ -16,7 +16,7 @@ extension MemoryStore: DevicePlaces {
         return true
     }
 
-    public func placesWithoutDevice(
+    package func placesWithoutDevice(
         of kind: DeviceLease.Kind, after id: String?, limit: Int
     ) async throws -> [DeviceReference] {
         let after = id.map(MemoryStore.key) ?? []

@@ -16,7 +16,7 @@ extension MemoryStore {
 }
 
 extension MemoryStore: DeviceLeases {
-    public func lease(
+    package func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {
         let key = DeviceKey(kind: kind, id: MemoryStore.key(id))
@@ -49,7 +49,7 @@ extension MemoryStore: DeviceLeases {
         return .leased(lease)
     }
 
-    public func end(
+    package func end(
         _ lease: DeviceLease, _ change: DeviceLease.Change, now: Timestamp
     ) async throws -> Bool {
         let key = DeviceKey(kind: lease.kind, id: MemoryStore.key(lease.id))
@@ -79,26 +79,26 @@ extension MemoryStore: DeviceLeases {
         return true
     }
 
-    public func expire(_ lease: DeviceLease, now: Timestamp) async throws {
+    package func expire(_ lease: DeviceLease, now: Timestamp) async throws {
         let key = DeviceKey(kind: lease.kind, id: MemoryStore.key(lease.id))
         if deviceLeases[key]?.token == lease.token { deviceLeases[key]?.until = now }
     }
 
-    public func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] {
+    package func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] {
         deviceLeases.filter { $0.value.until <= now }
             .sorted { $0.value.until < $1.value.until }
             .prefix(max(limit, 0))
             .map { DeviceLease.Expired(kind: $0.key.kind, id: $0.value.id) }
     }
 
-    public func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? {
+    package func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? {
         let waiting = newHandles.filter { $0.value <= now }.min { $0.value < $1.value }
         guard let key = waiting?.key else { return nil }
         newHandles[key] = until
         return device(key)?.handle
     }
 
-    public func settleNewHandle(_ handles: [String]) async throws {
+    package func settleNewHandle(_ handles: [String]) async throws {
         for key in newHandles.keys where device(key)?.handle.map({ isOne($0, of: handles) }) ?? true {
             newHandles[key] = nil
         }
@@ -161,20 +161,20 @@ extension String {
 }
 
 extension MemoryStore: RegistrationStore {
-    public func registration(_ id: String, owner: UserName) async throws -> Registration? {
+    package func registration(_ id: String, owner: UserName) async throws -> Registration? {
         guard let registration = registrations[MemoryStore.key(id)], registration.owner == owner else { return nil }
         return registration
     }
 
-    public func registration(_ id: String) async throws -> Registration? { registrations[MemoryStore.key(id)] }
+    package func registration(_ id: String) async throws -> Registration? { registrations[MemoryStore.key(id)] }
 
-    public func registrations(handle: String) async throws -> [Registration] {
+    package func registrations(handle: String) async throws -> [Registration] {
         registrations.values
             .filter { $0.handle?.hasBytes(of: handle) ?? false }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
-    public func registrations(after id: String?, limit: Int) async throws -> [Registration] {
+    package func registrations(after id: String?, limit: Int) async throws -> [Registration] {
         registrations.values
             .filter { found in id.map { $0.utf8.lexicographicallyPrecedes(found.id.utf8) } ?? true }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
@@ -183,15 +183,15 @@ extension MemoryStore: RegistrationStore {
 }
 
 extension MemoryStore: InstallationStore {
-    public func installation(_ id: String) async throws -> Installation? { installations[MemoryStore.key(id)] }
+    package func installation(_ id: String) async throws -> Installation? { installations[MemoryStore.key(id)] }
 
-    public func installations(handle: String) async throws -> [Installation] {
+    package func installations(handle: String) async throws -> [Installation] {
         installations.values
             .filter { $0.handle.hasBytes(of: handle) }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
-    public func installations(after id: String?, limit: Int) async throws -> [Installation] {
+    package func installations(after id: String?, limit: Int) async throws -> [Installation] {
         installations.values
             .filter { found in id.map { $0.utf8.lexicographicallyPrecedes(found.id.utf8) } ?? true }
             .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
@@ -203,7 +203,7 @@ extension MemoryStore: InstallationStore {
 }
 
 extension MemoryStore: RegisteredPlatforms {
-    public func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
+    package func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
         let wanted = Set(users)
         var platforms: [UserName: Set<Platform>] = [:]
         for registration in registrations.values where wanted.contains(registration.owner) {

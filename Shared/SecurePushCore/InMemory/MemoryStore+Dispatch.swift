@@ -1,5 +1,5 @@
 extension MemoryStore: DispatchStore {
-    public func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    package func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         var claims = DispatchClaims()
         for id in ids {
             guard let row = rows[id], row.isFirstAttemptOpen, let entry = outbox[id],
@@ -14,14 +14,14 @@ extension MemoryStore: DispatchStore {
         return claims
     }
 
-    public func enter(_ ids: [NotificationID], now: Timestamp) async throws {
+    package func enter(_ ids: [NotificationID], now: Timestamp) async throws {
         for id in ids where rows[id]?.isFirstAttemptOpen == true {
             rows[id]?.claimedAt = now
             if rows[id]?.status == .accepted { rows[id]?.status = .queued }
         }
     }
 
-    public func claim(
+    package func claim(
         _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
     ) async throws -> DispatchClaims {
         var claims = DispatchClaims()
@@ -44,12 +44,12 @@ extension MemoryStore: DispatchStore {
         return claims
     }
 
-    public func abandon(_ ids: [NotificationID]) async throws {
+    package func abandon(_ ids: [NotificationID]) async throws {
         for id in ids { outbox[id] = nil }
     }
 
     @discardableResult
-    public func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
+    package func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         var fenced: Set<NotificationID> = []
         for outcome in outcomes {
             guard rows[outcome.id]?.attempt == outcome.attempt else {
@@ -83,11 +83,11 @@ extension DispatchPlan {
 }
 
 extension MemoryStore: Outbox {
-    public func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
+    package func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         take(limit: limit, isPublished: false, due: now, now: now, until: until).entries
     }
 
-    public func leasePublished(
+    package func leasePublished(
         limit: Int, due: Timestamp, now: Timestamp, until: Timestamp
     ) async throws -> PublishedLease {
         take(limit: limit, isPublished: true, due: due, now: now, until: until)
@@ -121,14 +121,14 @@ extension MemoryStore: Outbox {
         return lease
     }
 
-    public func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
+    package func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
         for id in ids where outbox[id]?.isPublished == false && outbox[id]?.isPostponed == false {
             outbox[id]?.isPublished = true
             outbox[id]?.due = until
         }
     }
 
-    public func backlog(now: Timestamp) async throws -> OutboxBacklog {
+    package func backlog(now: Timestamp) async throws -> OutboxBacklog {
         let unpublished = outbox.values.filter { !$0.isPublished }
         let due = unpublished.filter { waiting in
             guard let notification = rows[waiting.entry.id]?.notification else { return false }
@@ -169,13 +169,13 @@ extension MemoryStore.Row {
 }
 
 extension MemoryStore: DeadLetterStore {
-    public func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
+    package func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         var records: [NotificationID: NotificationRecord] = [:]
         for id in ids where !damaged.contains(id) { records[id] = rows[id].map(NotificationRecord.init) }
         return records
     }
 
-    public func reopen(
+    package func reopen(
         _ letters: [NotificationID: [Platform]], now: Timestamp
     ) async throws -> [NotificationID: ReplayDecision] {
         var results: [NotificationID: ReplayDecision] = [:]
@@ -204,7 +204,7 @@ extension MemoryStore: DeadLetterStore {
 }
 
 extension MemoryStore: PayloadKeyUse {
-    public func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
+    package func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
         let sealed = rows.values.lazy.filter { $0.payload?.keyID == keyID && $0.notification.expiresAt > now }
         return sealed.prefix(max(limit, 0)).count
     }

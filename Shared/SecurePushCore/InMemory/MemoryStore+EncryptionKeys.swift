@@ -1,5 +1,5 @@
 extension MemoryStore: EncryptionKeyStore {
-    public func setEncryptionKey(
+    package func setEncryptionKey(
         _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
     ) async throws -> Bool {
         let folded = MemoryStore.key(installation)
@@ -10,7 +10,7 @@ extension MemoryStore: EncryptionKeyStore {
         return true
     }
 
-    public func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] {
+    package func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] {
         installations.values.filter { $0.owner == owner }
             .compactMap(\.encryptionKey)
             .sorted { $0.deviceID.utf8.lexicographicallyPrecedes($1.deviceID.utf8) }

@@ -59,7 +59,7 @@ extension MemoryStore.Row {
 }
 
 extension MemoryStore: FollowUpOutbox {
-    public func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
+    package func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
         let found = followUps.filter { $0.value.due.map { $0 <= now } ?? false }
             .sorted { ($0.value.due ?? now, $0.key.id) < ($1.value.due ?? now, $1.key.id) }
             .prefix(max(limit, 0))
@@ -88,7 +88,7 @@ extension MemoryStore.Row {
 }
 
 extension MemoryStore: FollowUpStore {
-    public func claimFollowUps(_ asked: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
+    package func claimFollowUps(_ asked: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         var claims = FollowUpClaims()
         for followUp in Set(asked) {
             guard let row = rows[followUp.id], var waiting = followUps[followUp], let due = waiting.due else {
@@ -120,7 +120,7 @@ extension MemoryStore: FollowUpStore {
         return claims
     }
 
-    public func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
+    package func recordFollowUps(_ outcomes: [FollowUpOutcome]) async throws {
         for outcome in outcomes {
             guard var waiting = followUps[outcome.followUp], waiting.attempt == outcome.attempt else { continue }
             if outcome.followUp.kind == .reminder, outcome.isSent,
@@ -141,7 +141,7 @@ extension MemoryStore: FollowUpStore {
         }
     }
 
-    public func abandonFollowUps(_ abandoned: [FollowUp]) async throws {
+    package func abandonFollowUps(_ abandoned: [FollowUp]) async throws {
         for followUp in abandoned { followUps[followUp]?.due = nil }
     }
 }

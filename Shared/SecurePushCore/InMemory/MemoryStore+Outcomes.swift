@@ -6,19 +6,19 @@ extension MemoryStore: OutcomeStore {
         var cursors: [OutcomeCursor] = []
     }
 
-    public func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
+    package func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
         guard outcomeWatch.holder == holder || outcomeWatch.until <= now else { return nil }
         (outcomeWatch.holder, outcomeWatch.until) = (holder, until)
         return outcomeWatch.cursors
     }
 
-    public func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
+    package func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
         guard outcomeWatch.holder == holder else { return false }
         (outcomeWatch.cursors, outcomeWatch.until) = (cursors, until)
         return true
     }
 
-    public func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
+    package func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
         let range = rows.values.compactMap { row in row.cursor(in: query.order).map { ($0, row) } }
             .filter { $0.0 > query.after && $0.0.time < query.before }
             .sorted { $0.0 < $1.0 }
@@ -37,7 +37,7 @@ extension MemoryStore: OutcomeStore {
         return OutcomePage(entries: entries, next: OutcomeCursor(before: query.before), isEnd: true)
     }
 
-    public func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
+    package func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
         for outcome in outcomes {
             guard let row = rows[outcome.id], row.attempt == outcome.attempt, row.isFinal else { continue }
             rows[outcome.id]?.deliveries = outcome.deliveries

@@ -1,5 +1,5 @@
 extension MemoryStore: RefreshTokenStore {
-    public func add(_ family: RefreshFamily) async throws {
+    package func add(_ family: RefreshFamily) async throws {
         let surplus = refreshFamilies.values.filter { $0.owner == family.owner }
             .sorted { $0.expiresAt > $1.expiresAt }
             .dropFirst(RefreshFamily.maxPerUser - 1)
@@ -7,9 +7,9 @@ extension MemoryStore: RefreshTokenStore {
         refreshFamilies[family.id] = family
     }
 
-    public func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { refreshFamilies[id] }
+    package func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { refreshFamilies[id] }
 
-    public func renew(
+    package func renew(
         _ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp
     ) async throws -> Bool {
         guard let known = refreshFamilies[family.id], known.tokenHash == hash, known.expiresAt > now else {
@@ -21,9 +21,9 @@ extension MemoryStore: RefreshTokenStore {
         return true
     }
 
-    public func removeRefreshFamily(_ id: [UInt8]) async throws { refreshFamilies[id] = nil }
+    package func removeRefreshFamily(_ id: [UInt8]) async throws { refreshFamilies[id] = nil }
 
-    public func purgeRefreshFamilies(limit: Int, now: Timestamp) async throws -> Int {
+    package func purgeRefreshFamilies(limit: Int, now: Timestamp) async throws -> Int {
         let due = refreshFamilies.values.filter { $0.expiresAt <= now }.prefix(max(limit, 0))
         for family in due { refreshFamilies[family.id] = nil }
         return due.count

@@ -1,5 +1,5 @@
 extension MemoryStore: SilentPushes {
-    public func admit(
+    package func admit(
         _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {
         requests.map { request in
@@ -13,7 +13,7 @@ extension MemoryStore: SilentPushes {
         }
     }
 
-    public func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
+    package func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
         for release in releases {
             let key = release.grant.key
             if let state = silentPushes[key]?.releasing(release, interval: interval, now: now) {

@@ -1,6 +1,6 @@
 /// A store in the memory of this process, for tests and trials. Nothing survives the process. It is the reference for
 /// the other stores: one test suite runs against all of them.
-public actor MemoryStore {
+package actor MemoryStore {
     /// A notification with everything that is stored with it.
     struct Row {
         var notification: Notification
@@ -48,24 +48,24 @@ public actor MemoryStore {
     ///
     /// - Parameter withdrawals: when a dispatcher withdraws notifications that were revoked or read before it recorded
     ///   their push.
-    public init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
+    package init(withdrawals: WithdrawalMode = .revoked) { self.withdrawals = withdrawals }
 
     /// The progress of dispatching a notification; `nil` for an unknown ID.
-    public func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
+    package func status(of id: NotificationID) -> DispatchStatus? { rows[id]?.status }
 
     /// Makes the row of a notification unreadable, as a manual change in a database could. For tests.
-    public func damage(_ id: NotificationID) { damaged.insert(id) }
+    package func damage(_ id: NotificationID) { damaged.insert(id) }
 
     /// Why a damaged row cannot be read.
     static let unreadable = StorageError(.failed, "The record was damaged.")
 }
 
 extension MemoryStore: Store {
-    public func ping(timeout: Duration) async throws {}
+    package func ping(timeout: Duration) async throws {}
 }
 
 extension MemoryStore: NotificationWriter {
-    public func append(_ notifications: [SealedNotification]) async throws { add(notifications) }
+    package func append(_ notifications: [SealedNotification]) async throws { add(notifications) }
 
     func add(_ notifications: [SealedNotification]) {
         for sealed in notifications where rows[sealed.notification.id] == nil {
@@ -79,7 +79,7 @@ extension MemoryStore: NotificationWriter {
 }
 
 extension MemoryStore: PayloadReader {
-    public func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
+    package func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
         guard let row = rows[id], row.notification.recipient == recipient else { return nil }
         return StoredNotification(
             id: id, createdAt: row.notification.createdAt, expiresAt: row.notification.expiresAt,
@@ -87,14 +87,14 @@ extension MemoryStore: PayloadReader {
             payload: row.payload, traceparent: row.notification.traceparent)
     }
 
-    public func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
+    package func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
         for id in ids where rows[id]?.readAt == nil {
             rows[id]?.readAt = time
             withdraw(id, now: time) { $0.isWithdrawnOnRead }
         }
     }
 
-    public func find(
+    package func find(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: StoredNotification] {
         var found: [NotificationID: StoredNotification] = [:]
@@ -102,23 +102,23 @@ extension MemoryStore: PayloadReader {
         return found
     }
 
-    public func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
+    package func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
         try await find(ids, recipient: recipient).values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
     }
 
-    public func states(
+    package func states(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: ReadingState] {
         try await find(ids, recipient: recipient).mapValues(\.state)
     }
 
-    public func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+    package func markShown(_ id: NotificationID, at time: Timestamp) async throws {
         if rows[id]?.shownAt == nil { rows[id]?.shownAt = time }
     }
 }
 
 extension MemoryStore: IdempotentWriter {
-    public func append(
+    package func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
         if let earlier = idempotentRequests[request.key], earlier.expiresAt > now {
@@ -130,19 +130,19 @@ extension MemoryStore: IdempotentWriter {
         return nil
     }
 
-    public func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
+    package func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
         guard let request = idempotentRequests[key], request.expiresAt > now else { return nil }
         return request
     }
 }
 
 extension MemoryStore: SenderNotifications {
-    public func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
+    package func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         guard let row = rows[id], row.isOf(sender) else { return nil }
         return recordWithFollowUps(row)
     }
 
-    public func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
+    package func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
         let found = rows.values.map(NotificationRecord.init)
             .filter { record in
                 rows[record.id]?.isOf(query.sender) == true
@@ -155,7 +155,7 @@ extension MemoryStore: SenderNotifications {
         return NotificationPage(records: records, next: found.count > records.count ? records.last?.id : nil)
     }
 
-    public func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
+    package func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
         guard let row = rows[id], row.isOf(sender) else { return false }
         rows[id]?.payload = nil
         outbox[id] = nil
@@ -166,14 +166,14 @@ extension MemoryStore: SenderNotifications {
         return true
     }
 
-    public func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
+    package func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
         guard rows[id]?.isOf(sender) == true else { return nil }
         return reopen(id, now: now) { $0.resending(now: now) }
     }
 }
 
 extension MemoryStore: Inbox {
-    public func inbox(
+    package func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
         let isReadable = { (row: Row) in
@@ -196,13 +196,13 @@ extension MemoryStore: Inbox {
             next: found.count > entries.count ? entries.last?.id : nil)
     }
 
-    public func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
+    package func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
         try await inbox(of: recipient, unreadOnly: true, after: nil, limit: 0, now: now).unread
     }
 }
 
 extension MemoryStore: Retention {
-    public func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
+    package func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
         let limit = max(limit, 0)
         let expired = rows.values.filter { $0.payload != nil && $0.notification.expiresAt <= now }.prefix(limit)
         for row in expired { rows[row.notification.id]?.payload = nil }

@@ -7,54 +7,54 @@
 /// Small objects are read with ``members(of:at:known:required:)``. Where the issues must be noted in the order of the
 /// text, or where an array may be long, read step by step: ``object(_:at:known:)`` with ``next(_:)``, and
 /// ``array(_:at:)``.
-public struct JSONObjectReader {
+package struct JSONObjectReader {
     /// One mistake.
-    public typealias Issue = MemberIssues.Issue
+    package typealias Issue = MemberIssues.Issue
 
     /// A member that was found.
-    public struct Member: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
         /// The name in the spelling of the contract; a free name in the spelling of the text.
-        public let name: String
+        package let name: String
         /// Where the value is in the text.
-        public let value: JSONSpan
+        package let value: JSONSpan
         fileprivate let parent: String
         /// Where the member is in the document (RFC 6901).
-        public var pointer: String { "\(parent)/\(name.escapedForJSONPointer)" }
+        package var pointer: String { "\(parent)/\(name.escapedForJSONPointer)" }
     }
 
     /// The rest of an object that is read step by step; see ``JSONObjectReader/next(_:)``.
-    public struct Members {
+    package struct Members {
         fileprivate var rest: JSONMembers
         fileprivate let pointer: String
         fileprivate let known: [String]
         fileprivate var isFound: [Bool]
 
         /// Whether a known member has been found so far.
-        public func contains(_ name: String) -> Bool {
+        package func contains(_ name: String) -> Bool {
             known.firstIndex(of: name).map { isFound[$0] } ?? false
         }
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The one value of the document.
-    public let root: JSONSpan
+    package let root: JSONSpan
     /// The issues so far, and the number of those that are not listed.
-    public private(set) var memberIssues = MemberIssues()
+    package private(set) var memberIssues = MemberIssues()
     /// The listed issues, in the order in which they were found.
-    public var issues: [Issue] { memberIssues.entries }
+    package var issues: [Issue] { memberIssues.entries }
 
     /// Checks the text.
     ///
     /// - Parameter bytes: the text; the pointer must outlive the reader.
     /// - Throws: ``JSONSyntaxError`` for a text that is not JSON.
-    public init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) {
+    package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) {
         var scanner = JSONScanner(bytes)
         root = try scanner.document()
         self.bytes = bytes
     }
 
     /// Notes an issue.
-    public mutating func note(_ pointer: String, _ detail: String) {
+    package mutating func note(_ pointer: String, _ detail: String) {
         memberIssues.note(pointer, detail)
     }
 
@@ -66,7 +66,7 @@ public struct JSONObjectReader {
     ///   - pointer: where the object is in the document; empty for the root.
     ///   - known: the names in the spelling of the contract.
     ///   - required: the names that must be present.
-    public mutating func members(
+    package mutating func members(
         of span: JSONSpan, at pointer: String = "", known: [String], required: [String] = []
     ) -> [Member] {
         guard var rest = object(span, at: pointer, known: known) else { return [] }
@@ -77,7 +77,7 @@ public struct JSONObjectReader {
     }
 
     /// Begins to read an object whose names are known; `nil`, and an issue, for another value.
-    public mutating func object(_ span: JSONSpan, at pointer: String = "", known: [String]) -> Members? {
+    package mutating func object(_ span: JSONSpan, at pointer: String = "", known: [String]) -> Members? {
         guard expect(.object, span, at: pointer) else { return nil }
         return Members(
             rest: JSONMembers(of: span, in: bytes), pointer: pointer, known: known,
@@ -85,7 +85,7 @@ public struct JSONObjectReader {
     }
 
     /// The next known member that is not a repetition; `nil` at the end. Notes the unknown and the repeated ones.
-    public mutating func next(_ members: inout Members) -> Member? {
+    package mutating func next(_ members: inout Members) -> Member? {
         while let (nameSpan, value) = members.rest.next() {
             let given = text(of: nameSpan)
             guard let index = members.known.firstIndex(where: { $0.equalsIgnoringASCIICase(given) }) else {
@@ -104,14 +104,14 @@ public struct JSONObjectReader {
     }
 
     /// Notes the names that were not found. Call it at the end of the object.
-    public mutating func require(_ names: [String], in members: Members) {
+    package mutating func require(_ names: [String], in members: Members) {
         for name in names where !members.contains(name) {
             note("\(members.pointer)/\(name)", "The member is required.")
         }
     }
 
     /// The members of an object whose names are free, each once. Names are compared byte for byte.
-    public mutating func freeMembers(of span: JSONSpan, at pointer: String) -> [Member] {
+    package mutating func freeMembers(of span: JSONSpan, at pointer: String) -> [Member] {
         guard expect(.object, span, at: pointer) else { return [] }
         var names: Set<[UInt8]> = []
         var found: [Member] = []
@@ -129,27 +129,27 @@ public struct JSONObjectReader {
     // MARK: Values
 
     /// The elements of an array, found one by one; `nil`, and an issue, for another value.
-    public mutating func array(_ span: JSONSpan, at pointer: String) -> JSONElements? {
+    package mutating func array(_ span: JSONSpan, at pointer: String) -> JSONElements? {
         expect(.array, span, at: pointer) ? JSONElements(of: span, in: bytes) : nil
     }
 
     /// The elements of an array; empty, and an issue, for another value.
-    public mutating func elements(of span: JSONSpan, at pointer: String) -> [JSONSpan] {
+    package mutating func elements(of span: JSONSpan, at pointer: String) -> [JSONSpan] {
         array(span, at: pointer).map { Array($0) } ?? []
     }
 
     /// The text of a string; `nil`, and an issue, for another value.
-    public mutating func string(_ span: JSONSpan, at pointer: String) -> String? {
+    package mutating func string(_ span: JSONSpan, at pointer: String) -> String? {
         expect(.string, span, at: pointer) ? text(of: span) : nil
     }
 
     /// The value of a boolean; `nil`, and an issue, for another value.
-    public mutating func boolean(_ span: JSONSpan, at pointer: String) -> Bool? {
+    package mutating func boolean(_ span: JSONSpan, at pointer: String) -> Bool? {
         expect(.boolean, span, at: pointer) ? bytes[span.range.lowerBound] == UInt8(ascii: "t") : nil
     }
 
     /// A number within a range; `nil`, and an issue, for another value.
-    public mutating func number(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Double>) -> Double? {
+    package mutating func number(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Double>) -> Double? {
         guard expect(.number, span, at: pointer) else { return nil }
         if let number = Double(text(of: span)), range.contains(number) { return number }
         note(pointer, "The value must be a number from \(range.lowerBound) to \(range.upperBound).")
@@ -157,7 +157,7 @@ public struct JSONObjectReader {
     }
 
     /// A whole number within a range; `nil`, and an issue, for another value. `7.0` and `7e0` are 7.
-    public mutating func integer(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Int>) -> Int? {
+    package mutating func integer(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Int>) -> Int? {
         guard expect(.number, span, at: pointer) else { return nil }
         let digits = text(of: span)
         if let number = Int(digits) ?? Double(digits).flatMap(Int.init(exactly:)), range.contains(number) {
@@ -170,7 +170,7 @@ public struct JSONObjectReader {
     /// One of the raw values of an enumeration; `nil`, and an issue, for another value.
     ///
     /// - Parameter ignoringCase: whether the case of ASCII letters does not matter.
-    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ span: JSONSpan, at pointer: String, of type: Choice.Type = Choice.self, ignoringCase: Bool = false
     ) -> Choice? {
         guard let text = string(span, at: pointer) else { return nil }
@@ -184,10 +184,10 @@ public struct JSONObjectReader {
     }
 
     /// The bytes of a value exactly as they are in the text.
-    public func bytes(of span: JSONSpan) -> [UInt8] { JSONScanner(bytes).bytes(of: span) }
+    package func bytes(of span: JSONSpan) -> [UInt8] { JSONScanner(bytes).bytes(of: span) }
 
     /// The text of a string with its escapes resolved; for another value its JSON.
-    public func text(of span: JSONSpan) -> String {
+    package func text(of span: JSONSpan) -> String {
         if span.kind == .string { return JSONScanner(bytes).text(of: span) }
         return String(decoding: UnsafeBufferPointer(rebasing: bytes[span.range]), as: UTF8.self)
     }
@@ -202,16 +202,16 @@ public struct JSONObjectReader {
 
 /// The issues of a request's members, in the order in which they were found: each once, and at most ``maxEntries`` of
 /// them, so that a refusal costs little.
-public struct MemberIssues: Sendable, Hashable {
+package struct MemberIssues: Sendable, Hashable {
     /// One offending member.
-    public struct Issue: Sendable, Hashable {
+    package struct Issue: Sendable, Hashable {
         /// The member (RFC 6901); empty for the whole document.
-        public let pointer: String
+        package let pointer: String
         /// The error in it, for the client.
-        public let detail: String
+        package let detail: String
 
         /// Makes an issue.
-        public init(pointer: String, detail: String) {
+        package init(pointer: String, detail: String) {
             self.pointer = pointer
             self.detail = detail
         }
@@ -231,24 +231,24 @@ public struct MemberIssues: Sendable, Hashable {
     }
 
     /// The maximum number of issues that are listed. Further ones are only counted.
-    public static let maxEntries = 100
+    package static let maxEntries = 100
     /// The maximum length of a pointer that is sent to the client, in bytes. A longer one ends at the member around it.
-    public static let maxPointerBytes = 512
+    package static let maxPointerBytes = 512
 
     /// The first issues, at most ``maxEntries``.
-    public private(set) var entries: [Issue] = []
+    package private(set) var entries: [Issue] = []
     /// How many more were found.
-    public private(set) var omitted = 0
+    package private(set) var omitted = 0
     private var known: Set<Issue> = []
 
     /// No issues.
-    public init() {}
+    package init() {}
 
     /// Whether nothing was noted.
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
     /// The first issues that have at most this number of bytes as JSON together; the others are only counted.
-    public func first(bytes: Int) -> MemberIssues {
+    package func first(bytes: Int) -> MemberIssues {
         var first = self
         var rest = bytes
         let fitting = entries.prefix { issue in
@@ -265,7 +265,7 @@ public struct MemberIssues: Sendable, Hashable {
     private static let memberBytes = 24
 
     /// Adds an issue, unless the same one is listed already.
-    public mutating func note(_ pointer: String, _ detail: String) {
+    package mutating func note(_ pointer: String, _ detail: String) {
         let issue = Issue(shortening: pointer, detail)
         if known.contains(issue) { return }
         guard entries.count < Self.maxEntries else { return omitted += 1 }
@@ -276,7 +276,7 @@ public struct MemberIssues: Sendable, Hashable {
 
 extension String {
     /// Whether two texts are equal if the case of ASCII letters does not matter.
-    public func equalsIgnoringASCIICase(_ other: String) -> Bool {
+    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { left, right in
                 left == right || (left | 0x20 == right | 0x20 && (0x61...0x7A).contains(left | 0x20))
@@ -284,7 +284,7 @@ extension String {
     }
 
     /// A name as a token of a JSON pointer (RFC 6901, section 3).
-    public var escapedForJSONPointer: String {
+    package var escapedForJSONPointer: String {
         guard utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return self }
         var escaped = ""
         for character in unicodeScalars {

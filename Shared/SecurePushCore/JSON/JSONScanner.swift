@@ -7,16 +7,16 @@
 ///
 /// It refuses what RFC 8259 refuses, text that is not UTF-8, unpaired surrogates (RFC 7493, section 2.1), and nesting
 /// deeper than ``maxDepth``.
-public struct JSONScanner: ~Copyable {
+package struct JSONScanner: ~Copyable {
     /// How deep arrays and objects may nest.
-    public static let maxDepth = 128
+    package static let maxDepth = 128
 
     private let bytes: UnsafeBufferPointer<UInt8>
     fileprivate var position: Int
     private let end: Int
 
     /// A scanner of one range of a text, or of all of it. The pointer must outlive the scanner.
-    public init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
+    package init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
         self.bytes = bytes
         position = range?.lowerBound ?? 0
         end = range?.upperBound ?? bytes.count
@@ -25,7 +25,7 @@ public struct JSONScanner: ~Copyable {
     /// Reads a text that consists of one value.
     ///
     /// - Throws: ``JSONSyntaxError`` for any other text.
-    public mutating func document() throws(JSONSyntaxError) -> JSONSpan {
+    package mutating func document() throws(JSONSyntaxError) -> JSONSpan {
         guard isUTF8(bytes) else {
             throw JSONSyntaxError(message: "The text is not UTF-8", offset: firstInvalidByte(bytes))
         }
@@ -62,7 +62,7 @@ public struct JSONScanner: ~Copyable {
     }
 
     /// Reads an object and calls the closure with each name and value in their order, repeated ones too.
-    public mutating func members(
+    package mutating func members(
         depth: Int = 0, _ body: (_ name: JSONSpan, _ value: JSONSpan) throws(JSONSyntaxError) -> Void
     ) throws(JSONSyntaxError) {
         try enter("{", depth: depth)
@@ -80,7 +80,7 @@ public struct JSONScanner: ~Copyable {
     }
 
     /// Reads an array and calls the closure with each element in its order.
-    public mutating func elements(
+    package mutating func elements(
         depth: Int = 0, _ body: (_ element: JSONSpan) -> Void
     ) throws(JSONSyntaxError) {
         try enter("[", depth: depth)
@@ -207,7 +207,7 @@ extension JSONScanner {
     }
 
     /// The text of a string that a scanner of this text has found, with its escapes resolved.
-    public func text(of span: JSONSpan) -> String {
+    package func text(of span: JSONSpan) -> String {
         let content = span.range.lowerBound + 1..<span.range.upperBound - 1
         if !span.hasEscapes { return String(decoding: UnsafeBufferPointer(rebasing: bytes[content]), as: UTF8.self) }
         var result: [UInt8] = []
@@ -225,7 +225,7 @@ extension JSONScanner {
     }
 
     /// The bytes of a value exactly as they are in the text.
-    public func bytes(of span: JSONSpan) -> [UInt8] {
+    package func bytes(of span: JSONSpan) -> [UInt8] {
         Array(UnsafeBufferPointer(rebasing: bytes[span.range]))
     }
 
@@ -277,13 +277,13 @@ extension JSONScanner {
 }
 
 /// The place of a value in a JSON text (RFC 8259), and its kind.
-public struct JSONSpan: Sendable, Hashable {
+package struct JSONSpan: Sendable, Hashable {
     /// The kinds of values.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         case object, array, string, number, boolean, null
 
         /// The kind with its article, for error messages.
-        public var phrase: String {
+        package var phrase: String {
             switch self {
             case .object: "an object"
             case .array: "an array"
@@ -296,39 +296,39 @@ public struct JSONSpan: Sendable, Hashable {
     }
 
     /// The kind of the value.
-    public let kind: Kind
+    package let kind: Kind
     /// The bytes of the value in its text, with quotation marks or brackets, and without the white space around it.
-    public let range: Range<Int>
+    package let range: Range<Int>
     /// The length of a string in UTF-8 with its escapes resolved; for another value the length of the range.
-    public let contentLength: Int
+    package let contentLength: Int
     /// Whether a string has an escape.
     let hasEscapes: Bool
 }
 
 /// Why a text is not JSON.
-public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error, without any part of the text.
-    public let message: String
+    package let message: String
     /// The offset of the offending byte.
-    public let offset: Int
+    package let offset: Int
 
-    public var description: String { "\(message) at byte \(offset)" }
+    package var description: String { "\(message) at byte \(offset)" }
 }
 
 /// The elements of an array in a text that a scanner has checked. They are found one by one, because a list of them
 /// would take up to 24 times the memory of the text.
-public struct JSONElements: Sequence, IteratorProtocol {
+package struct JSONElements: Sequence, IteratorProtocol {
     private var cursor: JSONCursor
 
     init(of array: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>) { cursor = JSONCursor(array, bytes) }
 
     /// The next element; `nil` at the end.
-    public mutating func next() -> JSONSpan? {
+    package mutating func next() -> JSONSpan? {
         cursor.step { scanner in try? scanner.value(depth: 0) }
     }
 
     /// Whether there is no element.
-    public var isEmpty: Bool { first { _ in true } == nil }
+    package var isEmpty: Bool { first { _ in true } == nil }
 }
 
 /// The members of an object in a text that a scanner has checked, found one by one, repeated ones too.

@@ -1,15 +1,15 @@
 /// A JSON value (RFC 8259) as a tree. Members keep their order, and numbers keep the digits that they were written
 /// with.
-public enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     /// One member of an object.
-    public struct Member: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
         /// Its name.
-        public let name: String
+        package let name: String
         /// Its value.
-        public let value: JSONValue
+        package let value: JSONValue
 
         /// Makes a member.
-        public init(_ name: String, _ value: JSONValue) {
+        package init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
@@ -26,7 +26,7 @@ public enum JSONValue: Sendable, Hashable {
     /// Reads one document. Repeated members are kept.
     ///
     /// - Throws: ``JSONSyntaxError`` for a text that ``JSONScanner`` refuses.
-    public init(_ bytes: [UInt8]) throws(JSONSyntaxError) {
+    package init(_ bytes: [UInt8]) throws(JSONSyntaxError) {
         self = try Self.read(bytes, TreeReader())
     }
 
@@ -37,12 +37,12 @@ public enum JSONValue: Sendable, Hashable {
     ///   - maxDepth: how deep arrays and objects may nest.
     ///   - maxMembers: how many members an object may have.
     /// - Throws: ``JSONSyntaxError`` for any other text.
-    public init(strict bytes: [UInt8], maxDepth: Int = 16, maxMembers: Int = 256) throws(JSONSyntaxError) {
+    package init(strict bytes: [UInt8], maxDepth: Int = 16, maxMembers: Int = 256) throws(JSONSyntaxError) {
         self = try Self.read(bytes, TreeReader(isStrict: true, maxDepth: maxDepth, maxMembers: maxMembers))
     }
 
     /// Reads one document; `nil` for a text that is not JSON.
-    public init?(text: String) {
+    package init?(text: String) {
         guard let value = try? JSONValue(Array(text.utf8)) else { return nil }
         self = value
     }
@@ -57,37 +57,37 @@ public enum JSONValue: Sendable, Hashable {
 
 extension JSONValue {
     /// The members of an object; `nil` for another value.
-    public var members: [Member]? { if case .object(let members) = self { members } else { nil } }
+    package var members: [Member]? { if case .object(let members) = self { members } else { nil } }
 
     /// The elements of an array; `nil` for another value.
-    public var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+    package var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
     /// The text of a string; `nil` for another value.
-    public var text: String? { if case .string(let text) = self { text } else { nil } }
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The value of a boolean; `nil` for another value.
-    public var boolean: Bool? { if case .boolean(let boolean) = self { boolean } else { nil } }
+    package var boolean: Bool? { if case .boolean(let boolean) = self { boolean } else { nil } }
 
     /// The nearest double of a number; `nil` for another value, and for a number that no finite double is near to.
-    public var number: Double? {
+    package var number: Double? {
         guard case .number(let digits) = self, let number = Double(digits), number.isFinite else { return nil }
         return number
     }
 
     /// The first member of this name, byte for byte, even if its value is null; `nil` if there is none.
-    public subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         members?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
     /// The last member of this name in any case (ASCII); `nil` if there is none, and if its value is null.
-    public subscript(ignoringCase name: String) -> JSONValue? {
+    package subscript(ignoringCase name: String) -> JSONValue? {
         let value = members?.last { $0.name.equalsIgnoringASCIICase(name) }?.value
         return value == .null ? nil : value
     }
 
     /// Joins two values: objects member by member, at any depth. Otherwise the other value wins. It is JSON Merge Patch
     /// (RFC 7396), except that `null` is a value and removes nothing.
-    public func merging(_ other: JSONValue) -> JSONValue {
+    package func merging(_ other: JSONValue) -> JSONValue {
         guard let mine = members, let theirs = other.members else { return other }
         var merged = mine
         for member in theirs {
@@ -101,7 +101,7 @@ extension JSONValue {
     }
 
     /// The value as JSON text without blanks.
-    public var json: String {
+    package var json: String {
         var writer = JSONWriter()
         writer.value(self)
         return writer.text
@@ -110,7 +110,7 @@ extension JSONValue {
 
 extension JSONWriter {
     /// Writes a value.
-    public mutating func value(_ value: JSONValue) {
+    package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
         case .boolean(let boolean): self.boolean(boolean)
@@ -122,7 +122,7 @@ extension JSONWriter {
     }
 
     /// Writes a member.
-    public mutating func member(_ member: JSONValue.Member) {
+    package mutating func member(_ member: JSONValue.Member) {
         self.member(member.name)
         value(member.value)
     }

@@ -2,36 +2,36 @@
 ///
 /// Commas are written where they are needed. The caller keeps the order: a value follows each name that was written
 /// without one, and each ``open(_:)`` has its ``close(_:)``.
-public struct JSONWriter: Sendable {
+package struct JSONWriter: Sendable {
     /// The text that was written so far, as UTF-8.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     /// A writer of an empty text, with space for a number of bytes.
-    public init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
     /// The text that was written so far.
-    public var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: Objects and arrays
 
     /// Begins an object (`{`) or an array (`[`).
-    public mutating func open(_ bracket: Unicode.Scalar) {
+    package mutating func open(_ bracket: Unicode.Scalar) {
         separate()
         bytes.append(UInt8(ascii: bracket))
     }
 
     /// Ends an object (`}`) or an array (`]`).
-    public mutating func close(_ bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }
+    package mutating func close(_ bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }
 
     /// Writes an object whose members the closure writes.
-    public mutating func object<Failure>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
+    package mutating func object<Failure>(_ members: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
         open("{")
         try members(&self)
         close("}")
     }
 
     /// Writes an array whose elements the closure writes.
-    public mutating func array<Failure>(_ elements: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
+    package mutating func array<Failure>(_ elements: (inout JSONWriter) throws(Failure) -> Void) throws(Failure) {
         open("[")
         try elements(&self)
         close("]")
@@ -40,80 +40,80 @@ public struct JSONWriter: Sendable {
     // MARK: Values
 
     /// Writes a string.
-    public mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         separate()
         JSONText.append(text, to: &bytes)
     }
 
     /// Writes a whole number.
-    public mutating func number(_ value: some BinaryInteger) {
+    package mutating func number(_ value: some BinaryInteger) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
     }
 
     /// Writes `true` or `false`.
-    public mutating func boolean(_ value: Bool) { json(value ? "true" : "false") }
+    package mutating func boolean(_ value: Bool) { json(value ? "true" : "false") }
 
     /// Writes `null`.
-    public mutating func null() { json("null") }
+    package mutating func null() { json("null") }
 
     /// Writes a value that is JSON already.
-    public mutating func json(_ text: some Sequence<UInt8>) {
+    package mutating func json(_ text: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: text)
     }
 
     /// Writes a value that is JSON already.
-    public mutating func json(_ text: StaticString) {
+    package mutating func json(_ text: StaticString) {
         separate()
         raw(text)
     }
 
     /// Writes text as it is, without a comma: punctuation, or JSON that the caller has put together.
-    public mutating func raw(_ text: StaticString) {
+    package mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
     // MARK: Members
 
     /// Writes `"name":`. The value follows.
-    public mutating func member(_ name: String) {
+    package mutating func member(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
     }
 
     /// Writes a member whose value is a string.
-    public mutating func member(_ name: String, _ value: String) {
+    package mutating func member(_ name: String, _ value: String) {
         member(name)
         JSONText.append(value, to: &bytes)
     }
 
     /// Writes a member whose value is a whole number.
-    public mutating func member(_ name: String, _ value: some BinaryInteger) {
+    package mutating func member(_ name: String, _ value: some BinaryInteger) {
         member(name)
         number(value)
     }
 
     /// Writes a member whose value is `true` or `false`.
-    public mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: String, _ value: Bool) {
         member(name)
         boolean(value)
     }
 
     /// Writes a member whose value is an array of strings.
-    public mutating func member(_ name: String, _ values: [String]) {
+    package mutating func member(_ name: String, _ values: [String]) {
         member(name)
         array { array in for value in values { array.string(value) } }
     }
 
     /// Writes a member whose value is JSON already.
-    public mutating func member(_ name: String, json: some Sequence<UInt8>) {
+    package mutating func member(_ name: String, json: some Sequence<UInt8>) {
         member(name)
         bytes.append(contentsOf: json)
     }
 
     /// Writes a member whose value is an object.
-    public mutating func object<Failure>(
+    package mutating func object<Failure>(
         _ name: String, _ members: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         member(name)
@@ -121,7 +121,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes a member whose value is an array.
-    public mutating func array<Failure>(
+    package mutating func array<Failure>(
         _ name: String, _ elements: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
         member(name)
@@ -140,9 +140,9 @@ public struct JSONWriter: Sendable {
 /// Writes JSON strings (RFC 8259, section 7).
 ///
 /// Escaped is only what must be, and DEL, which would be invisible in a log. Everything else stays UTF-8.
-public enum JSONText {
+package enum JSONText {
     /// Appends a string with its quotation marks.
-    public static func append(_ text: String, to bytes: inout [UInt8]) {
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
@@ -159,7 +159,7 @@ public enum JSONText {
     }
 
     /// Appends a whole number in decimal digits.
-    public static func append(_ number: Int64, to bytes: inout [UInt8]) {
+    package static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         var rest = number.magnitude
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
@@ -179,10 +179,10 @@ public enum JSONText {
     }
 
     /// Appends a string with its quotation marks.
-    public static func append(_ text: String, to json: inout String) { json.append(quoted(text)) }
+    package static func append(_ text: String, to json: inout String) { json.append(quoted(text)) }
 
     /// A string with its quotation marks.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 2)
         append(text, to: &bytes)

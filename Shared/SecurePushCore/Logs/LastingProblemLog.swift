@@ -1,14 +1,14 @@
-public import Logging
+package import Logging
 import Synchronization
 
 /// Logs a lasting problem: when it begins, once per minute while it continues, and when it is over.
 ///
 /// While a server is down, the same call fails many times per second. A line for each would hide everything else.
-public final class LastingProblemLog: Sendable {
+package final class LastingProblemLog: Sendable {
     /// The time between two lines about a problem that continues.
-    public static let interval = Duration.seconds(60)
+    package static let interval = Duration.seconds(60)
     /// The minimum time between two lines, because a problem may begin and end many times per second.
-    public static let minInterval = Duration.seconds(10)
+    package static let minInterval = Duration.seconds(10)
 
     private struct State {
         /// Failures since the last line.
@@ -31,7 +31,7 @@ public final class LastingProblemLog: Sendable {
     ///   - message: the text while the problem lasts, logged as a warning.
     ///   - end: the text when it is over, logged as a notice.
     ///   - now: the clock; tests bring their own.
-    public init(
+    package init(
         _ message: Logger.Message, end: Logger.Message,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -43,7 +43,7 @@ public final class LastingProblemLog: Sendable {
     /// Notes a failure. Logs a line if one is due, with the number of failures that were not logged.
     ///
     /// - Parameter error: goes to the log, so it must not hold anything of a payload or a credential.
-    public func failed(_ error: String, to logger: Logger, metadata: Logger.Metadata = [:]) {
+    package func failed(_ error: String, to logger: Logger, metadata: Logger.Metadata = [:]) {
         let now = now()
         let unlogged: Int? = state.withLock { state in
             state.failures += 1
@@ -64,7 +64,7 @@ public final class LastingProblemLog: Sendable {
     }
 
     /// Notes a success. Logs a line if the problem was logged.
-    public func succeeded(to logger: Logger) {
+    package func succeeded(to logger: Logger) {
         let failures: Int? = state.withLock { state in
             defer { (state.failures, state.isLogged) = (0, false) }
             return state.isLogged ? state.failures : nil

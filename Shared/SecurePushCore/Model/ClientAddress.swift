@@ -8,17 +8,17 @@ import Darwin
 ///
 /// IPv6 clients are counted by their /64 network: one subscriber usually gets one (RFC 6177), and a single host can use
 /// all of its 2^64 addresses.
-public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
+package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// The first 4 bytes of an IPv4 address, the first 8 of an IPv6 one.
     private let network: [UInt8]
     /// The IPv4 address, or the IPv6 network as `2001:db8:0:1::/64`.
-    public let description: String
+    package let description: String
 
     /// Reads an address.
     ///
     /// - Parameter text: an IP address as `inet_ntop` writes it; it may be an IPv4-mapped one.
     /// - Returns: `nil` for any other text.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
             self.init(four: withUnsafeBytes(of: &four) { Array($0) })
@@ -39,10 +39,10 @@ public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The smallest network around the client that is routed by itself: /24 of IPv4, /48 of IPv6, which is the usual
     /// network of a customer.
-    public var site: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 6)) }
+    package var site: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 6)) }
 
     /// The network from which a provider gives its customers theirs: /32 of IPv6; ``site`` for IPv4.
-    public var provider: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 4)) }
+    package var provider: [UInt8] { Array(network.prefix(network.count == 4 ? 3 : 4)) }
 
     private init(four bytes: [UInt8]) {
         self.init(network: bytes, description: bytes.map { "\($0)" }.joined(separator: "."))

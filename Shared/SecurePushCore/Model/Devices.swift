@@ -1,57 +1,57 @@
 /// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, `adm`, `browser`, and the legacy `gcm`.
-public struct Platform: Hashable, Sendable, RawRepresentable {
+package struct Platform: Hashable, Sendable, RawRepresentable {
     /// The name.
-    public let rawValue: String
+    package let rawValue: String
 
     /// Makes a platform of any name. For the names that are supported here see ``known``.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// APNs.
-    public static let apple = Platform(rawValue: "apple")
+    package static let apple = Platform(rawValue: "apple")
     /// Firebase Cloud Messaging, HTTP v1.
-    public static let fcmv1 = Platform(rawValue: "fcmv1")
+    package static let fcmv1 = Platform(rawValue: "fcmv1")
     /// Firebase Cloud Messaging, the legacy API.
-    public static let gcm = Platform(rawValue: "gcm")
+    package static let gcm = Platform(rawValue: "gcm")
     /// Windows Push Notification Services.
-    public static let windows = Platform(rawValue: "windows")
+    package static let windows = Platform(rawValue: "windows")
     /// Amazon Device Messaging.
-    public static let adm = Platform(rawValue: "adm")
+    package static let adm = Platform(rawValue: "adm")
     /// Web Push.
-    public static let browser = Platform(rawValue: "browser")
+    package static let browser = Platform(rawValue: "browser")
 
     /// The platforms that are supported here.
-    public static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows, .adm, .browser]
+    package static let known: [Platform] = [.apple, .fcmv1, .gcm, .windows, .adm, .browser]
 }
 
 extension Platform: CustomStringConvertible {
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }
 
 /// The rules for the IDs of installations and registrations.
 ///
 /// The hub ignores the case of IDs, in its paths too. So two IDs that differ only in case are the same device.
-public enum DeviceID {
+package enum DeviceID {
     /// The maximum length in characters, which are bytes because an ID is ASCII.
-    public static let maxLength = 128
+    package static let maxLength = 128
 
     /// The rule, for error texts.
-    public static let requirement = "An ID is 1 to 128 of A-Z a-z 0-9 - _ . and does not consist of dots only."
+    package static let requirement = "An ID is 1 to 128 of A-Z a-z 0-9 - _ . and does not consist of dots only."
 
     /// Whether a text is a valid ID. Dots only, such as `..`, are not: a front end could take them for steps in the
     /// hub's path (RFC 3986, section 5.2.4).
-    public static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         isValid(text, alsoAllowing: "")
     }
 
     /// Whether a text is a valid ID, or was one in earlier versions, which also allowed `@ # : =`. Devices with such an
     /// ID can still be removed from the hub.
-    public static func isRemovable(_ text: String) -> Bool {
+    package static func isRemovable(_ text: String) -> Bool {
         isValid(text, alsoAllowing: "@#:=")
     }
 
     /// The form in which IDs are compared: `A-Z` become `a-z`, and other bytes stay. Both databases fold in the same
     /// way.
-    public static func folded(_ id: String) -> String {
+    package static func folded(_ id: String) -> String {
         let bytes = id.utf8.map { byte in
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
         }
@@ -69,31 +69,31 @@ public enum DeviceID {
 
 /// Our copy of a device's installation, with its owner. It is complete, so that a hub that was lost can be filled
 /// again.
-public struct Installation: Sendable, Hashable {
+package struct Installation: Sendable, Hashable {
     /// The ID, which the device chooses.
-    public var id: String
+    package var id: String
     /// The user whose device it is.
-    public var owner: UserName
+    package var owner: UserName
     /// The hub's format for its pushes.
-    public var platform: Platform
+    package var platform: Platform
     /// The push channel. For a browser it is the URL of its endpoint.
-    public var handle: String
+    package var handle: String
     /// The installation as the hub has it: JSON in the hub's own form.
-    public var document: [UInt8]
+    package var document: [UInt8]
     /// When its owner or its document last changed. A store keeps this time if an installation is saved unchanged.
-    public var updatedAt: Timestamp
+    package var updatedAt: Timestamp
     /// When the device last registered or renewed its registration. Users and operators see only the day.
-    public var lastSeenAt: Timestamp
+    package var lastSeenAt: Timestamp
     /// The `expirationTime` of the document; `nil` if it has none.
-    public var expiresAt: Timestamp?
+    package var expiresAt: Timestamp?
     /// The key with which senders encrypt for the device; `nil` if it has registered none. Only ``EncryptionKeyStore``
     /// changes it. An installation that is saved keeps the key that the store has, unless its owner changes.
-    public var encryptionKey: DeviceEncryptionKey?
+    package var encryptionKey: DeviceEncryptionKey?
 
     /// Makes an installation.
     ///
     /// - Parameter lastSeenAt: `updatedAt` by default.
-    public init(
+    package init(
         id: String, owner: UserName, platform: Platform, handle: String, document: [UInt8], updatedAt: Timestamp,
         lastSeenAt: Timestamp? = nil, expiresAt: Timestamp? = nil, encryptionKey: DeviceEncryptionKey? = nil
     ) {
@@ -109,26 +109,26 @@ public struct Installation: Sendable, Hashable {
     }
 
     /// The maximum number of installations and registrations together per user.
-    public static let maxPerUser = 100
+    package static let maxPerUser = 100
 }
 
 /// Our copy of a device's registration with the hub, with its owner.
-public struct Registration: Sendable, Hashable {
+package struct Registration: Sendable, Hashable {
     /// The hub's registration ID.
-    public var id: String
+    package var id: String
     /// The user whose device it is.
-    public var owner: UserName
+    package var owner: UserName
     /// The platform; `nil` until the device has sent its platform and handle.
-    public var platform: RegistrationPlatform?
+    package var platform: RegistrationPlatform?
     /// The handle; `nil` until the device has sent it.
-    public var handle: String?
+    package var handle: String?
     /// The tags in the hub, with the user's own tag.
-    public var tags: [String]
+    package var tags: [String]
     /// When the device last registered or renewed its registration.
-    public var updatedAt: Timestamp
+    package var updatedAt: Timestamp
 
     /// Makes a registration.
-    public init(
+    package init(
         id: String, owner: UserName, platform: RegistrationPlatform? = nil, handle: String? = nil, tags: [String] = [],
         updatedAt: Timestamp
     ) {
@@ -142,14 +142,14 @@ public struct Registration: Sendable, Hashable {
 }
 
 /// A platform with the name that the tutorial's clients use to register; the hub's formats have other names.
-public enum RegistrationPlatform: String, Sendable, CaseIterable {
+package enum RegistrationPlatform: String, Sendable, CaseIterable {
     case apns
     case fcmv1
     case gcm
     case wns
 
     /// The hub's format for pushes to such a device.
-    public var platform: Platform {
+    package var platform: Platform {
         switch self {
         case .apns: .apple
         case .fcmv1: .fcmv1
@@ -160,15 +160,15 @@ public enum RegistrationPlatform: String, Sendable, CaseIterable {
 }
 
 /// A registration as the hub lists it.
-public struct HubRegistration: Sendable, Hashable {
+package struct HubRegistration: Sendable, Hashable {
     /// The hub's registration ID.
-    public var id: String
+    package var id: String
     /// The installation that it represents (the hub's tag `$InstallationId:{ID}`). Such a registration is created and
     /// deleted with its installation.
-    public var installationID: String?
+    package var installationID: String?
 
     /// Makes a registration.
-    public init(id: String, installationID: String? = nil) {
+    package init(id: String, installationID: String? = nil) {
         self.id = id
         self.installationID = installationID
     }
@@ -180,26 +180,26 @@ public struct HubRegistration: Sendable, Hashable {
 /// differ from the store for this device. Then the hub is asked, and then one transaction ends the lease and changes
 /// the store. After a crash or a lost answer nobody ends the lease. It expires, and then the hub is brought to the
 /// state of the store.
-public struct DeviceLease: Sendable, Hashable {
+package struct DeviceLease: Sendable, Hashable {
     /// The two forms in which the hub registers a device.
-    public enum Kind: Int16, Sendable, Hashable, CaseIterable {
+    package enum Kind: Int16, Sendable, Hashable, CaseIterable {
         case installation = 0
         case registration = 1
     }
 
     /// The form of the device.
-    public var kind: Kind
+    package var kind: Kind
     /// The device's ID as the store spells it, or as the request spells it if the store does not know the device.
-    public var id: String
+    package var id: String
     /// Distinguishes this lease from later ones of the same device.
-    public var token: Int64
+    package var token: Int64
     /// Whether taking the lease has added the installation to the store.
-    public var isNew: Bool
+    package var isNew: Bool
     /// Whether the previous lease was never ended, so that the hub may differ from the store already.
-    public var isInDoubt: Bool
+    package var isInDoubt: Bool
 
     /// Makes a lease.
-    public init(kind: Kind, id: String, token: Int64, isNew: Bool = false, isInDoubt: Bool = false) {
+    package init(kind: Kind, id: String, token: Int64, isNew: Bool = false, isInDoubt: Bool = false) {
         self.kind = kind
         self.id = id
         self.token = token
@@ -209,10 +209,10 @@ public struct DeviceLease: Sendable, Hashable {
 
     /// How long a lease is valid. A request starts no call of the hub in the second half of its lease, and no call
     /// takes longer than ten seconds, so that no call is in flight when the lease expires.
-    public static let duration: Duration = .seconds(30)
+    package static let duration: Duration = .seconds(30)
 
     /// The condition for taking a lease.
-    public enum Condition: Sendable {
+    package enum Condition: Sendable {
         /// The store knows the device, and this user owns it.
         case owned(by: UserName)
         /// The ID is free, or the user owns it, or its device has one of the handles. For a free ID the installation is
@@ -230,7 +230,7 @@ public struct DeviceLease: Sendable, Hashable {
     }
 
     /// The result of a request for a lease.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// The lease was taken.
         case leased(DeviceLease)
         /// Another request is changing the device.
@@ -242,7 +242,7 @@ public struct DeviceLease: Sendable, Hashable {
     }
 
     /// The change of the store when a lease ends.
-    public enum Change: Sendable {
+    package enum Change: Sendable {
         /// The device stays as it is.
         case keep
         /// The device is removed.
@@ -254,14 +254,14 @@ public struct DeviceLease: Sendable, Hashable {
     }
 
     /// A device whose lease has expired, so that the hub may differ from the store.
-    public struct Expired: Sendable, Hashable {
+    package struct Expired: Sendable, Hashable {
         /// The form of the device.
-        public var kind: Kind
+        package var kind: Kind
         /// Its ID.
-        public var id: String
+        package var id: String
 
         /// Makes a device.
-        public init(kind: Kind, id: String) {
+        package init(kind: Kind, id: String) {
             self.kind = kind
             self.id = id
         }

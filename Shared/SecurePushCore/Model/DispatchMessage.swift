@@ -1,31 +1,31 @@
 /// A message in the broker: the ID of a notification, and on a retry what is left to do. It holds nothing of the
 /// payload or the recipient.
-public struct DispatchMessage: Sendable, Hashable {
+package struct DispatchMessage: Sendable, Hashable {
     /// The valid values of ``attempt``. A message with another value is dead-lettered unread.
-    public static let attempts = 1...1000
+    package static let attempts = 1...1000
     /// The maximum length of a body in bytes. A longer one is dead-lettered unread. An ID has 36 bytes.
-    public static let maxBodyBytes = 1024
+    package static let maxBodyBytes = 1024
     /// The maximum length of the properties and headers in bytes on the wire. A longer one is dead-lettered unread.
     /// Ours have less than 1 KiB, with those that a broker adds to messages of the delay queues.
-    public static let maxHeaderBytes = 8192
+    package static let maxHeaderBytes = 8192
 
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The platforms that are still owed; `nil` on the first delivery, when all are.
-    public var platforms: [Platform]?
+    package var platforms: [Platform]?
     /// The number of the retry, one of ``attempts``; `nil` on the first delivery.
-    public var attempt: Int?
+    package var attempt: Int?
     /// The trace of the notification (``TraceContext``). The broker's adapter creates one if there is none.
-    public var traceparent: String?
+    package var traceparent: String?
     /// The follow-up that is due; `nil` for the notification's own push.
-    public var kind: FollowUp.Kind?
+    package var kind: FollowUp.Kind?
     /// Whether this is the first message of a notification whose row has the first attempt claimed
     /// (``SealedNotification/claimsFirstAttempt``). Such a message is published once and never again: whoever gets it
     /// undelivered owns the first attempt.
-    public var isFirst: Bool
+    package var isFirst: Bool
 
     /// Makes a message.
-    public init(
+    package init(
         id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil,
         kind: FollowUp.Kind? = nil, isFirst: Bool = false
     ) {
@@ -38,16 +38,16 @@ public struct DispatchMessage: Sendable, Hashable {
     }
 
     /// The follow-up that the message asks for.
-    public var followUp: FollowUp? { kind.map { FollowUp(id: id, kind: $0) } }
+    package var followUp: FollowUp? { kind.map { FollowUp(id: id, kind: $0) } }
 
     /// The number of the next retry, limited to the last of ``attempts``.
-    public var nextAttempt: Int {
+    package var nextAttempt: Int {
         min(max(attempt ?? 0, 0), Self.attempts.upperBound - 1) + 1
     }
 }
 
 /// The destination of a message.
-public enum DispatchRoute: Sendable, Hashable {
+package enum DispatchRoute: Sendable, Hashable {
     /// The dispatchers.
     case dispatch
     /// The delay queue at this index of `RETRY_DELAYS`, and from there the dispatchers.
@@ -57,19 +57,19 @@ public enum DispatchRoute: Sendable, Hashable {
 }
 
 /// A message as a dispatcher received it.
-public struct DispatchDelivery: Sendable {
+package struct DispatchDelivery: Sendable {
     /// The broker's number of the delivery, unique within ``epoch``.
-    public var tag: UInt64
+    package var tag: UInt64
     /// The channel that the tag belongs to. A settlement of an earlier epoch has no effect, because the broker has
     /// requeued the message.
-    public var epoch: UInt64
+    package var epoch: UInt64
     /// The message; `nil` if it could not be read (a poison message).
-    public var message: DispatchMessage?
+    package var message: DispatchMessage?
     /// Whether the broker has delivered it before.
-    public var isRedelivered: Bool
+    package var isRedelivered: Bool
 
     /// Makes a delivery.
-    public init(tag: UInt64, epoch: UInt64, message: DispatchMessage?, isRedelivered: Bool = false) {
+    package init(tag: UInt64, epoch: UInt64, message: DispatchMessage?, isRedelivered: Bool = false) {
         self.tag = tag
         self.epoch = epoch
         self.message = message
@@ -77,19 +77,19 @@ public struct DispatchDelivery: Sendable {
     }
 
     /// Whether its dispatcher owns the first attempt of the notification: nobody can have got the message before.
-    public var ownsFirstAttempt: Bool { !isRedelivered && message?.isFirst == true }
+    package var ownsFirstAttempt: Bool { !isRedelivered && message?.isFirst == true }
 }
 
 /// The delays between attempts, one delay queue each (`RETRY_DELAYS`).
-public struct RetryDelays: Sendable, Hashable {
+package struct RetryDelays: Sendable, Hashable {
     /// The delays in the order of the attempts: at least one, each positive.
-    public let delays: [Duration]
+    package let delays: [Duration]
 
     /// 1 s, 5 s, 30 s, 2 min and 10 min.
-    public static let standard = RetryDelays([.seconds(1), .seconds(5), .seconds(30), .seconds(120), .seconds(600)])
+    package static let standard = RetryDelays([.seconds(1), .seconds(5), .seconds(30), .seconds(120), .seconds(600)])
 
     /// - Precondition: `delays` is not empty.
-    public init(_ delays: [Duration]) {
+    package init(_ delays: [Duration]) {
         precondition(!delays.isEmpty, "There must be a delay to retry after.")
         self.delays = delays
     }
@@ -99,7 +99,7 @@ public struct RetryDelays: Sendable, Hashable {
     /// - Parameters:
     ///   - attempt: the number of the retry, from 1. After the last delay the last one repeats.
     ///   - atLeast: the hub's `Retry-After`. The shortest delay that is long enough is chosen, or the longest of all.
-    public func index(beforeRetry attempt: Int, atLeast: Duration? = nil) -> Int {
+    package func index(beforeRetry attempt: Int, atLeast: Duration? = nil) -> Int {
         let planned = min(max(attempt, 1), delays.count) - 1
         guard let atLeast, delays[planned] < atLeast else { return planned }
         let longEnough = delays.indices.filter { delays[$0] >= atLeast }.min { delays[$0] < delays[$1] }

@@ -3,45 +3,45 @@
 /// An attempt is on record before the hub is called, by the claim or since the row was stored
 /// (``SealedNotification/claimsFirstAttempt``). ``attempt`` is its number and fences the outcome: a worker
 /// that was suspended and resumes late cannot overwrite the record of a later attempt.
-public struct DispatchPlan: Sendable, Hashable {
+package struct DispatchPlan: Sendable, Hashable {
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The user whose devices are woken.
-    public var recipient: UserName
+    package var recipient: UserName
     /// How the devices are woken.
-    public var presentation: Presentation
+    package var presentation: Presentation
     /// The generic text of an alert; `nil` shows ``AlertText/generic``.
-    public var alert: AlertText?
+    package var alert: AlertText?
     /// The requested platforms; `nil` for all that the dispatcher serves.
-    public var platforms: [Platform]?
+    package var platforms: [Platform]?
     /// From this time on nothing is sent.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Whether the expiry limits the push too; see ``Notification/expiryBoundsPush``.
-    public var expiryBoundsPush: Bool
+    package var expiryBoundsPush: Bool
     /// See ``Notification/collapseKey``.
-    public var collapseKey: String?
+    package var collapseKey: String?
     /// The urgency for Android devices.
-    public var priority: Priority?
+    package var priority: Priority?
     /// See ``Notification/traceparent``.
-    public var traceparent: String?
+    package var traceparent: String?
     /// Whether the sender has revoked it.
-    public var isRevoked: Bool
+    package var isRevoked: Bool
     /// Whether a device has read it; only known of a follow-up.
-    public var isRead: Bool
+    package var isRead: Bool
     /// The kind of work. A follow-up has its own ``attempt`` and ``deliveries``, and its ``platforms`` are those that
     /// accepted the push.
-    public var work: DispatchWork
+    package var work: DispatchWork
     /// See ``Notification/remind``; only known of a push.
-    public var remind: [Duration]
+    package var remind: [Duration]
     /// The number of this claim, from 1.
-    public var attempt: Int
+    package var attempt: Int
     /// The number of earlier claims whose outcome was never recorded. Each may have reached the hub.
-    public var unrecordedClaims: Int
+    package var unrecordedClaims: Int
     /// The record of earlier attempts; empty at the first.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
 
     /// Makes a plan.
-    public init(
+    package init(
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
         platforms: [Platform]? = nil, expiresAt: Timestamp, expiryBoundsPush: Bool = false, collapseKey: String? = nil,
         priority: Priority? = nil, traceparent: String? = nil, isRevoked: Bool = false, attempt: Int = 1,
@@ -68,20 +68,20 @@ public struct DispatchPlan: Sendable, Hashable {
     }
 
     /// How long the vendors' networks may keep the push; `nil` leaves it to them.
-    public var pushExpiresAt: Timestamp? { expiryBoundsPush ? expiresAt : nil }
+    package var pushExpiresAt: Timestamp? { expiryBoundsPush ? expiresAt : nil }
 }
 
 /// The result of one claim of several notifications.
-public struct DispatchClaims: Sendable {
+package struct DispatchClaims: Sendable {
     /// The plans of the claimed notifications. An ID that the store does not know is absent.
-    public var plans: [NotificationID: DispatchPlan]
+    package var plans: [NotificationID: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
-    public var unreadable: [NotificationID: StorageError]
+    package var unreadable: [NotificationID: StorageError]
     /// The notifications that are not claimed because their `NotBefore` has not come, with that time.
-    public var early: [NotificationID: Timestamp]
+    package var early: [NotificationID: Timestamp]
 
     /// Makes a result.
-    public init(
+    package init(
         plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:],
         early: [NotificationID: Timestamp] = [:]
     ) {
@@ -91,35 +91,35 @@ public struct DispatchClaims: Sendable {
     }
 
     /// Adds the claims of another statement.
-    public mutating func merge(_ others: DispatchClaims) {
+    package mutating func merge(_ others: DispatchClaims) {
         plans.merge(others.plans) { $1 }
         unreadable.merge(others.unreadable) { $1 }
         early.merge(others.early) { $1 }
     }
 
     /// The plan of a notification, if there is one.
-    public subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
+    package subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
 }
 
 /// The result of one claimed attempt, with the whole record of deliveries.
-public struct DispatchOutcome: Sendable, Hashable {
+package struct DispatchOutcome: Sendable, Hashable {
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The number of the claim. The store ignores the outcome if there was a later claim.
-    public var attempt: Int
+    package var attempt: Int
     /// The record of all deliveries, with those of earlier attempts.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
     /// When the platforms that are still owed are tried again; `nil` if they are not.
-    public var nextTry: Timestamp?
+    package var nextTry: Timestamp?
     /// When this attempt's push was accepted. The delays of the notification's reminders begin then. `nil` if no
     /// platform accepted it in this attempt, or there are no reminders.
-    public var pushedAt: Timestamp?
+    package var pushedAt: Timestamp?
     /// When the ID is to be published again, because it waits for the recipient's next silent push and no message of it
     /// is left in the broker; `nil` otherwise, and always if there is a next try.
-    public var dueAgain: Timestamp?
+    package var dueAgain: Timestamp?
 
     /// Makes an outcome.
-    public init(
+    package init(
         id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil,
         pushedAt: Timestamp? = nil
     ) {
@@ -132,18 +132,18 @@ public struct DispatchOutcome: Sendable, Hashable {
     }
 
     /// The status that the deliveries amount to.
-    public var status: DispatchStatus { DispatchStatus(deliveries) }
+    package var status: DispatchStatus { DispatchStatus(deliveries) }
 
     /// Whether the notification needs no more work. An outcome without a next try is not final if it leaves a platform
     /// owed: if a notification has two messages, each handles only the platforms that it names.
-    public var isFinal: Bool { nextTry == nil && status != .queued }
+    package var isFinal: Bool { nextTry == nil && status != .queued }
 
     /// When the ID is published again if the broker loses it before the next try.
-    public var republishAt: Timestamp? { nextTry.map { $0 + OutboxPolicy.redelivery } }
+    package var republishAt: Timestamp? { nextTry.map { $0 + OutboxPolicy.redelivery } }
 }
 
 /// The state of a notification on one platform.
-public enum DeliveryState: String, Sendable, CaseIterable {
+package enum DeliveryState: String, Sendable, CaseIterable {
     /// Not yet tried.
     case pending
     /// Tried and failed; another try is due.
@@ -156,44 +156,44 @@ public enum DeliveryState: String, Sendable, CaseIterable {
     case skipped
 
     /// Whether no more work is due.
-    public var isSettled: Bool { self == .sent || self == .dead || self == .skipped }
+    package var isSettled: Bool { self == .sent || self == .dead || self == .skipped }
 }
 
 /// The record of a notification on one platform.
-public struct Delivery: Sendable, Hashable {
+package struct Delivery: Sendable, Hashable {
     /// The platform.
-    public var platform: Platform
+    package var platform: Platform
     /// The state on it.
-    public var state: DeliveryState
+    package var state: DeliveryState
     /// The number of requests to the hub.
-    public var attempts: Int
+    package var attempts: Int
     /// The number of requests whose result is unknown, because of a timeout, a broken connection, or a dispatcher that
     /// died before it stored the outcome. The hub may have accepted them. Only such a request can lead to a second
     /// push.
-    public var unanswered: Int
+    package var unanswered: Int
     /// The hub's ID of the message, if its tier provides one.
-    public var hubMessageID: String?
+    package var hubMessageID: String?
     /// What the hub says became of the message (``MessageOutcome/text``); `nil` if it was not asked, or has not said.
     /// The ``state`` stays ``DeliveryState/sent``, whatever it is.
-    public var outcome: String?
+    package var outcome: String?
     /// Why the last try failed; never anything of the payload.
-    public var error: String?
+    package var error: String?
     /// When the record last changed. An ``outcome`` does not count: the time of the send stays.
-    public var updatedAt: Timestamp
+    package var updatedAt: Timestamp
     /// The notification whose silent push this one shared. The state is ``DeliveryState/sent`` then.
-    public var coalescedInto: NotificationID?
+    package var coalescedInto: NotificationID?
     /// The recipient's number of silent pushes when this notification began to wait for the next one; see
     /// ``SilentPushRequest/sequence``.
-    public var silentSequence: Int64?
+    package var silentSequence: Int64?
     /// Whether the first read withdraws the push. The dispatcher that sent it had ``WithdrawalMode/read``. Only a
     /// delivery that is ``DeliveryState/sent`` has it.
-    public var isWithdrawnOnRead: Bool
+    package var isWithdrawnOnRead: Bool
     /// When the hub accepted the withdrawal. It is part of a sender's record only: the store keeps it with the
     /// withdrawal.
-    public var withdrawnAt: Timestamp?
+    package var withdrawnAt: Timestamp?
 
     /// Makes a record.
-    public init(
+    package init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
         error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentSequence: Int64? = nil,
         isWithdrawnOnRead: Bool = false, withdrawnAt: Timestamp? = nil, outcome: String? = nil
@@ -214,7 +214,7 @@ public struct Delivery: Sendable, Hashable {
 }
 
 /// The progress of dispatching, as the store keeps it. Reading, expiry and revocation are stored separately.
-public enum DispatchStatus: Int, Sendable, CaseIterable {
+package enum DispatchStatus: Int, Sendable, CaseIterable {
     /// Stored; the broker has not confirmed the ID yet.
     case accepted = 0
     /// With the broker or a dispatcher: some platform is still owed.
@@ -227,7 +227,7 @@ public enum DispatchStatus: Int, Sendable, CaseIterable {
     case failed = 4
 
     /// The status that deliveries amount to.
-    public init(_ deliveries: [Delivery]) {
+    package init(_ deliveries: [Delivery]) {
         if deliveries.contains(where: { !$0.state.isSettled }) {
             self = .queued
         } else if !deliveries.contains(where: { $0.state == .dead }) {

@@ -2,9 +2,9 @@
 ///
 /// It is a row in the store that falls due, as an outbox entry is. It has a fence and a record of its own, so it never
 /// gets in the way of the dispatching of the notification itself.
-public struct FollowUp: Sendable, Hashable {
+package struct FollowUp: Sendable, Hashable {
     /// The kinds of work.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// Devices that show the notification remove it.
         case withdrawal = "withdraw"
         /// The push is sent once more.
@@ -12,19 +12,19 @@ public struct FollowUp: Sendable, Hashable {
     }
 
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The kind of work.
-    public var kind: Kind
+    package var kind: Kind
 
     /// Makes a follow-up.
-    public init(id: NotificationID, kind: Kind) {
+    package init(id: NotificationID, kind: Kind) {
         self.id = id
         self.kind = kind
     }
 }
 
 /// When notifications are withdrawn from devices (the dispatcher's `DISPATCH_WITHDRAW`).
-public enum WithdrawalMode: String, Sendable, CaseIterable {
+package enum WithdrawalMode: String, Sendable, CaseIterable {
     /// Never.
     case off
     /// When the sender revokes the notification.
@@ -33,7 +33,7 @@ public enum WithdrawalMode: String, Sendable, CaseIterable {
     case read
 
     /// Whether a notification is to be withdrawn.
-    public func applies(isRevoked: Bool, isRead: Bool) -> Bool {
+    package func applies(isRevoked: Bool, isRead: Bool) -> Bool {
         switch self {
         case .off: false
         case .revoked: isRevoked
@@ -43,7 +43,7 @@ public enum WithdrawalMode: String, Sendable, CaseIterable {
 }
 
 /// The work of a dispatcher for a claimed plan.
-public enum DispatchWork: Sendable, Hashable {
+package enum DispatchWork: Sendable, Hashable {
     /// The notification's own push.
     case push
     /// Removes the notification from devices.
@@ -53,18 +53,18 @@ public enum DispatchWork: Sendable, Hashable {
 }
 
 /// The result of one claimed follow-up.
-public struct FollowUpOutcome: Sendable, Hashable {
+package struct FollowUpOutcome: Sendable, Hashable {
     /// The follow-up.
-    public var followUp: FollowUp
+    package var followUp: FollowUp
     /// The number of the claim. The store ignores the outcome if there was a later claim.
-    public var attempt: Int
+    package var attempt: Int
     /// The record of each platform: of all tries of a withdrawal, or of one step of a reminder.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
     /// When the platforms that are still owed are tried again; `nil` if they are not.
-    public var nextTry: Timestamp?
+    package var nextTry: Timestamp?
 
     /// Makes an outcome.
-    public init(followUp: FollowUp, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
+    package init(followUp: FollowUp, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
         self.followUp = followUp
         self.attempt = attempt
         self.deliveries = deliveries
@@ -72,64 +72,64 @@ public struct FollowUpOutcome: Sendable, Hashable {
     }
 
     /// Whether a platform has accepted it, in this attempt or an earlier one.
-    public var isSent: Bool { deliveries.contains { $0.state == .sent } }
+    package var isSent: Bool { deliveries.contains { $0.state == .sent } }
 }
 
 /// The result of one claim of several follow-ups.
-public struct FollowUpClaims: Sendable {
+package struct FollowUpClaims: Sendable {
     /// The plans of the claimed follow-ups. A follow-up that is not due any more is absent.
-    public var plans: [FollowUp: DispatchPlan]
+    package var plans: [FollowUp: DispatchPlan]
     /// The rows that cannot be read, and why; never anything of a payload.
-    public var unreadable: [FollowUp: StorageError]
+    package var unreadable: [FollowUp: StorageError]
 
     /// Makes a result.
-    public init(plans: [FollowUp: DispatchPlan] = [:], unreadable: [FollowUp: StorageError] = [:]) {
+    package init(plans: [FollowUp: DispatchPlan] = [:], unreadable: [FollowUp: StorageError] = [:]) {
         self.plans = plans
         self.unreadable = unreadable
     }
 
     /// Adds the claims of another statement.
-    public mutating func merge(_ others: FollowUpClaims) {
+    package mutating func merge(_ others: FollowUpClaims) {
         plans.merge(others.plans) { $1 }
         unreadable.merge(others.unreadable) { $1 }
     }
 }
 
 /// How far the reminders of a notification have come.
-public struct ReminderProgress: Sendable, Hashable {
+package struct ReminderProgress: Sendable, Hashable {
     /// The number of steps that at least one platform has accepted.
-    public var sent: Int
+    package var sent: Int
     /// When the next one is due; `nil` if there is none.
-    public var next: Timestamp?
+    package var next: Timestamp?
 
     /// Makes a progress.
-    public init(sent: Int, next: Timestamp? = nil) {
+    package init(sent: Int, next: Timestamp? = nil) {
         self.sent = sent
         self.next = next
     }
 }
 
 /// When follow-ups fall due.
-public enum FollowUpPolicy {
+package enum FollowUpPolicy {
     /// The number of reminders of a notification.
-    public static let reminderCount = 1...5
+    package static let reminderCount = 1...5
     /// The time from a push to the next reminder.
-    public static let reminderDelay = Duration.seconds(30) ... .seconds(365 * 86_400)
+    package static let reminderDelay = Duration.seconds(30) ... .seconds(365 * 86_400)
     /// How long a published follow-up waits for its claim before it is published again. Each time doubles it, so that a
     /// long queue in the broker does not fill with copies.
-    public static let redelivery = Duration.seconds(30)
+    package static let redelivery = Duration.seconds(30)
     /// How often it doubles: up to 64 minutes.
-    public static let maxDoublings = 7
+    package static let maxDoublings = 7
 
     /// When a follow-up that is published now is published again unless a dispatcher claims it.
     ///
     /// - Parameter published: how often it has been published since it was claimed last.
-    public static func publishAgain(now: Timestamp, published: Int) -> Timestamp {
+    package static func publishAgain(now: Timestamp, published: Int) -> Timestamp {
         now + redelivery * (1 << min(max(published, 0), maxDoublings))
     }
 
     /// When a withdrawal is published again if its dispatcher dies after it has claimed it at `now`.
-    public static func claimEnd(now: Timestamp, due: Timestamp) -> Timestamp {
+    package static func claimEnd(now: Timestamp, due: Timestamp) -> Timestamp {
         max(due, now + OutboxPolicy.attemptLimit)
     }
 
@@ -139,14 +139,14 @@ public enum FollowUpPolicy {
     ///   - step: the number of the reminder, from 1.
     ///   - push: the time of the last push.
     /// - Returns: `nil` if there is no such reminder.
-    public static func due(step: Int, of remind: [Duration], push: Timestamp) -> Timestamp? {
+    package static func due(step: Int, of remind: [Duration], push: Timestamp) -> Timestamp? {
         remind.indices.contains(step - 1) ? push + remind[step - 1] : nil
     }
 }
 
 /// The event for which a follow-up waits. A step of a reminder can be claimed once, after it was published. A
 /// withdrawal only needs to know whether it was asked for again while it was claimed.
-public enum FollowUpState: Int, Sendable {
+package enum FollowUpState: Int, Sendable {
     /// For its time. A reminder cannot be claimed: its last step was claimed already.
     case scheduled = 0
     /// For the claim of a new step.
@@ -162,7 +162,7 @@ extension DispatchPlan {
     ///
     /// - Parameter revokedAt: when the notification was revoked. Platforms on which the withdrawal for a read was given
     ///   up before are owed that for the revocation.
-    public func following(
+    package func following(
         _ followUp: FollowUp, attempt: Int, step: Int, deliveries: [Delivery], isRead: Bool, revokedAt: Timestamp?
     ) -> DispatchPlan {
         var plan = self
@@ -182,7 +182,7 @@ extension DispatchPlan {
 
 extension DispatchOutcome {
     /// When the record last changed, if a platform has accepted the push; otherwise `nil`.
-    public var acceptedAt: Timestamp? {
+    package var acceptedAt: Timestamp? {
         deliveries.contains { $0.state == .sent } ? deliveries.map(\.updatedAt).max() : nil
     }
 }
@@ -193,7 +193,7 @@ extension NotificationRecord {
     /// - Parameters:
     ///   - withdrawals: the deliveries of the withdrawal.
     ///   - reminders: the number of reminders sent, and when the next is due; `nil` if the sender asked for none.
-    public func adding(withdrawals: [Delivery], reminders: (sent: Int, due: Timestamp?)?) -> NotificationRecord {
+    package func adding(withdrawals: [Delivery], reminders: (sent: Int, due: Timestamp?)?) -> NotificationRecord {
         var record = self
         for withdrawal in withdrawals where withdrawal.state == .sent {
             for index in record.deliveries.indices where record.deliveries[index].platform == withdrawal.platform {

@@ -7,14 +7,14 @@ import Crypto
 /// A weight is the first eight bytes, as a big-endian number, of SHA-256 over the hub's name, a byte 0, and the user's
 /// tag (``UserName/tag``). The hub's name is in lower case, because hubs ignore case (Azure: "Notification Hubs naming
 /// rules"). The order of the names does not matter. This rule never changes: devices are registered by it.
-public struct HubSelection: Sendable {
+package struct HubSelection: Sendable {
     /// The names, in lower case and sorted.
-    public let names: [String]
+    package let names: [String]
     /// Per name: the hash function after the name and the byte 0.
     private let prefixes: [SHA256]
 
     /// - Parameter names: at least one, each once.
-    public init(_ names: [String]) {
+    package init(_ names: [String]) {
         self.names = names.map(HubSelection.folded).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         prefixes = self.names.map { name in
             var hash = SHA256()
@@ -24,10 +24,10 @@ public struct HubSelection: Sendable {
     }
 
     /// The form in which hubs' names are compared and stored: `A-Z` become `a-z`.
-    public static func folded(_ name: String) -> String { DeviceID.folded(name) }
+    package static func folded(_ name: String) -> String { DeviceID.folded(name) }
 
     /// The position in ``names`` of the hub of a user's tag.
-    public func position(of tag: String) -> Int {
+    package func position(of tag: String) -> Int {
         // One hub needs no hash.
         guard prefixes.count > 1 else { return 0 }
         let tag = Array(tag.utf8)
@@ -42,7 +42,7 @@ public struct HubSelection: Sendable {
     }
 
     /// The name of the hub of a user, in lower case.
-    public func name(for user: UserName) -> String { names[position(of: user.tag)] }
+    package func name(for user: UserName) -> String { names[position(of: user.tag)] }
 
     private static func weight(_ prefix: SHA256, _ tag: [UInt8]) -> UInt64 {
         var hash = prefix
@@ -52,20 +52,20 @@ public struct HubSelection: Sendable {
 }
 
 /// The hubs of a pool at one moment, with the clients of them. Tables are compared by identity.
-public final class HubTable<Client: Sendable>: Sendable {
+package final class HubTable<Client: Sendable>: Sendable {
     /// One hub.
-    public final class Member: Sendable {
+    package final class Member: Sendable {
         /// The hub's name as the file gives it, for people and metrics.
-        public let label: String
+        package let label: String
         /// The hub's name in lower case, by which it is selected and stored.
-        public let name: String
+        package let name: String
         /// The URL of its namespace, for logs.
-        public let endpoint: String
+        package let endpoint: String
         /// Its client.
-        public let client: Client
+        package let client: Client
 
         /// - Parameter label: the hub's name as the file gives it.
-        public init(label: String, endpoint: String = "", client: Client) {
+        package init(label: String, endpoint: String = "", client: Client) {
             self.label = label
             name = HubSelection.folded(label)
             self.endpoint = endpoint
@@ -74,22 +74,22 @@ public final class HubTable<Client: Sendable>: Sendable {
     }
 
     /// In the order of their names.
-    public let members: [Member]
+    package let members: [Member]
     /// Selects among ``members``.
-    public let selection: HubSelection
+    package let selection: HubSelection
 
     /// - Parameter members: at least one; each name once.
-    public init(_ members: [Member]) {
+    package init(_ members: [Member]) {
         selection = HubSelection(members.map(\.label))
         self.members = selection.names.compactMap { name in members.first { $0.name == name } }
     }
 
     /// The hub of a user's tag.
-    public func member(of tag: String) -> Member { members[selection.position(of: tag)] }
+    package func member(of tag: String) -> Member { members[selection.position(of: tag)] }
 
     /// The hub of a user.
-    public func member(for user: UserName) -> Member { member(of: user.tag) }
+    package func member(for user: UserName) -> Member { member(of: user.tag) }
 
     /// The hub of a name in lower case; `nil` if it is not in the pool.
-    public func member(named name: String) -> Member? { members.first { $0.name == name } }
+    package func member(named name: String) -> Member? { members.first { $0.name == name } }
 }

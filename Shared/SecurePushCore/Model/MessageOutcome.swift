@@ -1,40 +1,40 @@
 /// What the push services made of one message, as the hub's telemetry reports it (Azure: "Get notification message
 /// telemetry").
-public struct MessageOutcome: Sendable, Hashable {
+package struct MessageOutcome: Sendable, Hashable {
     /// The hub's word for a state (`NoTargetFound`), or for the result at one or more devices (`Success`).
-    public struct Count: Sendable, Hashable {
+    package struct Count: Sendable, Hashable {
         /// The hub's word: 1 to ``maxName`` ASCII letters, digits and underscores.
-        public var name: String
+        package var name: String
         /// The number of devices, at least 1.
-        public var devices: Int
+        package var devices: Int
 
         /// Makes a count.
-        public init(name: String, devices: Int) {
+        package init(name: String, devices: Int) {
             self.name = name
             self.devices = devices
         }
     }
 
     /// The longest word that is kept.
-    public static let maxName = 64
+    package static let maxName = 64
     /// The longest ``text``, in bytes.
-    public static let maxText = 200
+    package static let maxText = 200
 
     /// The results at devices; empty if the hub reports none.
-    public var counts: [Count]
+    package var counts: [Count]
     /// `Success`; with several devices `Success=2, BadChannel=1`. Successes come first, and the others in the order of
     /// their names. Words that do not fit into ``maxText`` are left out. It is what a sender sees
     /// (``Delivery/outcome``).
-    public let text: String
+    package let text: String
 
     /// An outcome without a device: the hub's word for the state of the message.
-    public init(state: String) {
+    package init(state: String) {
         counts = []
         text = String(state.prefix(Self.maxName))
     }
 
     /// The outcome of a message that reached devices; `nil` without any.
-    public init?(_ devices: [String: Int]) {
+    package init?(_ devices: [String: Int]) {
         counts = devices.filter { $0.value > 0 }.map { Count(name: $0.key, devices: $0.value) }
             .sorted { ($0.isSuccess ? 0 : 1, $0.name) < ($1.isSuccess ? 0 : 1, $1.name) }
         guard let first = counts.first else { return nil }
@@ -52,7 +52,7 @@ public struct MessageOutcome: Sendable, Hashable {
     }
 
     /// Whether a word is one that the hub could have meant.
-    public static func isName(_ text: some StringProtocol) -> Bool {
+    package static func isName(_ text: some StringProtocol) -> Bool {
         (1...maxName).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {

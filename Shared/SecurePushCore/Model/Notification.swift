@@ -1,38 +1,38 @@
 /// A notification as accepted from a sender, without its payload: everything that is needed to wake the recipient's
 /// devices.
-public struct Notification: Sendable, Hashable {
+package struct Notification: Sendable, Hashable {
     /// Its ID, the only part that leaves this system.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The name of the API key that sent it, or `user:NAME` if a user sent it with "Send push".
-    public var sender: String
+    package var sender: String
     /// The user whose devices are woken.
-    public var recipient: UserName
+    package var recipient: UserName
     /// How the devices are woken.
-    public var presentation: Presentation
+    package var presentation: Presentation
     /// The generic text of an alert; `nil` shows ``AlertText/generic``.
-    public var alert: AlertText?
+    package var alert: AlertText?
     /// The platforms to wake; `nil` for all that the dispatcher serves (`HUB_PLATFORMS`).
-    public var platforms: [Platform]?
+    package var platforms: [Platform]?
     /// When it was accepted.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// From this time on it is neither sent nor readable.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Whether the sender set the expiry, so that it limits the push too (`apns-expiration`, `ttl`, `X-WNS-TTL`). An
     /// expiry that only comes from `RETENTION` does not.
-    public var expiryBoundsPush: Bool
+    package var expiryBoundsPush: Bool
     /// It is not sent before this time.
-    public var notBefore: Timestamp?
+    package var notBefore: Timestamp?
     /// At most 64 bytes. A later push with the same key replaces an earlier one on the device.
-    public var collapseKey: String?
+    package var collapseKey: String?
     /// The urgency for Android devices.
-    public var priority: Priority?
+    package var priority: Priority?
     /// W3C Trace Context, from the sender or created at acceptance.
-    public var traceparent: String?
+    package var traceparent: String?
     /// The time from each push to the next reminder; empty if there are none. See ``FollowUpPolicy/reminderCount``.
-    public var remind: [Duration]
+    package var remind: [Duration]
 
     /// Makes a notification.
-    public init(
+    package init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
         createdAt: Timestamp = .now, expiresAt: Timestamp, expiryBoundsPush: Bool = false, notBefore: Timestamp? = nil,
@@ -56,17 +56,17 @@ public struct Notification: Sendable, Hashable {
 }
 
 /// A notification and its sealed payload, which one `append` makes durable together.
-public struct SealedNotification: Sendable, Hashable {
+package struct SealedNotification: Sendable, Hashable {
     /// The notification.
-    public var notification: Notification
+    package var notification: Notification
     /// Its payload.
-    public var payload: SealedPayload
+    package var payload: SealedPayload
     /// Whether its row is stored with the first attempt claimed, for the dispatcher that gets its first message
     /// (``DispatchMessage/isFirst``). Only for a notification that is published at once.
-    public var claimsFirstAttempt: Bool
+    package var claimsFirstAttempt: Bool
 
     /// Makes a pair.
-    public init(notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false) {
+    package init(notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false) {
         self.notification = notification
         self.payload = payload
         self.claimsFirstAttempt = claimsFirstAttempt
@@ -74,46 +74,46 @@ public struct SealedNotification: Sendable, Hashable {
 }
 
 /// A payload sealed with AES-256-GCM.
-public struct SealedPayload: Sendable, Hashable {
+package struct SealedPayload: Sendable, Hashable {
     /// The ID of the key; see ``PayloadKeyRing/Key/id``.
-    public var keyID: String
+    package var keyID: String
     /// The nonce (12 bytes), the ciphertext and the tag (16 bytes).
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a sealed payload.
-    public init(keyID: String, bytes: [UInt8]) {
+    package init(keyID: String, bytes: [UInt8]) {
         self.keyID = keyID
         self.bytes = bytes
     }
 
     /// The bytes of the payload after it is opened: without the nonce and the tag.
-    public var openedCount: Int { max(0, bytes.count - Self.overhead) }
+    package var openedCount: Int { max(0, bytes.count - Self.overhead) }
 
     /// The bytes of the nonce and the tag.
-    public static let overhead = 12 + 16
+    package static let overhead = 12 + 16
 }
 
 /// A notification as its recipient's device reads it.
-public struct StoredNotification: Sendable, Hashable {
+package struct StoredNotification: Sendable, Hashable {
     /// Its ID.
-    public var id: NotificationID
+    package var id: NotificationID
     /// When it was accepted.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// From this time on it is not readable.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Before this time it does not exist for its recipient.
-    public var notBefore: Timestamp?
+    package var notBefore: Timestamp?
     /// When a device first read it.
-    public var readAt: Timestamp?
+    package var readAt: Timestamp?
     /// Whether the sender has revoked it.
-    public var isRevoked: Bool
+    package var isRevoked: Bool
     /// The payload; `nil` after it was revoked or purged.
-    public var payload: SealedPayload?
+    package var payload: SealedPayload?
     /// See ``Notification/traceparent``.
-    public var traceparent: String?
+    package var traceparent: String?
 
     /// Makes a notification.
-    public init(
+    package init(
         id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, notBefore: Timestamp? = nil,
         readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil
     ) {
@@ -129,7 +129,7 @@ public struct StoredNotification: Sendable, Hashable {
 }
 
 /// How a device is woken.
-public enum Presentation: String, Sendable, CaseIterable {
+package enum Presentation: String, Sendable, CaseIterable {
     /// A silent push that lets the app fetch the payload in the background, as in the tutorial.
     case silent
     /// A generic text that a notification service extension replaces with the payload.
@@ -137,26 +137,26 @@ public enum Presentation: String, Sendable, CaseIterable {
 }
 
 /// The generic text of an ``Presentation/alert``; never anything of the payload.
-public struct AlertText: Sendable, Hashable {
+package struct AlertText: Sendable, Hashable {
     /// The first line.
-    public var title: String?
+    package var title: String?
     /// The text below it.
-    public var body: String?
+    package var body: String?
 
     /// Makes a text.
-    public init(title: String? = nil, body: String? = nil) {
+    package init(title: String? = nil, body: String? = nil) {
         self.title = title
         self.body = body
     }
 
     /// The text that is shown if the sender gave none.
-    public static let generic = AlertText(title: "New message", body: "Open the app to read it.")
+    package static let generic = AlertText(title: "New message", body: "Open the app to read it.")
 
     /// The maximum size of the payload of an alert in bytes (APNs, "Generating a remote notification").
-    public static let maxApplePayloadBytes = 4096
+    package static let maxApplePayloadBytes = 4096
 
     /// The size in bytes of the APNs payload that shows this text: the JSON of the text and everything around it.
-    public var applePayloadBytes: Int {
+    package var applePayloadBytes: Int {
         let text = title == nil && body == nil ? AlertText.generic : self
         let frame = #"{"aps":{"alert":{},"mutable-content":1},"secureId":"01234567-89ab-7cde-8f01-23456789abcd"}"#
         var count = frame.utf8.count
@@ -167,25 +167,25 @@ public struct AlertText: Sendable, Hashable {
 }
 
 /// The urgency for Android devices (`android.priority`, FCM HTTP v1).
-public enum Priority: String, Sendable, CaseIterable {
+package enum Priority: String, Sendable, CaseIterable {
     case normal
     case high
 }
 
 /// A request with an `Idempotency-Key`, as the store keeps it: what identifies a repeated request, and the answer that
 /// a repeated request gets.
-public struct IdempotentRequest: Sendable, Hashable {
+package struct IdempotentRequest: Sendable, Hashable {
     /// A key with the scope in which it is unique.
-    public struct Key: Sendable, Hashable {
+    package struct Key: Sendable, Hashable {
         /// As ``Notification/sender``. Two senders may use the same key.
-        public var sender: String
+        package var sender: String
         /// The value of the header: 1 to 255 visible ASCII characters.
-        public var value: String
+        package var value: String
         /// The line of a batch, from 1; 0 for a single request.
-        public var line: Int
+        package var line: Int
 
         /// Makes a key.
-        public init(sender: String, value: String, line: Int = 0) {
+        package init(sender: String, value: String, line: Int = 0) {
             self.sender = sender
             self.value = value
             self.line = line
@@ -193,30 +193,30 @@ public struct IdempotentRequest: Sendable, Hashable {
     }
 
     /// The key.
-    public var key: Key
+    package var key: Key
     /// Identifies the body without revealing it; see ``PayloadSealer/fingerprint(of:context:)``.
-    public var fingerprint: [UInt8]
+    package var fingerprint: [UInt8]
     /// The answer to the first request.
-    public var answer: Answer
+    package var answer: Answer
     /// From this time on the key can be used for another request.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
 
     /// The answer to the first request; its status is always 201.
-    public struct Answer: Sendable, Hashable {
+    package struct Answer: Sendable, Hashable {
         /// The value of `Location`.
-        public var location: String?
+        package var location: String?
         /// The body.
-        public var body: [UInt8]
+        package var body: [UInt8]
 
         /// Makes an answer.
-        public init(location: String?, body: [UInt8]) {
+        package init(location: String?, body: [UInt8]) {
             self.location = location
             self.body = body
         }
     }
 
     /// Makes a request.
-    public init(key: Key, fingerprint: [UInt8], answer: Answer, expiresAt: Timestamp) {
+    package init(key: Key, fingerprint: [UInt8], answer: Answer, expiresAt: Timestamp) {
         self.key = key
         self.fingerprint = fingerprint
         self.answer = answer
@@ -226,12 +226,12 @@ public struct IdempotentRequest: Sendable, Hashable {
 
 extension IdempotentRequest.Key {
     /// Compares byte for byte, because a sender may be a user, and users' names are compared so.
-    public static func == (lhs: Self, rhs: Self) -> Bool {
+    package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.line == rhs.line && lhs.value.utf8.elementsEqual(rhs.value.utf8)
             && lhs.sender.utf8.elementsEqual(rhs.sender.utf8)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(line)
         for text in [sender, value] {
             hasher.combine(text.utf8.count)

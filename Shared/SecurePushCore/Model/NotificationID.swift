@@ -4,20 +4,20 @@ import Synchronization
 ///
 /// It is the only part of a notification that crosses the broker, the hub and the vendors' networks. IDs sort by time
 /// of creation, are opaque to clients, and grant no access by themselves.
-public struct NotificationID: Hashable, Sendable {
+package struct NotificationID: Hashable, Sendable {
     /// The first eight bytes, big-endian.
-    public let high: UInt64
+    package let high: UInt64
     /// The last eight bytes, big-endian.
-    public let low: UInt64
+    package let low: UInt64
 
     /// Makes an ID of its bytes.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// A new ID, greater than all earlier ones of this process.
-    public init() {
+    package init() {
         self = NotificationIDSequence.shared.next()
     }
 
@@ -26,7 +26,7 @@ public struct NotificationID: Hashable, Sendable {
     ///
     /// - Parameter time: a time that 48 bits cannot hold, before 1970 or after the year 10889, counts as the nearest
     ///   one that they can.
-    public init(at time: Timestamp) {
+    package init(at time: Timestamp) {
         var generator = SystemRandomNumberGenerator()
         let random = generator.next()
         self.init(milliseconds: time.milliseconds, counter: UInt16(truncatingIfNeeded: random), using: &generator)
@@ -46,7 +46,7 @@ public struct NotificationID: Hashable, Sendable {
     static let maxMilliseconds: Int64 = 1 << 48 - 1
 
     /// Reads the 36 characters of a UUID, without regard to case (RFC 9562, section 4); `nil` for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var text = String(text)
         let parsed = text.withUTF8 { NotificationID(utf8: $0) }
         guard let parsed else { return nil }
@@ -54,7 +54,7 @@ public struct NotificationID: Hashable, Sendable {
     }
 
     /// Reads the 36 bytes of a UUID, without regard to case (RFC 9562, section 4); `nil` for any other text.
-    public init?(utf8 bytes: [UInt8]) {
+    package init?(utf8 bytes: [UInt8]) {
         guard let id = bytes.withUnsafeBufferPointer({ NotificationID(utf8: $0) }) else { return nil }
         self = id
     }
@@ -63,7 +63,7 @@ public struct NotificationID: Hashable, Sendable {
     ///
     /// It takes memory and no collection: a generic reader is not specialised for other modules, and there it took a
     /// fifth of all instructions of a dispatcher.
-    public init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         for position in 0..<36 {
@@ -90,7 +90,7 @@ public struct NotificationID: Hashable, Sendable {
     }
 
     /// The 16 bytes in network order.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
             buffer.withMemoryRebound(to: UInt64.self) { words in
                 words[0] = high.bigEndian
@@ -101,7 +101,7 @@ public struct NotificationID: Hashable, Sendable {
     }
 
     /// Makes an ID of its 16 bytes in network order; `nil` for another number of bytes.
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         for (position, byte) in bytes.enumerated() {
@@ -111,18 +111,18 @@ public struct NotificationID: Hashable, Sendable {
     }
 
     /// The time of creation in the ID.
-    public var timestamp: Timestamp { Timestamp(milliseconds: Int64(high >> 16)) }
+    package var timestamp: Timestamp { Timestamp(milliseconds: Int64(high >> 16)) }
 }
 
 extension NotificationID: Comparable {
-    public static func < (lhs: NotificationID, rhs: NotificationID) -> Bool {
+    package static func < (lhs: NotificationID, rhs: NotificationID) -> Bool {
         (lhs.high, lhs.low) < (rhs.high, rhs.low)
     }
 }
 
 extension NotificationID: CustomStringConvertible {
     /// The 36 characters, `xxxxxxxx-xxxx-7xxx-xxxx-xxxxxxxxxxxx`.
-    public var description: String {
+    package var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var position = 0
             for digit in 0..<32 {

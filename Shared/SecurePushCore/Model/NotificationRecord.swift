@@ -1,32 +1,32 @@
 /// Everything that a sender may know about a notification: all but its payload.
-public struct NotificationRecord: Sendable, Hashable {
+package struct NotificationRecord: Sendable, Hashable {
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The user it was sent to.
-    public var recipient: UserName
+    package var recipient: UserName
     /// When it was accepted.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// When it expires.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// It is not sent before this time.
-    public var notBefore: Timestamp?
+    package var notBefore: Timestamp?
     /// The requested platforms; `nil` for all that are served (`HUB_PLATFORMS`). See ``Notification/platforms``.
-    public var platforms: [Platform]?
+    package var platforms: [Platform]?
     /// The progress of dispatching.
-    public var dispatchStatus: DispatchStatus
+    package var dispatchStatus: DispatchStatus
     /// The record of each platform.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
     /// When a device first read it.
-    public var readAt: Timestamp?
+    package var readAt: Timestamp?
     /// When the sender revoked it.
-    public var revokedAt: Timestamp?
+    package var revokedAt: Timestamp?
     /// Its reminders; `nil` if the sender asked for none, and in lists.
-    public var reminders: ReminderProgress?
+    package var reminders: ReminderProgress?
     /// When a device first reported that it has shown it.
-    public var shownAt: Timestamp?
+    package var shownAt: Timestamp?
 
     /// Makes a record.
-    public init(
+    package init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
         deliveries: [Delivery] = [], readAt: Timestamp? = nil, revokedAt: Timestamp? = nil,
@@ -47,7 +47,7 @@ public struct NotificationRecord: Sendable, Hashable {
     }
 
     /// The status at `now`.
-    public func status(at now: Timestamp) -> NotificationStatus {
+    package func status(at now: Timestamp) -> NotificationStatus {
         if revokedAt != nil { return .revoked }
         if readAt != nil { return .read }
         if expiresAt <= now { return .expired }
@@ -57,7 +57,7 @@ public struct NotificationRecord: Sendable, Hashable {
 
 /// The status of a notification, as a sender sees it. Precedence: revoked, read, expired, then the progress of
 /// dispatching.
-public enum NotificationStatus: String, Sendable, CaseIterable {
+package enum NotificationStatus: String, Sendable, CaseIterable {
     case accepted
     case queued
     case dispatched
@@ -68,7 +68,7 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
     case revoked
 
     /// The status of a notification that is neither revoked nor read nor expired.
-    public init(_ status: DispatchStatus) {
+    package init(_ status: DispatchStatus) {
         switch status {
         case .accepted: self = .accepted
         case .queued: self = .queued
@@ -79,7 +79,7 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
     }
 
     /// The progress of dispatching that this is; `nil` for `read`, `expired` and `revoked`.
-    public var dispatchStatus: DispatchStatus? {
+    package var dispatchStatus: DispatchStatus? {
         switch self {
         case .accepted: .accepted
         case .queued: .queued
@@ -92,20 +92,20 @@ public enum NotificationStatus: String, Sendable, CaseIterable {
 }
 
 /// A query for a sender's notifications.
-public struct NotificationQuery: Sendable, Hashable {
+package struct NotificationQuery: Sendable, Hashable {
     /// Only notifications of this sender.
-    public var sender: String
+    package var sender: String
     /// Only notifications to this user.
-    public var recipient: UserName?
+    package var recipient: UserName?
     /// Only notifications with this status.
-    public var status: NotificationStatus?
+    package var status: NotificationStatus?
     /// Only notifications that are older than this one.
-    public var before: NotificationID?
+    package var before: NotificationID?
     /// The maximum number of records in a page.
-    public var limit: Int
+    package var limit: Int
 
     /// Makes a query.
-    public init(
+    package init(
         sender: String, recipient: UserName? = nil, status: NotificationStatus? = nil, before: NotificationID? = nil,
         limit: Int = 100
     ) {
@@ -118,22 +118,22 @@ public struct NotificationQuery: Sendable, Hashable {
 }
 
 /// A page of a sender's notifications, newest first.
-public struct NotificationPage: Sendable, Hashable {
+package struct NotificationPage: Sendable, Hashable {
     /// The records of the page.
-    public var records: [NotificationRecord]
+    package var records: [NotificationRecord]
     /// Where the next page begins (``NotificationQuery/before``); `nil` if there is nothing older. A page may have
     /// fewer records than its limit, or none, and still have a next page: the store examines a bounded number of rows.
-    public var next: NotificationID?
+    package var next: NotificationID?
 
     /// Makes a page.
-    public init(records: [NotificationRecord], next: NotificationID?) {
+    package init(records: [NotificationRecord], next: NotificationID?) {
         self.records = records
         self.next = next
     }
 }
 
 /// The result of a request to send a dead notification again.
-public enum ReplayDecision: Sendable, Hashable {
+package enum ReplayDecision: Sendable, Hashable {
     /// These platforms are owed again. Empty if the record does not say which; a dispatcher finds out.
     case owed([Platform])
     /// Nothing is owed: no platform that the dead letter names is dead.
@@ -151,7 +151,7 @@ extension NotificationRecord {
     /// every platform that is dead, including those where the hub refused it for good.
     ///
     /// - Returns: the decision, and the deliveries after it. Nothing is owed if no platform is dead.
-    public func resending(now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
+    package func resending(now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
         let dead = deliveries.filter { $0.state == .dead }.map(\.platform)
         if dead.isEmpty && revokedAt == nil && expiresAt > now { return (.settled, deliveries) }
         return reopening(dead, now: now)
@@ -165,7 +165,7 @@ extension NotificationRecord {
     /// - Parameter named: the platforms that the dead letter names. Empty for a dead letter of the broker itself, which
     ///   names none: then every platform that is owed begins again.
     /// - Returns: the decision, and the deliveries after it.
-    public func reopening(_ named: [Platform], now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
+    package func reopening(_ named: [Platform], now: Timestamp) -> (result: ReplayDecision, deliveries: [Delivery]) {
         if revokedAt != nil { return (.revoked, deliveries) }
         if expiresAt <= now { return (.expired, deliveries) }
         let reopened = deliveries.map { delivery in

@@ -1,16 +1,16 @@
 /// The values that decide whether a notification's recipient can read it.
-public struct ReadingState: Sendable, Hashable {
+package struct ReadingState: Sendable, Hashable {
     /// From this time on it is not readable.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Before this time it does not exist for its recipient.
-    public var notBefore: Timestamp?
+    package var notBefore: Timestamp?
     /// Whether the sender has revoked it.
-    public var isRevoked: Bool
+    package var isRevoked: Bool
     /// Whether a device has read it.
-    public var isRead: Bool
+    package var isRead: Bool
 
     /// Makes a state.
-    public init(expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false) {
+    package init(expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false) {
         self.expiresAt = expiresAt
         self.notBefore = notBefore
         self.isRevoked = isRevoked
@@ -18,7 +18,7 @@ public struct ReadingState: Sendable, Hashable {
     }
 
     /// The result of a recipient's fetch.
-    public enum Access: Sendable, Hashable {
+    package enum Access: Sendable, Hashable {
         /// Nothing: its `NotBefore` is in the future. It looks like an unknown ID, even if it was revoked.
         case absent
         /// It was there, and the sender has revoked it.
@@ -30,19 +30,19 @@ public struct ReadingState: Sendable, Hashable {
     }
 
     /// The result of a recipient's fetch at a time.
-    public func access(at now: Timestamp) -> Access {
+    package func access(at now: Timestamp) -> Access {
         if let notBefore, notBefore > now { return .absent }
         if isRevoked { return .revoked }
         return expiresAt <= now ? .expired : .readable
     }
 
     /// Whether it counts as unread in the inbox at a time.
-    public func isUnread(at now: Timestamp) -> Bool { !isRead && access(at: now) == .readable }
+    package func isUnread(at now: Timestamp) -> Bool { !isRead && access(at: now) == .readable }
 }
 
 extension StoredNotification {
     /// The values that decide whether its recipient can read it.
-    public var state: ReadingState {
+    package var state: ReadingState {
         ReadingState(expiresAt: expiresAt, notBefore: notBefore, isRevoked: isRevoked, isRead: readAt != nil)
     }
 }

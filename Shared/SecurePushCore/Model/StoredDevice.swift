@@ -1,12 +1,12 @@
 import Crypto
 
 /// A device as the store has it.
-public enum StoredDevice: Sendable {
+package enum StoredDevice: Sendable {
     case installation(Installation)
     case registration(Registration)
 
     /// Its user.
-    public var owner: UserName {
+    package var owner: UserName {
         switch self {
         case .installation(let installation): installation.owner
         case .registration(let registration): registration.owner
@@ -14,7 +14,7 @@ public enum StoredDevice: Sendable {
     }
 
     /// When it was last seen.
-    public var seenAt: Timestamp {
+    package var seenAt: Timestamp {
         switch self {
         case .installation(let installation): installation.lastSeenAt
         case .registration(let registration): registration.updatedAt
@@ -22,7 +22,7 @@ public enum StoredDevice: Sendable {
     }
 
     /// Its handle, if it has registered.
-    public var handle: String? {
+    package var handle: String? {
         switch self {
         case .installation(let installation): installation.handle
         case .registration(let registration): registration.platform == nil ? nil : registration.handle
@@ -30,11 +30,11 @@ public enum StoredDevice: Sendable {
     }
 
     /// Whether it is only a registration ID, whose device has not registered yet: no hub has it.
-    public var isIncomplete: Bool { handle == nil }
+    package var isIncomplete: Bool { handle == nil }
 
     /// Tells whether a hub has this version of the device: the first eight bytes of SHA-256 over everything that the
     /// hub is given.
-    public var fingerprint: Int64 {
+    package var fingerprint: Int64 {
         var hash = SHA256()
         let fields: [[UInt8]] =
             switch self {

@@ -1,28 +1,28 @@
 import Synchronization
 
 /// The `traceparent` of a request (W3C Trace Context, level 1, section 3.2): `00-TRACE-SPAN-FLAGS` in lower-case hex.
-public struct TraceContext: Sendable, Hashable {
+package struct TraceContext: Sendable, Hashable {
     /// The header's value.
-    public let traceparent: String
+    package let traceparent: String
 
     /// 32 hex digits, not all zero.
-    public var traceID: String { String(traceparent.prefix(35).suffix(32)) }
+    package var traceID: String { String(traceparent.prefix(35).suffix(32)) }
 
     /// 16 hex digits, not all zero: the span of the caller.
-    public var spanID: String { String(traceparent.prefix(52).suffix(16)) }
+    package var spanID: String { String(traceparent.prefix(52).suffix(16)) }
 
     /// Whether the caller records its span (section 3.2.2.5.1).
-    public var isSampled: Bool {
+    package var isSampled: Bool {
         let flags = traceparent.utf8.dropFirst(54).first.map { $0 < 0x3A ? $0 - 0x30 : $0 - 0x57 } ?? 0
         return flags & 1 == 1
     }
 
     /// The metadata keys of logs, as OpenTelemetry names the fields.
-    public enum LogKey {
+    package enum LogKey {
         /// The key of ``TraceContext/traceID``.
-        public static let traceID = "trace_id"
+        package static let traceID = "trace_id"
         /// The key of ``TraceContext/spanID``.
-        public static let spanID = "span_id"
+        package static let spanID = "span_id"
     }
 
     /// A new trace with a new span, both random.
@@ -30,14 +30,14 @@ public struct TraceContext: Sendable, Hashable {
     /// The system is asked for a random number once per process, because each time costs a system call.
     ///
     /// - Parameter isSampled: whether somebody records the span; else the flags are 00.
-    public static func random(isSampled: Bool = false) -> TraceContext {
+    package static func random(isSampled: Bool = false) -> TraceContext {
         var generator = nextGenerator()
         // All zeros are invalid (section 3.2.2.3 and 3.2.2.4).
         return TraceContext(generator.next(), max(generator.next(), 1), max(generator.next(), 1), isSampled: isSampled)
     }
 
     /// A new random span in the same trace.
-    public func child(isSampled: Bool) -> TraceContext {
+    package func child(isSampled: Bool) -> TraceContext {
         var generator = Self.nextGenerator()
         let span = max(generator.next(), 1)
         var bytes = Array(traceparent.utf8.prefix(55))
@@ -78,7 +78,7 @@ public struct TraceContext: Sendable, Hashable {
     ///
     /// - Returns: `nil` if it is not valid; it must be ignored then (section 3.2.2.2). A version after 00 may have
     ///   further fields, and only the first four are read.
-    public init?(traceparent text: String) {
+    package init?(traceparent text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else { return nil }
         let version = bytes[0..<2]

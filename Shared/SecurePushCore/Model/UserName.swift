@@ -4,14 +4,14 @@ import Crypto
 ///
 /// Names are compared byte for byte. For Swift's `String`, canonically equivalent texts are equal: a user whose "é" is
 /// one scalar could read the secrets of a user whose "é" is two.
-public struct UserName: Sendable {
+package struct UserName: Sendable {
     /// The name.
-    public let text: String
+    package let text: String
 
     /// Checks a name.
     ///
     /// - Returns: `nil` if it is empty, longer than 1,024 bytes, or has a control character (C0, DEL or C1).
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard (1...1024).contains(text.utf8.count) else { return nil }
         for scalar in text.unicodeScalars {
             if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) { return nil }
@@ -21,16 +21,16 @@ public struct UserName: Sendable {
 }
 
 extension UserName: Hashable {
-    public static func == (lhs: UserName, rhs: UserName) -> Bool { lhs.text.utf8.elementsEqual(rhs.text.utf8) }
+    package static func == (lhs: UserName, rhs: UserName) -> Bool { lhs.text.utf8.elementsEqual(rhs.text.utf8) }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
 extension UserName: CustomStringConvertible {
-    public var description: String { text }
+    package var description: String { text }
 }
 
 extension UserName {
@@ -40,7 +40,7 @@ extension UserName {
     /// `a-z 0-9 _ @ . : -` stay as they are, and every other byte of the UTF-8 form is `#` and two lower-case hex
     /// digits. A tag that would exceed the hub's limit of 120 characters has `##` and the SHA-256 of the name in hex
     /// instead.
-    public var tag: String {
+    package var tag: String {
         let prefix = "username:"
         var name = text
         let encoded = name.withUTF8 { name in

@@ -2,7 +2,7 @@
 
 extension NotificationWriter {
     /// Runs ``append(_:)`` in a task.
-    public func append(
+    package func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         complete(completion) { try await append(notifications) }
@@ -11,7 +11,7 @@ extension NotificationWriter {
 
 extension PayloadReader {
     /// Runs ``find(_:recipient:)`` in a task.
-    public func find(
+    package func find(
         _ id: NotificationID, recipient: UserName,
         then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
     ) {
@@ -19,7 +19,7 @@ extension PayloadReader {
     }
 
     /// Runs ``markRead(_:at:)`` in a task.
-    public func markRead(
+    package func markRead(
         _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         complete(completion) { try await markRead(id, at: time) }

@@ -1,12 +1,12 @@
 /// A device of either kind, by its ID.
-public struct DeviceReference: Sendable, Hashable {
+package struct DeviceReference: Sendable, Hashable {
     /// The form in which the hub registers the device.
-    public var kind: DeviceLease.Kind
+    package var kind: DeviceLease.Kind
     /// Its ID.
-    public var id: String
+    package var id: String
 
     /// Makes a reference.
-    public init(kind: DeviceLease.Kind, id: String) {
+    package init(kind: DeviceLease.Kind, id: String) {
         self.kind = kind
         self.id = id
     }
@@ -15,7 +15,7 @@ public struct DeviceReference: Sendable, Hashable {
 /// The devices of one user, and the devices whose time has come. ``DeviceLeases`` removes them.
 ///
 /// A device is seen when it registers and when it renews its registration.
-public protocol DeviceLife: Sendable {
+package protocol DeviceLife: Sendable {
     /// The next installations of a user after an ID, in the order of the bytes of their IDs.
     func installations(of owner: UserName, after id: String?, limit: Int) async throws -> [Installation]
 
@@ -29,7 +29,7 @@ public protocol DeviceLife: Sendable {
 }
 
 /// Why the time of a device has come.
-public enum DueReason: Sendable, Hashable {
+package enum DueReason: Sendable, Hashable {
     /// Its `expirationTime` has passed.
     case expired
     /// It was not seen for too long.
@@ -38,7 +38,7 @@ public enum DueReason: Sendable, Hashable {
 
 extension Installation {
     /// Why the installation is to be removed at `now`; `nil` if it is not.
-    public func dueReason(unseenSince: Timestamp, now: Timestamp) -> DueReason? {
+    package func dueReason(unseenSince: Timestamp, now: Timestamp) -> DueReason? {
         if let expiresAt, expiresAt <= now { return .expired }
         return lastSeenAt <= unseenSince ? .unseen : nil
     }
@@ -49,5 +49,5 @@ extension Installation {
 
 extension Registration {
     /// Why the registration is to be removed; `nil` if it is not.
-    public func dueReason(unseenSince: Timestamp) -> DueReason? { updatedAt <= unseenSince ? .unseen : nil }
+    package func dueReason(unseenSince: Timestamp) -> DueReason? { updatedAt <= unseenSince ? .unseen : nil }
 }

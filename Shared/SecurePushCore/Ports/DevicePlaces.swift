@@ -1,21 +1,21 @@
 /// A hub at which a device is registered, or may be. Only systems with several hubs (`HUB_POOL_FILE`) store places: a
 /// device without any was registered at the single hub.
-public struct DevicePlace: Sendable, Hashable {
+package struct DevicePlace: Sendable, Hashable {
     /// The hub's name in lower case.
-    public var hub: String
+    package var hub: String
     /// The fingerprint of the device as the hub has it (``StoredDevice/fingerprint``); `nil` if that is unknown: a
     /// request was not answered, or the hub may have an older version of the device.
-    public var content: Int64?
+    package var content: Int64?
 
     /// Makes a place.
-    public init(hub: String, content: Int64? = nil) {
+    package init(hub: String, content: Int64? = nil) {
         self.hub = hub
         self.content = content
     }
 }
 
 /// The places of devices. ``DevicePlacer`` changes them.
-public protocol DevicePlaces: Sendable {
+package protocol DevicePlaces: Sendable {
     /// The places of devices of one kind, each list in the order of the hubs' names.
     ///
     /// - Parameter ids: case does not matter.

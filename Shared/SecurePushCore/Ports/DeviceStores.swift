@@ -1,5 +1,5 @@
 /// Our copy of the installations in the hub. ``DeviceLeases`` changes it.
-public protocol InstallationStore: Sendable {
+package protocol InstallationStore: Sendable {
     /// The installation with this ID (case does not matter), of any owner.
     func installation(_ id: String) async throws -> Installation?
 
@@ -11,7 +11,7 @@ public protocol InstallationStore: Sendable {
 }
 
 /// Our copy of the registrations in the hub. ``DeviceLeases`` changes it.
-public protocol RegistrationStore: Sendable {
+package protocol RegistrationStore: Sendable {
     /// The registration with this ID (case does not matter), if it belongs to this user.
     func registration(_ id: String, owner: UserName) async throws -> Registration?
 
@@ -28,7 +28,7 @@ public protocol RegistrationStore: Sendable {
 /// Changes of devices, which happen in the hub and in the store: one request at a time per device.
 ///
 /// The case of IDs does not matter (``DeviceID/folded(_:)``).
-public protocol DeviceLeases: Sendable {
+package protocol DeviceLeases: Sendable {
     /// Takes the lease of a device if the condition is met and no other request holds it. Both happen in one
     /// transaction.
     func lease(
@@ -55,7 +55,7 @@ public protocol DeviceLeases: Sendable {
 }
 
 /// The platforms on which users have devices here (`DISPATCH_REGISTERED_ONLY`).
-public protocol RegisteredPlatforms: Sendable {
+package protocol RegisteredPlatforms: Sendable {
     /// The platforms on which each user has an installation or a registration. A user without any is absent.
     func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>]
 }

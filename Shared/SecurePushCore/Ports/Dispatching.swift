@@ -1,5 +1,5 @@
 /// The store as the dispatcher uses it: it claims notifications and records the results.
-public protocol DispatchStore: Sendable {
+package protocol DispatchStore: Sendable {
     /// Reads the plans of notifications whose first attempt is open, and writes nothing. Call it only with IDs of
     /// deliveries that own the first attempt (``DispatchDelivery/ownsFirstAttempt``).
     ///
@@ -56,13 +56,13 @@ public protocol DispatchStore: Sendable {
 
 extension DispatchStore {
     /// Claims notifications of deliveries that do not own the first attempt.
-    public func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
+    package func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         try await claim(ids, first: [], now: now)
     }
 }
 
 /// Receives deliveries from the broker.
-public protocol DispatchConsumer: Sendable {
+package protocol DispatchConsumer: Sendable {
     /// All deliveries that have arrived, at most `limit`. Waits while there is none.
     ///
     /// - Returns: `nil` after the consumer is drained: it was cancelled for shutdown and holds no more deliveries.
@@ -87,11 +87,11 @@ public protocol DispatchConsumer: Sendable {
 
 extension DispatchConsumer {
     /// Acknowledges at once, for consumers that gain nothing from waiting.
-    public func acknowledgeLater(_ deliveries: [DispatchDelivery]) { acknowledge(deliveries) }
+    package func acknowledgeLater(_ deliveries: [DispatchDelivery]) { acknowledge(deliveries) }
 }
 
 /// Publishes to the broker.
-public protocol DispatchPublisher: Sendable {
+package protocol DispatchPublisher: Sendable {
     /// Publishes messages together, each to its own route, and waits for the broker's answer to each.
     ///
     /// - Returns: one result per message, in the same order: success after the broker has confirmed the message, or the
@@ -109,12 +109,12 @@ public protocol DispatchPublisher: Sendable {
 
 extension DispatchPublisher {
     /// `nil`: it does not matter where tasks run.
-    public var executor: (any TaskExecutor)? { nil }
+    package var executor: (any TaskExecutor)? { nil }
 
     /// Publishes messages to one route.
     ///
     /// - Returns: as ``publish(_:)``.
-    public func publish(
+    package func publish(
         _ messages: [DispatchMessage], to route: DispatchRoute
     ) async -> [Result<Void, MessagingError>] {
         await publish(messages.map { (message: $0, route: route) })
@@ -122,7 +122,7 @@ extension DispatchPublisher {
 }
 
 /// Measures the dispatch queue.
-public protocol DispatchGauge: Sendable {
+package protocol DispatchGauge: Sendable {
     /// The number of messages in the dispatch queue that no dispatcher has received yet; `nil` if the broker cannot be
     /// asked now.
     func readyDispatches() async -> Int?
@@ -132,7 +132,7 @@ public protocol DispatchGauge: Sendable {
 ///
 /// Dead letters are received one after another and held: no other consumer gets them, and they stay in the broker.
 /// After the queue is closed, those that were not removed are back in their place.
-public protocol DeadLetterQueue: Sendable {
+package protocol DeadLetterQueue: Sendable {
     /// The number of dead letters in the queue, without those that are held.
     func count() async throws -> Int
 
@@ -150,18 +150,18 @@ public protocol DeadLetterQueue: Sendable {
 }
 
 /// A message of the dead-letter queue that is held for an operator.
-public struct DeadLetter: Sendable, Hashable {
+package struct DeadLetter: Sendable, Hashable {
     /// The broker's number of the delivery on the connection that holds it.
-    public var tag: UInt64
+    package var tag: UInt64
     /// The message; `nil` if it cannot be read because its body is not the ID of a notification.
-    public var message: DispatchMessage?
+    package var message: DispatchMessage?
     /// Why it was dead-lettered; never anything of a payload.
-    public var reason: String
+    package var reason: String
     /// The length of its body in bytes. Nothing else may be shown of an unreadable message.
-    public var byteCount: Int
+    package var byteCount: Int
 
     /// Makes a dead letter.
-    public init(tag: UInt64, message: DispatchMessage?, reason: String, byteCount: Int) {
+    package init(tag: UInt64, message: DispatchMessage?, reason: String, byteCount: Int) {
         self.tag = tag
         self.message = message
         self.reason = reason
@@ -170,7 +170,7 @@ public struct DeadLetter: Sendable, Hashable {
 }
 
 /// The store as an operator uses it for the notifications in the dead-letter queue.
-public protocol DeadLetterStore: Sendable {
+package protocol DeadLetterStore: Sendable {
     /// The records of notifications of any sender. An unknown ID is absent.
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
 

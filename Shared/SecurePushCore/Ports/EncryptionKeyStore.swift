@@ -3,7 +3,7 @@
 /// A key belongs to an installation of one user: it goes when the installation is removed, for whatever reason, and
 /// when another user takes the installation over. The hub has no part in it, so a key changes without a lease
 /// (``DeviceLeases``).
-public protocol EncryptionKeyStore: Sendable {
+package protocol EncryptionKeyStore: Sendable {
     /// Stores the key of an installation; the case of its ID does not matter. An earlier key is gone then. The same key
     /// again changes nothing.
     ///

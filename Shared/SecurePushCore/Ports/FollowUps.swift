@@ -1,5 +1,5 @@
 /// The follow-ups that have to reach a dispatcher, as ingest's relay sees them.
-public protocol FollowUpOutbox: Sendable {
+package protocol FollowUpOutbox: Sendable {
     /// Leases up to `limit` follow-ups that are due at `now`, the oldest first. Each becomes due again after
     /// ``FollowUpPolicy/publishAgain(now:published:)`` unless a dispatcher claims it before. Two concurrent calls never
     /// lease the same one.
@@ -14,7 +14,7 @@ public protocol FollowUpOutbox: Sendable {
 /// ``SenderNotifications/revoke(_:sender:now:)`` or ``PayloadReader/markRead(_:at:)``, in the same transaction; a
 /// reminder by ``DispatchStore/record(_:)`` (``DispatchOutcome/pushedAt``). A revocation withdraws every push, a read
 /// those whose deliveries say so (``Delivery/isWithdrawnOnRead``). The dispatcher that claims a withdrawal may drop it.
-public protocol FollowUpStore: Sendable {
+package protocol FollowUpStore: Sendable {
     /// Claims follow-ups in one statement: increments the attempt of each and returns its plan, whose platforms are
     /// those that accepted the push.
     ///

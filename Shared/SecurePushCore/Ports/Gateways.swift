@@ -1,5 +1,5 @@
 /// Sends native notifications through the hub.
-public protocol PushGateway: Sendable {
+package protocol PushGateway: Sendable {
     /// Sends one notification and calls back exactly once, on any thread, within the gateway's deadline.
     ///
     /// This is a callback and not `async` because three sends per notification are the hottest path, and a task per
@@ -23,32 +23,32 @@ public protocol PushGateway: Sendable {
 
 extension PushGateway {
     /// Sends without a span.
-    public func send(
+    package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         send(notification, completion: completion)
     }
 
     /// `nil`: it does not matter where tasks run.
-    public var executor: (any TaskExecutor)? { nil }
+    package var executor: (any TaskExecutor)? { nil }
 }
 
 /// What the span of one send needs. It is a class, because a send passes through several queues, mostly without one.
-public final class PushTrace: Sendable {
+package final class PushTrace: Sendable {
     /// The span that the send is below.
-    public let parent: TraceContext
+    package let parent: TraceContext
     /// How often the notification was sent to the platform before.
-    public let resendCount: Int
+    package let resendCount: Int
 
     /// Makes one.
-    public init(parent: TraceContext, resendCount: Int) {
+    package init(parent: TraceContext, resendCount: Int) {
         self.parent = parent
         self.resendCount = resendCount
     }
 }
 
 /// Registers devices with the hub.
-public protocol RegistrationGateway: Sendable {
+package protocol RegistrationGateway: Sendable {
     /// Asks the hub for a new registration ID.
     func createRegistrationID() async throws -> String
 
@@ -65,7 +65,7 @@ public protocol RegistrationGateway: Sendable {
 }
 
 /// Keeps the installations of devices in the hub.
-public protocol InstallationGateway: Sendable {
+package protocol InstallationGateway: Sendable {
     /// Creates or overwrites an installation.
     ///
     /// - Parameter document: JSON in the hub's own form.
@@ -77,34 +77,34 @@ public protocol InstallationGateway: Sendable {
 }
 
 /// One native notification for the hub: the format, the tag of the recipient, and a body that carries only the ID.
-public struct HubNotification: Sendable, Hashable {
+package struct HubNotification: Sendable, Hashable {
     /// The hub's format.
-    public var platform: Platform
+    package var platform: Platform
     /// The encoded tag of the recipient; see ``UserName/tag``.
-    public var tag: String
+    package var tag: String
     /// The value of `Content-Type`.
-    public var contentType: String
+    package var contentType: String
     /// Further headers (`apns-push-type`, `X-WNS-Type`, …).
-    public var headers: [Header]
+    package var headers: [Header]
     /// The native payload.
-    public var body: String
+    package var body: String
 
     /// A header.
-    public struct Header: Sendable, Hashable {
+    package struct Header: Sendable, Hashable {
         /// Its name.
-        public var name: String
+        package var name: String
         /// Its value.
-        public var value: String
+        package var value: String
 
         /// Makes a header.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// Makes a notification.
-    public init(platform: Platform, tag: String, contentType: String, headers: [Header], body: String) {
+    package init(platform: Platform, tag: String, contentType: String, headers: [Header], body: String) {
         self.platform = platform
         self.tag = tag
         self.contentType = contentType
@@ -114,7 +114,7 @@ public struct HubNotification: Sendable, Hashable {
 }
 
 /// The result of one send, classified by the next step.
-public enum SendOutcome: Sendable, Hashable {
+package enum SendOutcome: Sendable, Hashable {
     /// 201 or 200: the hub has queued it. Only the Standard tier returns an ID.
     case sent(hubMessageID: String?)
     /// 429, or 403 with `Retry-After`: too many requests. The notification itself is fine.
@@ -138,7 +138,7 @@ public enum SendOutcome: Sendable, Hashable {
 
 extension SendOutcome {
     /// Whether the hub has accepted the send, or may have.
-    public var mayHaveBeenAccepted: Bool {
+    package var mayHaveBeenAccepted: Bool {
         switch self {
         case .sent, .unanswered: true
         case .unavailable(_, _, let isAmbiguous): isAmbiguous
@@ -147,7 +147,7 @@ extension SendOutcome {
     }
 
     /// The name in metrics and logs.
-    public var label: String {
+    package var label: String {
         switch self {
         case .sent: "sent"
         case .throttled: "throttled"

@@ -1,6 +1,6 @@
 /// Reads the push services' rejections of handles, which the hub collects (Azure: "Per message telemetry and PNS
 /// feedback"). Only the Standard tier collects them.
-public protocol HubFeedback: Sendable {
+package protocol HubFeedback: Sendable {
     /// Reads the feedback that is new.
     ///
     /// - Parameter versions: ``FeedbackPage/versions`` of the page whose channels were handled last; empty at first.
@@ -9,28 +9,28 @@ public protocol HubFeedback: Sendable {
 }
 
 /// Feedback of the hub.
-public struct FeedbackPage: Sendable, Hashable {
+package struct FeedbackPage: Sendable, Hashable {
     /// The channels that push services have rejected, in the order of the feedback. A channel can be repeated.
-    public var channels: [DeadChannel]
+    package var channels: [DeadChannel]
     /// The version of each file of feedback that was read, by its name.
-    public var versions: [String: String]
+    package var versions: [String: String]
 
     /// Makes a page.
-    public init(channels: [DeadChannel], versions: [String: String]) {
+    package init(channels: [DeadChannel], versions: [String: String]) {
         self.channels = channels
         self.versions = versions
     }
 }
 
 /// A handle that its push service has rejected for good.
-public struct DeadChannel: Sendable, Hashable {
+package struct DeadChannel: Sendable, Hashable {
     /// The handle as the hub spells it.
-    public var handle: String
+    package var handle: String
     /// When the push service rejected it. A device that registered the handle later is not dead.
-    public var rejectedAt: Timestamp
+    package var rejectedAt: Timestamp
 
     /// Makes a channel.
-    public init(handle: String, rejectedAt: Timestamp) {
+    package init(handle: String, rejectedAt: Timestamp) {
         self.handle = handle
         self.rejectedAt = rejectedAt
     }

@@ -1,6 +1,6 @@
 /// Asks the hub for the outcomes of the messages that it has accepted (`HUB_TELEMETRY`). Only the Standard tier
 /// reports them.
-public protocol HubTelemetry: Sendable {
+package protocol HubTelemetry: Sendable {
     /// The names of the hubs. Each has a tier, a rule and a throttling of its own, so the questions to one may have to
     /// pause while another answers.
     var hubNames: [String] { get }
@@ -19,10 +19,10 @@ public protocol HubTelemetry: Sendable {
 /// A single hub needs no name.
 extension HubTelemetry {
     /// One empty name.
-    public var hubNames: [String] { [""] }
+    package var hubNames: [String] { [""] }
 
     /// The empty name.
-    public func hubName(for recipient: UserName) -> String { "" }
+    package func hubName(for recipient: UserName) -> String { "" }
 }
 
 /// Finds the deliveries whose outcome at the hub is not known yet, and stores the outcomes.
@@ -30,7 +30,7 @@ extension HubTelemetry {
 /// No row is written for it when a notification is pushed. Instead, one dispatcher at a time reads along the
 /// notifications in the order in which they became due to be sent, several times with growing delays
 /// (``OutcomePass``). The places that it has reached are stored, so that another process continues there.
-public protocol OutcomeStore: Sendable {
+package protocol OutcomeStore: Sendable {
     /// Takes the lease for asking the hub, or renews it.
     ///
     /// - Parameters:
@@ -55,30 +55,30 @@ public protocol OutcomeStore: Sendable {
 }
 
 /// A place in one of the orders in which notifications are looked at: behind the notification with this time and ID.
-public struct OutcomeCursor: Sendable, Hashable, Comparable {
+package struct OutcomeCursor: Sendable, Hashable, Comparable {
     /// When the notification became due.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Its ID.
-    public var id: NotificationID
+    package var id: NotificationID
 
     /// Makes a place.
-    public init(time: Timestamp, id: NotificationID) {
+    package init(time: Timestamp, id: NotificationID) {
         self.time = time
         self.id = id
     }
 
     /// The place before every notification of a time.
-    public init(before time: Timestamp) {
+    package init(before time: Timestamp) {
         self.init(time: time, id: NotificationID(high: 0, low: 0))
     }
 
-    public static func < (lhs: OutcomeCursor, rhs: OutcomeCursor) -> Bool { (lhs.time, lhs.id) < (rhs.time, rhs.id) }
+    package static func < (lhs: OutcomeCursor, rhs: OutcomeCursor) -> Bool { (lhs.time, lhs.id) < (rhs.time, rhs.id) }
 }
 
 /// One of the times at which the outcome of each push is asked for.
-public struct OutcomePass: Sendable, Hashable {
+package struct OutcomePass: Sendable, Hashable {
     /// The order in which notifications are read.
-    public enum Order: Sendable, Hashable, CaseIterable {
+    package enum Order: Sendable, Hashable, CaseIterable {
         /// By ID, which begins with the time of acceptance.
         case accepted
         /// By `NotBefore`; only the notifications that have one.
@@ -86,40 +86,40 @@ public struct OutcomePass: Sendable, Hashable {
     }
 
     /// The order.
-    public var order: Order
+    package var order: Order
     /// How long after a notification became due the outcome of its messages is asked for.
-    public var delay: Duration
+    package var delay: Duration
 
     /// All passes. Their positions are stored: add new ones at the end.
-    public static let all: [OutcomePass] = Order.allCases.flatMap { order in
+    package static let all: [OutcomePass] = Order.allCases.flatMap { order in
         OutcomePolicy.delays.map { OutcomePass(order: order, delay: $0) }
     }
 }
 
 /// When and how much is asked.
-public enum OutcomePolicy {
+package enum OutcomePolicy {
     /// How long after a notification became due the hub is asked. The hub needs at least 10 s, and is done after 30
     /// minutes (Azure: "Get notification message telemetry"). The last time is for pushes that had to be tried again.
-    public static let delays: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1800), .seconds(7200)]
+    package static let delays: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1800), .seconds(7200)]
     /// The youngest message that the hub is asked about.
-    public static let minAge = Duration.seconds(10)
+    package static let minAge = Duration.seconds(10)
     /// The maximum number of rows that one page examines.
-    public static let maxScan = 1000
+    package static let maxScan = 1000
 }
 
 /// A query for notifications with a delivery whose outcome is not known.
-public struct OutcomeQuery: Sendable, Hashable {
+package struct OutcomeQuery: Sendable, Hashable {
     /// The order of the page.
-    public var order: OutcomePass.Order
+    package var order: OutcomePass.Order
     /// Where the page begins.
-    public var after: OutcomeCursor
+    package var after: OutcomeCursor
     /// The page ends before notifications that became due at this time or later.
-    public var before: Timestamp
+    package var before: Timestamp
     /// The maximum number of notifications in a page, at least 1.
-    public let limit: Int
+    package let limit: Int
 
     /// Makes a query.
-    public init(order: OutcomePass.Order, after: OutcomeCursor, before: Timestamp, limit: Int) {
+    package init(order: OutcomePass.Order, after: OutcomeCursor, before: Timestamp, limit: Int) {
         self.order = order
         self.after = after
         self.before = before
@@ -128,16 +128,16 @@ public struct OutcomeQuery: Sendable, Hashable {
 }
 
 /// A page of notifications with a delivery whose outcome is not known, in their order.
-public struct OutcomePage: Sendable, Hashable {
+package struct OutcomePage: Sendable, Hashable {
     /// The notifications.
-    public var entries: [AwaitedOutcome]
+    package var entries: [AwaitedOutcome]
     /// Where the next page begins.
-    public var next: OutcomeCursor
+    package var next: OutcomeCursor
     /// Whether there is nothing more before ``OutcomeQuery/before``.
-    public var isEnd: Bool
+    package var isEnd: Bool
 
     /// Makes a page.
-    public init(entries: [AwaitedOutcome], next: OutcomeCursor, isEnd: Bool) {
+    package init(entries: [AwaitedOutcome], next: OutcomeCursor, isEnd: Bool) {
         self.entries = entries
         self.next = next
         self.isEnd = isEnd
@@ -145,18 +145,18 @@ public struct OutcomePage: Sendable, Hashable {
 }
 
 /// A notification with a delivery whose outcome is not known.
-public struct AwaitedOutcome: Sendable, Hashable {
+package struct AwaitedOutcome: Sendable, Hashable {
     /// Its place.
-    public var cursor: OutcomeCursor
+    package var cursor: OutcomeCursor
     /// The user it was sent to.
-    public var recipient: UserName
+    package var recipient: UserName
     /// The newest claim. It fences the outcome.
-    public var attempt: Int
+    package var attempt: Int
     /// The record of each platform.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
 
     /// Makes one.
-    public init(cursor: OutcomeCursor, recipient: UserName, attempt: Int, deliveries: [Delivery]) {
+    package init(cursor: OutcomeCursor, recipient: UserName, attempt: Int, deliveries: [Delivery]) {
         self.cursor = cursor
         self.recipient = recipient
         self.attempt = attempt
@@ -164,20 +164,20 @@ public struct AwaitedOutcome: Sendable, Hashable {
     }
 
     /// The notification.
-    public var id: NotificationID { cursor.id }
+    package var id: NotificationID { cursor.id }
 }
 
 /// The deliveries of a notification with their outcomes.
-public struct DeliveryOutcomes: Sendable, Hashable {
+package struct DeliveryOutcomes: Sendable, Hashable {
     /// The notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The claim that was the newest when the deliveries were read.
-    public var attempt: Int
+    package var attempt: Int
     /// The record of each platform.
-    public var deliveries: [Delivery]
+    package var deliveries: [Delivery]
 
     /// Makes one.
-    public init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
+    package init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
         self.id = id
         self.attempt = attempt
         self.deliveries = deliveries
@@ -186,5 +186,5 @@ public struct DeliveryOutcomes: Sendable, Hashable {
 
 extension Delivery {
     /// Whether the hub can be asked for the outcome of the message.
-    public var awaitsOutcome: Bool { state == .sent && outcome == nil && hubMessageID != nil }
+    package var awaitsOutcome: Bool { state == .sent && outcome == nil && hubMessageID != nil }
 }

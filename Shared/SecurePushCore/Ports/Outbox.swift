@@ -8,7 +8,7 @@
 /// due only after a grace time (``OutboxPolicy/grace``), or at `NotBefore`. When the broker has confirmed the ID, the
 /// entry is published, and becomes due again at a time when it should have been settled long ago. The first process
 /// that sweeps leases the due entries; they become due again when the lease ends.
-public protocol Outbox: Sendable {
+package protocol Outbox: Sendable {
     /// Leases up to `limit` unpublished entries that are due at `now`, the oldest first, and makes them due again at
     /// `until`. Two concurrent calls never lease the same entry (`SKIP LOCKED`, or the store's writer lock). Entries of
     /// expired and revoked notifications are leased too: the dispatcher settles them.
@@ -40,18 +40,18 @@ public protocol Outbox: Sendable {
 }
 
 /// A notification whose ID has to be published.
-public struct OutboxEntry: Sendable, Hashable {
+package struct OutboxEntry: Sendable, Hashable {
     /// The ID of the notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// Its trace; see ``Notification/traceparent``.
-    public var traceparent: String?
+    package var traceparent: String?
     /// The follow-up that is due; `nil` for the notification's own push.
-    public var kind: FollowUp.Kind?
+    package var kind: FollowUp.Kind?
     /// See ``DispatchMessage/isFirst``. Never of an entry that was leased.
-    public var isFirst: Bool
+    package var isFirst: Bool
 
     /// Makes an entry.
-    public init(
+    package init(
         id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil, isFirst: Bool = false
     ) {
         self.id = id
@@ -62,74 +62,74 @@ public struct OutboxEntry: Sendable, Hashable {
 }
 
 /// The size of the outbox.
-public struct OutboxBacklog: Sendable, Hashable {
+package struct OutboxBacklog: Sendable, Hashable {
     /// The number of unpublished entries.
-    public var count: Int
+    package var count: Int
     /// Since when the oldest entry that has fallen due could have been published: the creation of its notification, or
     /// `NotBefore`; `nil` if none has. An entry that is leased counts until the broker has confirmed it. Otherwise one
     /// that the broker refuses again and again would never be seen.
-    public var oldest: Timestamp?
+    package var oldest: Timestamp?
 
     /// Makes a backlog.
-    public init(count: Int, oldest: Timestamp?) {
+    package init(count: Int, oldest: Timestamp?) {
         self.count = count
         self.oldest = oldest
     }
 }
 
 /// The result of a sweep of published entries.
-public struct PublishedLease: Sendable, Hashable {
+package struct PublishedLease: Sendable, Hashable {
     /// The entries to publish again, the oldest first.
-    public var entries: [OutboxEntry]
+    package var entries: [OutboxEntry]
     /// The number of entries that were examined, with those that were postponed or removed. If it is the limit, there
     /// may be more.
-    public var examined: Int
+    package var examined: Int
 
     /// Makes a result.
-    public init(entries: [OutboxEntry] = [], examined: Int = 0) {
+    package init(entries: [OutboxEntry] = [], examined: Int = 0) {
         self.entries = entries
         self.examined = examined
     }
 }
 
 /// When outbox entries become due.
-public enum OutboxPolicy {
+package enum OutboxPolicy {
     /// How long only the process that stored an entry may publish it.
-    public static let grace = Duration.seconds(5)
+    package static let grace = Duration.seconds(5)
 
     /// How long after it was published, or after it left a delay queue, an unsettled notification may be published
     /// again. Longer than the broker needs to requeue the messages of a consumer that vanished (two heartbeats, 20 s)
     /// and to deliver them to another consumer.
-    public static let redelivery = Duration.seconds(30)
+    package static let redelivery = Duration.seconds(30)
 
     /// How long a dispatcher may work on a claim: the wait for a slot, the hub's deadline (10 s), and some seconds in
     /// which the store may be unavailable for the outcome. The limit is several times that. A limit that is too short
     /// makes two dispatchers send the same notification. One that is too long only delays a notification whose ID was
     /// lost while its dispatcher died.
-    public static let attemptLimit = Duration.seconds(60)
+    package static let attemptLimit = Duration.seconds(60)
 
     /// How long a dispatcher may work on an open first attempt (``DispatchStore/begin(_:now:)``) before it enters that
     /// in the row. Most attempts are over by then and cost no such write.
-    public static let entry = Duration.seconds(1)
+    package static let entry = Duration.seconds(1)
 
     /// How long the sweep waits once more before it publishes a notification whose first attempt is open; and how long
     /// before its entry is due a first attempt can begin without a write. Longer than ``entry`` and the time in which a
     /// dispatcher is connected again after the store was away.
-    public static let notice = Duration.seconds(3)
+    package static let notice = Duration.seconds(3)
 
     /// How far ahead of its `NotBefore` a message may arrive and still wait in the dispatcher: the clock of the process
     /// that published it may be ahead of the dispatcher's. A message that is earlier than that is dropped.
-    public static let clockDifference = redelivery
+    package static let clockDifference = redelivery
 
     /// `NotBefore` if it is set and later than the creation, else the creation plus the grace time.
-    public static func due(of notification: Notification) -> Timestamp {
+    package static func due(of notification: Notification) -> Timestamp {
         if let notBefore = notification.notBefore, notBefore > notification.createdAt { return notBefore }
         return notification.createdAt + grace
     }
 
     /// When the work on a claim ends at the latest; `nil` if it has ended by `now`. A claim with a time in the future,
     /// from a clock that is ahead, counts as made at `now`.
-    public static func end(ofClaimAt claim: Timestamp?, now: Timestamp) -> Timestamp? {
+    package static func end(ofClaimAt claim: Timestamp?, now: Timestamp) -> Timestamp? {
         guard let claim, claim > now - attemptLimit else { return nil }
         return min(claim, now) + attemptLimit
     }

@@ -1,6 +1,6 @@
 extension PayloadReader {
     /// Sets the time of the first reading of one notification. A later call changes nothing.
-    public func markRead(_ id: NotificationID, at time: Timestamp) async throws {
+    package func markRead(_ id: NotificationID, at time: Timestamp) async throws {
         try await markRead([id], at: time)
     }
 
@@ -8,7 +8,7 @@ extension PayloadReader {
     ///
     /// Others change nothing, and nothing shows which they were: unknown ones, those of other users, and those that are
     /// expired, revoked or before their `NotBefore`.
-    public func markRead(_ ids: [NotificationID], of recipient: UserName, at time: Timestamp) async throws {
+    package func markRead(_ ids: [NotificationID], of recipient: UserName, at time: Timestamp) async throws {
         if ids.isEmpty { return }
         let unread = try await states(ids, recipient: recipient).filter { $0.value.isUnread(at: time) }
         if unread.isEmpty { return }
@@ -22,7 +22,7 @@ extension PayloadReader where Self: Inbox {
     /// If there is no such notification, or if it belongs to another user or is before its `NotBefore`, nothing
     /// changes. One that is expired or revoked still marks a place. The work is done in short steps, so a caller that
     /// fails may have marked a part; repeating the call does the rest.
-    public func markRead(through last: NotificationID, of recipient: UserName, at time: Timestamp) async throws {
+    package func markRead(through last: NotificationID, of recipient: UserName, at time: Timestamp) async throws {
         let state = try await states([last], recipient: recipient)[last]
         guard let state, state.access(at: time) != .absent else { return }
         var after: NotificationID?
@@ -38,9 +38,9 @@ extension PayloadReader where Self: Inbox {
 }
 
 /// How many notifications are marked as read at a time.
-public enum ReadMarkPolicy {
+package enum ReadMarkPolicy {
     /// The maximum number of one request that names them.
-    public static let maxIDs = 1000
+    package static let maxIDs = 1000
     /// The maximum number of one step of ``PayloadReader/markRead(through:of:at:)``.
-    public static let step = 500
+    package static let step = 500
 }

@@ -1,5 +1,5 @@
 /// Measures all queues of the broker, for an operator.
-public protocol QueueReadings: Sendable {
+package protocol QueueReadings: Sendable {
     /// The queues in the order in which a message passes them.
     ///
     /// - Throws: an error whose description names no credential, if the broker cannot be asked.
@@ -7,9 +7,9 @@ public protocol QueueReadings: Sendable {
 }
 
 /// One queue of the broker.
-public struct QueueReading: Sendable, Hashable {
+package struct QueueReading: Sendable, Hashable {
     /// The purpose of a queue.
-    public enum Purpose: String, Sendable, CaseIterable {
+    package enum Purpose: String, Sendable, CaseIterable {
         /// Dispatchers consume it.
         case dispatch
         /// Messages wait in it for their next attempt.
@@ -19,18 +19,18 @@ public struct QueueReading: Sendable, Hashable {
     }
 
     /// The name in the broker.
-    public var name: String
+    package var name: String
     /// The purpose.
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// The number of messages that are ready; `nil` if the broker does not tell.
-    public var messages: Int?
+    package var messages: Int?
     /// The number of consumers; `nil` if the broker does not tell.
-    public var consumers: Int?
+    package var consumers: Int?
     /// Why the broker does not tell, for an operator.
-    public var problem: String?
+    package var problem: String?
 
     /// Makes a reading.
-    public init(name: String, purpose: Purpose, messages: Int? = nil, consumers: Int? = nil, problem: String? = nil) {
+    package init(name: String, purpose: Purpose, messages: Int? = nil, consumers: Int? = nil, problem: String? = nil) {
         self.name = name
         self.purpose = purpose
         self.messages = messages

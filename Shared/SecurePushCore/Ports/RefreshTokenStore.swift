@@ -2,36 +2,36 @@
 ///
 /// Each refresh replaces the token. Only the newest one and the one before it are stored, as hashes. Any other token of
 /// the family has been used before.
-public struct RefreshFamily: Sendable, Hashable {
+package struct RefreshFamily: Sendable, Hashable {
     /// Random bytes, which each token of the family contains.
-    public var id: [UInt8]
+    package var id: [UInt8]
     /// The user who logged in.
-    public var owner: UserName
+    package var owner: UserName
     /// The user's entry in the file of users at the log-in, as a fingerprint. A change of the password changes it.
-    public var userEntry: String
+    package var userEntry: String
     /// SHA-256 of the newest token's secret.
-    public var tokenHash: [UInt8]
+    package var tokenHash: [UInt8]
     /// When the newest token expires.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// The token that the newest one has replaced; `nil` before the first refresh.
-    public var replaced: ReplacedToken?
+    package var replaced: ReplacedToken?
 
     /// A token that was used.
-    public struct ReplacedToken: Sendable, Hashable {
+    package struct ReplacedToken: Sendable, Hashable {
         /// SHA-256 of its secret.
-        public var hash: [UInt8]
+        package var hash: [UInt8]
         /// When it was used first.
-        public var usedAt: Timestamp
+        package var usedAt: Timestamp
 
         /// Makes a value.
-        public init(hash: [UInt8], usedAt: Timestamp) {
+        package init(hash: [UInt8], usedAt: Timestamp) {
             self.hash = hash
             self.usedAt = usedAt
         }
     }
 
     /// Makes a family of one token.
-    public init(id: [UInt8], owner: UserName, userEntry: String, tokenHash: [UInt8], expiresAt: Timestamp) {
+    package init(id: [UInt8], owner: UserName, userEntry: String, tokenHash: [UInt8], expiresAt: Timestamp) {
         self.id = id
         self.owner = owner
         self.userEntry = userEntry
@@ -40,11 +40,11 @@ public struct RefreshFamily: Sendable, Hashable {
     }
 
     /// The maximum number of families per user. One more log-in removes the family that expires first.
-    public static let maxPerUser = 100
+    package static let maxPerUser = 100
 }
 
 /// Stores the families of refresh tokens.
-public protocol RefreshTokenStore: Sendable {
+package protocol RefreshTokenStore: Sendable {
     /// Stores a new family. If the user has ``RefreshFamily/maxPerUser`` of them, those that expire first are removed.
     func add(_ family: RefreshFamily) async throws
 

@@ -1,5 +1,5 @@
 /// Destroys data that has expired, in batches short enough to run beside live traffic.
-public protocol Retention: Sendable {
+package protocol Retention: Sendable {
     /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
     /// the same time; rows locked by another process are skipped.
     /// A row that the database refuses to change keeps no others, see ``PurgeReport/refusal``.
@@ -10,29 +10,29 @@ public protocol Retention: Sendable {
 }
 
 /// How long data is kept after it has expired.
-public enum RetentionPolicy {
+package enum RetentionPolicy {
     /// How long the row of a notification is kept after its expiry, so that its owner gets 410 and its sender a status.
-    public static let tombstone = Duration.seconds(30 * 86400)
+    package static let tombstone = Duration.seconds(30 * 86400)
 }
 
 /// The result of one batch of purging.
-public struct PurgeReport: Sendable, Equatable {
+package struct PurgeReport: Sendable, Equatable {
     /// The number of payloads whose ciphertext was destroyed.
-    public var payloads: Int
+    package var payloads: Int
     /// The number of notifications whose rows were removed.
-    public var notifications: Int
+    package var notifications: Int
     /// The number of idempotency keys that were removed.
-    public var keys: Int
+    package var keys: Int
     /// Why rows were left that are due: the database refused to change them.
-    public var refusal: StorageError?
+    package var refusal: StorageError?
 
     /// Makes a report.
-    public init(payloads: Int = 0, notifications: Int = 0, keys: Int = 0) {
+    package init(payloads: Int = 0, notifications: Int = 0, keys: Int = 0) {
         self.payloads = payloads
         self.notifications = notifications
         self.keys = keys
     }
 
     /// The largest of the three. If it is the limit, there may be more.
-    public var largest: Int { max(payloads, notifications, keys) }
+    package var largest: Int { max(payloads, notifications, keys) }
 }

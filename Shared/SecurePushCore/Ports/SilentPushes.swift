@@ -2,7 +2,7 @@
 ///
 /// A push is recorded before it is sent. If a dispatcher dies then, the push may have been sent, so the recipient's
 /// next one waits for the interval, and so does the notification itself. Nothing is lost: it stays owed.
-public protocol SilentPushes: Sendable {
+package protocol SilentPushes: Sendable {
     /// Asks for silent pushes, and records those that are granted; see ``SilentPushState/admitting(_:interval:now:)``.
     ///
     /// - Parameter requests: at most one for each recipient and platform.
@@ -18,34 +18,34 @@ public protocol SilentPushes: Sendable {
 }
 
 /// The key of a state: a recipient and a platform.
-public struct SilentPushKey: Sendable, Hashable {
+package struct SilentPushKey: Sendable, Hashable {
     /// The user whose devices are woken.
-    public var recipient: UserName
+    package var recipient: UserName
     /// The platform of the devices.
-    public var platform: Platform
+    package var platform: Platform
 
     /// Makes a key.
-    public init(recipient: UserName, platform: Platform) {
+    package init(recipient: UserName, platform: Platform) {
         self.recipient = recipient
         self.platform = platform
     }
 }
 
 /// A notification that needs a silent push.
-public struct SilentPushRequest: Sendable, Hashable {
+package struct SilentPushRequest: Sendable, Hashable {
     /// The recipient and the platform.
-    public var key: SilentPushKey
+    package var key: SilentPushKey
     /// The notification that the push would name.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The recipient's number of pushes when the notification began to wait (``Delivery/silentSequence``); `nil` if it
     /// has not waited.
-    public var sequence: Int64?
+    package var sequence: Int64?
     /// Whether the push is a reminder. A waiting notification never counts as covered by a reminder, because the
     /// delivery that a reminder names was sent before.
-    public var isReminder: Bool
+    package var isReminder: Bool
 
     /// Makes a request.
-    public init(key: SilentPushKey, id: NotificationID, sequence: Int64? = nil, isReminder: Bool = false) {
+    package init(key: SilentPushKey, id: NotificationID, sequence: Int64? = nil, isReminder: Bool = false) {
         self.key = key
         self.id = id
         self.sequence = sequence
@@ -54,7 +54,7 @@ public struct SilentPushRequest: Sendable, Hashable {
 }
 
 /// The answer to a request.
-public enum SilentPushAdmission: Sendable, Hashable {
+package enum SilentPushAdmission: Sendable, Hashable {
     /// Send it. If the hub has certainly not accepted it, release the grant.
     case granted(SilentPushGrant)
     /// Do not send it now. The state tells when the next push may be sent.
@@ -62,47 +62,47 @@ public enum SilentPushAdmission: Sendable, Hashable {
 }
 
 /// A push that may be sent.
-public struct SilentPushGrant: Sendable, Hashable {
+package struct SilentPushGrant: Sendable, Hashable {
     /// The recipient and the platform.
-    public var key: SilentPushKey
+    package var key: SilentPushKey
     /// Its number, from 1.
-    public var sequence: Int64
+    package var sequence: Int64
 
     /// Makes a grant.
-    public init(key: SilentPushKey, sequence: Int64) {
+    package init(key: SilentPushKey, sequence: Int64) {
         self.key = key
         self.sequence = sequence
     }
 }
 
 /// A grant that was not used.
-public struct SilentPushRelease: Sendable, Hashable {
+package struct SilentPushRelease: Sendable, Hashable {
     /// The grant.
-    public var grant: SilentPushGrant
+    package var grant: SilentPushGrant
     /// Whether the notification is tried again. Other notifications of the recipient then wait for it, at most
     /// ``SilentPushState/gracePeriod``.
-    public var isOwed: Bool
+    package var isOwed: Bool
 
     /// Makes a release.
-    public init(_ grant: SilentPushGrant, isOwed: Bool) {
+    package init(_ grant: SilentPushGrant, isOwed: Bool) {
         self.grant = grant
         self.isOwed = isOwed
     }
 }
 
 /// The silent pushes of one recipient on one platform.
-public struct SilentPushState: Sendable, Hashable {
+package struct SilentPushState: Sendable, Hashable {
     /// The number of pushes that were granted.
-    public var sequence: Int64
+    package var sequence: Int64
     /// When the last one was granted.
-    public var pushedAt: Timestamp
+    package var pushedAt: Timestamp
     /// The notification that it named; `nil` after it was released, and for a reminder.
-    public var pushedID: NotificationID?
+    package var pushedID: NotificationID?
     /// The newest notification that waits for the next push.
-    public var waitingID: NotificationID?
+    package var waitingID: NotificationID?
 
     /// Makes a state.
-    public init(sequence: Int64, pushedAt: Timestamp, pushedID: NotificationID?, waitingID: NotificationID? = nil) {
+    package init(sequence: Int64, pushedAt: Timestamp, pushedID: NotificationID?, waitingID: NotificationID? = nil) {
         self.sequence = sequence
         self.pushedAt = pushedAt
         self.pushedID = pushedID
@@ -111,21 +111,21 @@ public struct SilentPushState: Sendable, Hashable {
 
     /// How long others wait for the newest waiting notification once the next push may be sent. That notification may
     /// have been revoked, or another dispatcher may have it.
-    public static let gracePeriod = Duration.seconds(10)
+    package static let gracePeriod = Duration.seconds(10)
 
     /// The state after the first push of a recipient on a platform.
-    public static func first(_ request: SilentPushRequest, now: Timestamp) -> SilentPushState {
+    package static func first(_ request: SilentPushRequest, now: Timestamp) -> SilentPushState {
         SilentPushState(sequence: 1, pushedAt: now, pushedID: request.isReminder ? nil : request.id)
     }
 
     /// When the next push may be sent. A time in the future, from a clock that was ahead, counts as `now`.
-    public func next(interval: Duration, now: Timestamp) -> Timestamp { min(pushedAt, now) + interval }
+    package func next(interval: Duration, now: Timestamp) -> Timestamp { min(pushedAt, now) + interval }
 
     /// Whether the last push covers a notification: it was granted after the notification had begun to wait, and names
     /// a newer one. The device fetches its inbox when it is woken, so it finds both.
     ///
     /// - Parameter sequence: ``SilentPushRequest/sequence``.
-    public func covers(_ id: NotificationID, waitingSince sequence: Int64?) -> Bool {
+    package func covers(_ id: NotificationID, waitingSince sequence: Int64?) -> Bool {
         guard let sequence, let pushedID else { return false }
         return sequence < self.sequence && id < pushedID
     }
@@ -136,7 +136,7 @@ public struct SilentPushState: Sendable, Hashable {
     /// sent first, because the push has to name the newest.
     ///
     /// - Returns: the answer, and the state after it. The state of a refusal is the one before.
-    public func admitting(
+    package func admitting(
         _ request: SilentPushRequest, interval: Duration, now: Timestamp
     ) -> (admission: SilentPushAdmission, state: SilentPushState) {
         if covers(request.id, waitingSince: request.sequence) { return (.refused(self), self) }
@@ -156,7 +156,7 @@ public struct SilentPushState: Sendable, Hashable {
     /// The state after a release: the next push may be sent at once.
     ///
     /// - Returns: `nil` if the grant is not the newest.
-    public func releasing(_ release: SilentPushRelease, interval: Duration, now: Timestamp) -> SilentPushState? {
+    package func releasing(_ release: SilentPushRelease, interval: Duration, now: Timestamp) -> SilentPushState? {
         guard release.grant.sequence == sequence else { return nil }
         var state = self
         state.pushedAt = now - interval

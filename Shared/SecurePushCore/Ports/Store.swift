@@ -1,5 +1,5 @@
 /// Everything that a store does. Each service depends only on the ports that it needs.
-public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
+package protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications, Outbox, DispatchStore,
     PayloadReader, Inbox, RegistrationStore, InstallationStore, DeviceLeases, RegisteredPlatforms, Retention,
     DeadLetterStore, PayloadKeyUse, SilentPushes, FollowUpOutbox, FollowUpStore, DeviceLife, RefreshTokenStore,
     EncryptionKeyStore, AllNotifications, OutcomeStore, DevicePlaces
@@ -11,7 +11,7 @@ public protocol Store: NotificationWriter, IdempotentWriter, SenderNotifications
 }
 
 /// Stores accepted notifications.
-public protocol NotificationWriter: Sendable {
+package protocol NotificationWriter: Sendable {
     /// Makes notifications durable together with their outbox entries. All of them or none are stored, in one
     /// transaction, which other callers may share (group commit). Returns after the transaction is on disk.
     ///
@@ -27,7 +27,7 @@ public protocol NotificationWriter: Sendable {
 }
 
 /// Stores accepted notifications at most once per `Idempotency-Key`.
-public protocol IdempotentWriter: Sendable {
+package protocol IdempotentWriter: Sendable {
     /// Makes notifications durable like ``NotificationWriter/append(_:)``, and in the same transaction the key with the
     /// answer to repeat. If the key exists and has not expired at `now`, nothing is stored.
     ///
@@ -45,7 +45,7 @@ public protocol IdempotentWriter: Sendable {
 }
 
 /// The notifications as the devices of their recipients read them.
-public protocol PayloadReader: Sendable {
+package protocol PayloadReader: Sendable {
     /// The notification with this ID, if it belongs to this user.
     ///
     /// - Returns: `nil` both for an unknown ID and for another user's notification. The owner is part of the query, so
@@ -93,7 +93,7 @@ public protocol PayloadReader: Sendable {
 }
 
 /// The list of a user's notifications, for devices that missed a push.
-public protocol Inbox: Sendable {
+package protocol Inbox: Sendable {
     /// A user's notifications that can be read at `now`, oldest first, without payloads. Marks none of them as read.
     ///
     /// Notifications that are expired or revoked are left out, and those whose `NotBefore` is in the future.
@@ -110,18 +110,18 @@ public protocol Inbox: Sendable {
 }
 
 /// A page of a user's inbox.
-public struct InboxPage: Sendable, Hashable {
+package struct InboxPage: Sendable, Hashable {
     /// One notification.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// Its ID.
-        public var id: NotificationID
+        package var id: NotificationID
         /// When it was accepted.
-        public var createdAt: Timestamp
+        package var createdAt: Timestamp
         /// Whether a device has read it.
-        public var isRead: Bool
+        package var isRead: Bool
 
         /// Makes an entry.
-        public init(id: NotificationID, createdAt: Timestamp, isRead: Bool) {
+        package init(id: NotificationID, createdAt: Timestamp, isRead: Bool) {
             self.id = id
             self.createdAt = createdAt
             self.isRead = isRead
@@ -129,18 +129,18 @@ public struct InboxPage: Sendable, Hashable {
     }
 
     /// The notifications of this page.
-    public var entries: [Entry]
+    package var entries: [Entry]
     /// The number of the user's unread notifications, on this page and on all others, among the user's newest
     /// ``maxUnreadScan``.
-    public var unread: Int
+    package var unread: Int
     /// How many of a user's notifications are examined to count the unread ones: this bounds the time. Expired ones
     /// that are not removed yet are among them, so the count is exact unless a user gets more than a hundred per day.
-    public static let maxUnreadScan = 10_000
+    package static let maxUnreadScan = 10_000
     /// The ID of the last entry if there are more; `nil` on the last page.
-    public var next: NotificationID?
+    package var next: NotificationID?
 
     /// Makes a page.
-    public init(entries: [Entry], unread: Int, next: NotificationID?) {
+    package init(entries: [Entry], unread: Int, next: NotificationID?) {
         self.entries = entries
         self.unread = unread
         self.next = next
@@ -149,7 +149,7 @@ public struct InboxPage: Sendable, Hashable {
 
 /// The notifications as their sender sees them. Every query is restricted to one sender, so another sender's
 /// notification looks like one that does not exist.
-public protocol SenderNotifications: Sendable {
+package protocol SenderNotifications: Sendable {
     /// The record of a notification; `nil` if the sender has no such notification.
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord?
 
@@ -172,7 +172,7 @@ public protocol SenderNotifications: Sendable {
 }
 
 /// Tells whether a payload key can be removed from the key ring.
-public protocol PayloadKeyUse: Sendable {
+package protocol PayloadKeyUse: Sendable {
     /// The number of payloads that can still be read at `now` and are sealed with the key of this ID, counted up to
     /// `limit`.
     ///

@@ -2,9 +2,9 @@
 ///
 /// Foundation's decoder ignores bits that the last digit has beyond the last byte. A token with such a digit changed
 /// would be a different text with the same signature.
-public enum Base64 {
+package enum Base64 {
     /// The digits and the padding of a text.
-    public enum Alphabet: Sendable {
+    package enum Alphabet: Sendable {
         /// `+` and `/`, padded with `=`.
         case standard
         /// `+` and `/`, without padding: the form of password hashes (PHC string format).
@@ -16,7 +16,7 @@ public enum Base64 {
     /// Decodes a text.
     ///
     /// - Returns: `nil` unless the text is exactly what ``encode(_:_:)`` makes of the value.
-    public static func decode(_ text: some StringProtocol, _ alphabet: Alphabet) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol, _ alphabet: Alphabet) -> [UInt8]? {
         var digits = [UInt8](text.utf8)
         if alphabet == .standard {
             guard digits.count % 4 == 0 else { return nil }
@@ -40,7 +40,7 @@ public enum Base64 {
     }
 
     /// Encodes bytes.
-    public static func encode(_ bytes: some Sequence<UInt8>, _ alphabet: Alphabet) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>, _ alphabet: Alphabet) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity((bytes.underestimatedCount + 2) / 3 * 4)
         var bits: UInt32 = 0

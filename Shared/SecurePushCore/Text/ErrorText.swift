@@ -2,10 +2,10 @@
 ///
 /// Errors of libraries repeat what they were given: a header's value, a URL with its password, a line of a key file. So
 /// their text is shown only where it is known to hold no value; all others are named by their type.
-public enum ErrorText {
+package enum ErrorText {
     /// The description of an error of SecurePush, whose texts hold no secrets, and of a few of libraries; of any other
     /// the name of its type.
-    public static func describe(_ error: any Error) -> String {
+    package static func describe(_ error: any Error) -> String {
         if error is CancellationError { return "it was cancelled" }
         let type = String(reflecting: type(of: error))
         let module = type.utf8.prefix { $0 != UInt8(ascii: ".") }

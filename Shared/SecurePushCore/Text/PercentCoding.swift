@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986, section 2.1) of text as UTF-8.
-public enum PercentCoding {
+package enum PercentCoding {
     /// The case of the two hex digits of an escape.
-    public enum HexCase: Sendable {
+    package enum HexCase: Sendable {
         /// `%2F`, as RFC 3986 recommends.
         case upper
         /// `%2f`.
@@ -14,7 +14,7 @@ public enum PercentCoding {
     ///   - kept: the bytes that stay as they are. The default is right for one segment of a path, and for a name or
     ///     value of a query.
     ///   - hexCase: the case of the digits that are written.
-    public static func encode(
+    package static func encode(
         _ text: some StringProtocol, keeping kept: ByteSet = .unreserved, hexCase: HexCase = .upper
     ) -> String {
         if kept.containsAll(text) { return String(text) }
@@ -38,7 +38,7 @@ public enum PercentCoding {
     ///   - bytes: the encoded text, for example `text.utf8`.
     ///   - plusIsBlank: whether `+` stands for a blank (`application/x-www-form-urlencoded`).
     /// - Returns: `nil` if an escape is incomplete, or if the bytes are not UTF-8.
-    public static func decode(_ bytes: some Sequence<UInt8>, plusIsBlank: Bool = false) -> String? {
+    package static func decode(_ bytes: some Sequence<UInt8>, plusIsBlank: Bool = false) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.underestimatedCount)
         var rest = bytes.makeIterator()
@@ -57,14 +57,14 @@ public enum PercentCoding {
     }
 
     /// Decodes strictly, see ``decode(_:plusIsBlank:)``.
-    public static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String? {
+    package static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String? {
         decode(text.utf8, plusIsBlank: plusIsBlank)
     }
 
     /// Decodes any text, as Azure does: a malformed escape stays as it is, and bytes that are not UTF-8 are replaced.
     ///
     /// - Parameter plusIsBlank: whether `+` stands for a blank (`application/x-www-form-urlencoded`).
-    public static func decodeLeniently(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+    package static func decodeLeniently(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -86,7 +86,7 @@ public enum PercentCoding {
 
     /// Whether a text is the result of ``encode(_:keeping:hexCase:)``: unreserved characters, complete escapes, and at
     /// least one of these.
-    public static func isEncoded(_ text: some StringProtocol) -> Bool {
+    package static func isEncoded(_ text: some StringProtocol) -> Bool {
         var escapes = 0
         var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
@@ -109,21 +109,21 @@ public enum PercentCoding {
 /// A set of ASCII bytes, such as the characters that may stand in a URL as they are.
 ///
 /// The tests of a byte are inlinable, because they run for every byte of a request.
-@frozen public struct ByteSet: Sendable, Hashable {
+@frozen package struct ByteSet: Sendable, Hashable {
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: UInt64 = 0
 
     /// A set of the bytes of a text.
     ///
     /// - Precondition: the text is ASCII.
-    public init(_ characters: String) {
+    package init(_ characters: String) {
         for byte in characters.utf8 { insert(byte) }
     }
 
     /// A set of the bytes in a range.
     ///
     /// - Precondition: all of them are ASCII.
-    public init(_ range: ClosedRange<UInt8>) {
+    package init(_ range: ClosedRange<UInt8>) {
         for byte in range { insert(byte) }
     }
 
@@ -133,18 +133,18 @@ public enum PercentCoding {
     }
 
     /// Whether a byte is in the set; bytes from 0x80 on never are.
-    @inlinable public func contains(_ byte: UInt8) -> Bool {
+    @inlinable package func contains(_ byte: UInt8) -> Bool {
         (byte < 64 ? low >> UInt64(byte) : byte < 0x80 ? high >> UInt64(byte - 64) : 0) & 1 == 1
     }
 
     /// Whether all bytes of a text are in the set.
-    @inlinable public func containsAll(_ text: some StringProtocol) -> Bool { containsAll(text.utf8) }
+    @inlinable package func containsAll(_ text: some StringProtocol) -> Bool { containsAll(text.utf8) }
 
     /// Whether all bytes are in the set.
-    @inlinable public func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { contains($0) } }
+    @inlinable package func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { contains($0) } }
 
     /// The bytes that are in one of two sets or in both.
-    public func union(_ other: ByteSet) -> ByteSet {
+    package func union(_ other: ByteSet) -> ByteSet {
         var union = self
         union.low |= other.low
         union.high |= other.high
@@ -152,7 +152,7 @@ public enum PercentCoding {
     }
 
     /// The bytes of this set that are not in another.
-    public func subtracting(_ other: ByteSet) -> ByteSet {
+    package func subtracting(_ other: ByteSet) -> ByteSet {
         var difference = self
         difference.low &= ~other.low
         difference.high &= ~other.high
@@ -162,22 +162,22 @@ public enum PercentCoding {
 
 extension ByteSet {
     /// `0-9`.
-    public static let digits = ByteSet("0123456789")
+    package static let digits = ByteSet("0123456789")
     /// `0-9 a-f`.
-    public static let lowerHexDigits = ByteSet("0123456789abcdef")
+    package static let lowerHexDigits = ByteSet("0123456789abcdef")
     /// `0-9 a-f A-F`.
-    public static let hexDigits = ByteSet("0123456789abcdefABCDEF")
+    package static let hexDigits = ByteSet("0123456789abcdefABCDEF")
     /// `a-z A-Z 0-9`.
-    public static let alphanumerics = digits.union(ByteSet(0x41...0x5A)).union(ByteSet(0x61...0x7A))
+    package static let alphanumerics = digits.union(ByteSet(0x41...0x5A)).union(ByteSet(0x61...0x7A))
     /// The characters that never need to be encoded in a URL: `a-z A-Z 0-9 - . _ ~` (RFC 3986, section 2.3).
-    public static let unreserved = alphanumerics.union(ByteSet("-._~"))
+    package static let unreserved = alphanumerics.union(ByteSet("-._~"))
     /// Visible ASCII without the blank, `!` to `~`.
-    public static let visible = ByteSet(0x21...0x7E)
+    package static let visible = ByteSet(0x21...0x7E)
 }
 
 extension Sequence<UInt8> {
     /// The bytes as lower-case hex digits.
-    public var hex: String {
+    package var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)
         for byte in self {

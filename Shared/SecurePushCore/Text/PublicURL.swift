@@ -1,12 +1,12 @@
 /// The part of a URL that may be shown: scheme, host and port. Passwords, signatures and tokens stand in the others.
-public enum PublicURL {
+package enum PublicURL {
     private static let hidden = "(hidden)"
 
     /// Scheme, host and port of a URL, or of several URLs that are separated by commas; a URL may name several hosts.
     ///
     /// A password can hold an `@` that is not encoded, so the host begins after the last one. If it is not certain
     /// where the host begins, nothing but the scheme is shown; a text that is no URL is hidden.
-    public static func describe(_ text: some StringProtocol) -> String {
+    package static func describe(_ text: some StringProtocol) -> String {
         split(Array(text.utf8)).map { describe($0) }.joined(separator: ",")
     }
 

@@ -8,62 +8,62 @@ import Foundation
 ///
 /// On the wire it is RFC 3339 with milliseconds and `Z`. It is a type of our own because a date formatter costs more
 /// than the rest of a request, and because every store keeps exactly this number.
-public struct Timestamp: Hashable, Sendable {
+package struct Timestamp: Hashable, Sendable {
     /// Milliseconds since the Unix epoch.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
 
     /// The time at a number of milliseconds since the Unix epoch.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
     /// The wall clock.
-    public static var now: Timestamp {
+    package static var now: Timestamp {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }
 
     /// Whole seconds since the Unix epoch, rounded down.
-    public var seconds: Int64 { milliseconds.floored(by: 1000).quotient }
+    package var seconds: Int64 { milliseconds.floored(by: 1000).quotient }
 
     /// Midnight in UTC, at this time or before it.
-    public var startOfDay: Timestamp {
+    package var startOfDay: Timestamp {
         Timestamp(milliseconds: milliseconds.subtractingClamped(milliseconds.floored(by: 86_400_000).remainder))
     }
 
     /// The years 1970 to 9999 in UTC. They are what a time from outside may be: RFC 3339 has four digits for the year.
-    public static let supported = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
+    package static let supported = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 
     /// The sum, or the latest or earliest time if the sum does not fit into 64 bits.
-    public static func + (time: Timestamp, duration: Duration) -> Timestamp {
+    package static func + (time: Timestamp, duration: Duration) -> Timestamp {
         Timestamp(milliseconds: time.milliseconds.addingClamped(duration.milliseconds))
     }
 
     /// The difference, or the latest or earliest time if the difference does not fit into 64 bits.
-    public static func - (time: Timestamp, duration: Duration) -> Timestamp {
+    package static func - (time: Timestamp, duration: Duration) -> Timestamp {
         Timestamp(milliseconds: time.milliseconds.subtractingClamped(duration.milliseconds))
     }
 
     /// The time between two times, or the longest duration if it does not fit into 64 bits of milliseconds.
-    public static func - (later: Timestamp, earlier: Timestamp) -> Duration {
+    package static func - (later: Timestamp, earlier: Timestamp) -> Duration {
         .milliseconds(later.milliseconds.subtractingClamped(earlier.milliseconds))
     }
 }
 
 extension Timestamp: Comparable {
-    public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
+    package static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
 }
 
 // MARK: Writing
 
 extension Timestamp: CustomStringConvertible {
     /// RFC 3339 in UTC with milliseconds: `2026-11-21T08:30:00.000Z`.
-    public var description: String { rfc3339(hasMilliseconds: true) }
+    package var description: String { rfc3339(hasMilliseconds: true) }
 
     /// RFC 3339 in UTC with whole seconds: `2026-11-21T08:30:00Z`.
-    public var rfc3339Seconds: String { rfc3339(hasMilliseconds: false) }
+    package var rfc3339Seconds: String { rfc3339(hasMilliseconds: false) }
 
     /// The digits of the date and the time of day in UTC: `20261121083000`.
-    public var compact: String {
+    package var compact: String {
         String(unsafeUninitializedCapacity: 14) { buffer in
             let time = CivilTime(self)
             var text = FixedText(buffer)
@@ -74,7 +74,7 @@ extension Timestamp: CustomStringConvertible {
     }
 
     /// The date format of HTTP (IMF-fixdate, RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-    public var httpDate: String {
+    package var httpDate: String {
         String(unsafeUninitializedCapacity: 29) { buffer in
             let time = CivilTime(self)
             var text = FixedText(buffer)
@@ -154,7 +154,7 @@ extension Timestamp {
     /// Reads an RFC 3339 `date-time` with any offset. Fractions are cut to milliseconds.
     ///
     /// - Returns: `nil` for any other text, and if the year is not one of ``supported``, as written or in UTC.
-    public init?(rfc3339 text: String) {
+    package init?(rfc3339 text: String) {
         guard let time = Timestamp(dateTime: text, needsZone: true), Timestamp.supported.contains(time) else {
             return nil
         }
@@ -165,7 +165,7 @@ extension Timestamp {
     /// its offset may have no colon. Fractions are cut to milliseconds.
     ///
     /// - Returns: `nil` for any other text. The year may be any with four digits; compare with ``supported``.
-    public init?(iso8601 text: String) { self.init(dateTime: text, needsZone: false) }
+    package init?(iso8601 text: String) { self.init(dateTime: text, needsZone: false) }
 
     private init?(dateTime text: String, needsZone: Bool) {
         var scanner = DateTimeScanner(text.utf8[...])
@@ -185,7 +185,7 @@ extension Timestamp {
     /// checked.
     ///
     /// - Returns: `nil` for any other text, and outside ``supported``.
-    public init?(httpDate text: String) {
+    package init?(httpDate text: String) {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", parts[1].utf8.count == 2,
             let month = CivilTime.months.firstIndex(where: { "\($0)" == parts[2] })
@@ -250,24 +250,24 @@ private struct DateTimeScanner {
 // MARK: The calendar
 
 /// A time in UTC by the proleptic Gregorian calendar: the one calendar of the project.
-public struct CivilTime: Sendable, Hashable {
+package struct CivilTime: Sendable, Hashable {
     /// The year.
-    public var year: Int64
+    package var year: Int64
     /// From 1.
-    public var month: Int64
+    package var month: Int64
     /// From 1.
-    public var day: Int64
+    package var day: Int64
     /// 0 to 23.
-    public var hour: Int64
+    package var hour: Int64
     /// 0 to 59.
-    public var minute: Int64
+    package var minute: Int64
     /// 0 to 59; 60, a leap second, is read as the first second of the next minute.
-    public var second: Int64
+    package var second: Int64
     /// 0 to 999.
-    public var millisecond: Int64
+    package var millisecond: Int64
 
     /// Makes a time of its fields, which are not checked.
-    public init(
+    package init(
         year: Int64, month: Int64, day: Int64, hour: Int64 = 0, minute: Int64 = 0, second: Int64 = 0,
         millisecond: Int64 = 0
     ) {
@@ -277,7 +277,7 @@ public struct CivilTime: Sendable, Hashable {
 
     /// The fields of a time, by Howard Hinnant's `civil_from_days`: eras of 400 years that begin in March, so that the
     /// leap day is the last one of a year.
-    public init(_ time: Timestamp) {
+    package init(_ time: Timestamp) {
         let (seconds, millisecond) = time.milliseconds.floored(by: 1000)
         let (days, secondOfDay) = seconds.floored(by: 86_400)
         let (era, dayOfEra) = (days + 719_468).floored(by: 146_097)
@@ -324,7 +324,7 @@ public struct CivilTime: Sendable, Hashable {
 extension Timestamp {
     /// The time of a date and a time of day in UTC; `nil` if there is no such day or time, and outside of the years 0
     /// to 9999.
-    public init?(_ time: CivilTime) {
+    package init?(_ time: CivilTime) {
         guard time.isValid else { return nil }
         let seconds = time.daysSinceEpoch * 86_400 + time.hour * 3600 + time.minute * 60 + time.second
         self.init(milliseconds: seconds * 1000 + time.millisecond)
@@ -335,7 +335,7 @@ extension Timestamp {
 
 extension Duration {
     /// Whole milliseconds, rounded towards zero; the nearest number if it does not fit into 64 bits.
-    public var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let (seconds, isTooMuch) = components.seconds.multipliedReportingOverflow(by: 1000)
         if isTooMuch { return components.seconds < 0 ? .min : .max }
         return seconds.addingClamped(components.attoseconds / 1_000_000_000_000_000)
@@ -345,7 +345,7 @@ extension Duration {
     ///
     /// - Returns: how long to wait from `now`: not negative, and at most a day, the longest wait that makes sense for a
     ///   retry. `nil` for any other text.
-    public init?(retryAfter text: String, now: Timestamp) {
+    package init?(retryAfter text: String, now: Timestamp) {
         let longest: Int64 = 86_400
         if !text.isEmpty, ByteSet.digits.containsAll(text) {
             self = .seconds(min(Int64(text) ?? longest, longest))
@@ -359,13 +359,13 @@ extension Duration {
 
 extension Int64 {
     /// The sum, or the nearest number if it does not fit.
-    public func addingClamped(_ other: Int64) -> Int64 {
+    package func addingClamped(_ other: Int64) -> Int64 {
         let (sum, isTooMuch) = addingReportingOverflow(other)
         return isTooMuch ? (other < 0 ? .min : .max) : sum
     }
 
     /// The difference, or the nearest number if it does not fit.
-    public func subtractingClamped(_ other: Int64) -> Int64 {
+    package func subtractingClamped(_ other: Int64) -> Int64 {
         let (difference, isTooMuch) = subtractingReportingOverflow(other)
         return isTooMuch ? (other > 0 ? .min : .max) : difference
     }

@@ -1,4 +1,4 @@
-public import Tracing
+package import Tracing
 
 extension InstrumentationContext {
     private enum TraceKey: InstrumentationContextKey {
@@ -6,7 +6,7 @@ extension InstrumentationContext {
     }
 
     /// The IDs of the span that further spans are below.
-    public var trace: TraceContext? {
+    package var trace: TraceContext? {
         get { self[TraceKey.self] }
         set { self[TraceKey.self] = newValue }
     }
@@ -14,7 +14,7 @@ extension InstrumentationContext {
     /// A context below a span of another process.
     ///
     /// - Parameter traceparent: begins a new trace if it is missing or not valid.
-    public init(traceparent: String?) {
+    package init(traceparent: String?) {
         self = .topLevel
         trace = traceparent.flatMap { TraceContext(traceparent: $0) }
     }
@@ -22,12 +22,12 @@ extension InstrumentationContext {
 
 extension Tracing.Span {
     /// The IDs of this span, for messages and for stored rows; `nil` for a span of another tracer.
-    public var trace: TraceContext? { context.trace }
+    package var trace: TraceContext? { context.trace }
 
     /// Marks the span as failed.
     ///
     /// - Parameter type: takes few values, and holds nothing of a request (OpenTelemetry's attribute `error.type`).
-    public func fail(_ type: String) {
+    package func fail(_ type: String) {
         updateAttributes { $0["error.type"] = type }
         setStatus(SpanStatus(code: .error))
     }
@@ -35,7 +35,7 @@ extension Tracing.Span {
 
 extension DefaultTracerClock.Timestamp {
     /// The time that was `duration` ago.
-    public static func before(_ duration: Duration) -> Self {
+    package static func before(_ duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let nanoseconds = overflow ? 0 : UInt64(clamping: whole + attoseconds / 1_000_000_000)

@@ -1,8 +1,8 @@
 import Synchronization
-public import Tracing
+package import Tracing
 
 /// A span of ``SpanTracer``. One that is not recorded only carries its context.
-public final class RecordedSpan: Tracing.Span {
+package final class RecordedSpan: Tracing.Span {
     private struct State {
         var name: String
         var attributes = SpanAttributes()
@@ -16,7 +16,7 @@ public final class RecordedSpan: Tracing.Span {
     private static let maxLinksAndEvents = 16
 
     /// The context, with ``TraceContext`` of this span.
-    public let context: InstrumentationContext
+    package let context: InstrumentationContext
     private let kind: SpanKind
     private let trace: TraceContext
     private let parent: TraceContext?
@@ -39,31 +39,31 @@ public final class RecordedSpan: Tracing.Span {
     }
 
     /// Whether it is handed over when it ends.
-    public let isRecording: Bool
+    package let isRecording: Bool
 
     /// The name.
-    public var operationName: String {
+    package var operationName: String {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
 
     /// The attributes.
-    public var attributes: SpanAttributes {
+    package var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set { if isRecording { state.withLock { $0.attributes = newValue } } }
     }
 
     /// Sets the status.
-    public func setStatus(_ status: SpanStatus) { state.withLock { $0.status = status } }
+    package func setStatus(_ status: SpanStatus) { state.withLock { $0.status = status } }
 
     /// Adds an event, up to 16.
-    public func addEvent(_ event: SpanEvent) {
+    package func addEvent(_ event: SpanEvent) {
         guard isRecording else { return }
         state.withLock { if $0.events.count < Self.maxLinksAndEvents { $0.events.append(event) } }
     }
 
     /// Adds the type of an error as an event. Its text is left out, because it could hold a part of a request.
-    public func recordError<Instant: TracerInstant>(
+    package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
         guard isRecording else { return }
@@ -73,13 +73,13 @@ public final class RecordedSpan: Tracing.Span {
     }
 
     /// Adds a link, up to 16. Only the linked span's IDs are kept.
-    public func addLink(_ link: SpanLink) {
+    package func addLink(_ link: SpanLink) {
         guard isRecording, let trace = link.context.trace else { return }
         state.withLock { if $0.links.count < Self.maxLinksAndEvents { $0.links.append(trace) } }
     }
 
     /// Ends the span, and hands it over if it is recorded. Only the first call has an effect.
-    public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+    package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard isRecording else { return }
         let end = instant().nanosecondsSinceEpoch
         let finished = state.withLock { state -> FinishedSpan? in
@@ -95,25 +95,25 @@ public final class RecordedSpan: Tracing.Span {
 }
 
 /// A span that has ended, for an exporter.
-public struct FinishedSpan: Sendable {
+package struct FinishedSpan: Sendable {
     /// The name, which takes few values.
-    public var name: String
+    package var name: String
     /// The role in the trace.
-    public var kind: SpanKind
+    package var kind: SpanKind
     /// The IDs of the trace and of the span.
-    public var trace: TraceContext
+    package var trace: TraceContext
     /// The ID of the parent; `nil` for the first span of a trace.
-    public var parentSpanID: String?
+    package var parentSpanID: String?
     /// Nanoseconds since the Unix epoch.
-    public var start: UInt64
+    package var start: UInt64
     /// Nanoseconds since the Unix epoch, not before ``start``.
-    public var end: UInt64
+    package var end: UInt64
     /// The attributes.
-    public var attributes: SpanAttributes
+    package var attributes: SpanAttributes
     /// The status; `nil` if it was not set.
-    public var status: SpanStatus?
+    package var status: SpanStatus?
     /// The linked spans.
-    public var links: [TraceContext]
+    package var links: [TraceContext]
     /// The events.
-    public var events: [SpanEvent]
+    package var events: [SpanEvent]
 }

@@ -1,22 +1,22 @@
-public import Tracing
+package import Tracing
 
 /// Makes spans, and hands those that are recorded to a function when they end: the tracer behind swift-distributed-
 /// tracing's API. It does no input or output.
 ///
 /// It is passed to the parts that make spans, and never bootstrapped as the process's tracer: a library that found it
 /// there would make spans with whole URLs, which can hold names and handles.
-public final class SpanTracer: Tracer {
+package final class SpanTracer: Tracer {
     private let sampler: SpanSampler
     private let receive: @Sendable (FinishedSpan) -> Void
 
     /// - Parameter receive: called once for each recorded span, on the thread that ended it. It must not block.
-    public init(sampler: SpanSampler, receive: @escaping @Sendable (FinishedSpan) -> Void) {
+    package init(sampler: SpanSampler, receive: @escaping @Sendable (FinishedSpan) -> Void) {
         self.sampler = sampler
         self.receive = receive
     }
 
     /// Starts a span below the one in `context`, or a new trace.
-    public func startSpan<Instant: TracerInstant>(
+    package func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> InstrumentationContext, ofKind kind: SpanKind,
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> RecordedSpan {
@@ -36,10 +36,10 @@ public final class SpanTracer: Tracer {
     }
 
     /// Spans are handed over as they end, so there is nothing to flush here.
-    public func forceFlush() {}
+    package func forceFlush() {}
 
     /// Reads `traceparent` (W3C Trace Context, section 3.2).
-    public func extract<Carrier, Extract: Extractor>(
+    package func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout InstrumentationContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
         guard let text = extractor.extract(key: "traceparent", from: carrier) else { return }
@@ -47,7 +47,7 @@ public final class SpanTracer: Tracer {
     }
 
     /// Writes `traceparent` (W3C Trace Context, section 3.2).
-    public func inject<Carrier, Inject: Injector>(
+    package func inject<Carrier, Inject: Injector>(
         _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
         guard let trace = context.trace else { return }
@@ -56,7 +56,7 @@ public final class SpanTracer: Tracer {
 }
 
 /// Which spans are recorded, as `OTEL_TRACES_SAMPLER` names it (OpenTelemetry, "SDK environment variables").
-public enum SpanSampler: Sendable, Hashable {
+package enum SpanSampler: Sendable, Hashable {
     /// All, or none.
     case always(Bool)
     /// A share of all traces, from 0 to 1, by their IDs.

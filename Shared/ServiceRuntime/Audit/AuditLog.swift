@@ -1,8 +1,8 @@
 import Dispatch
-public import Logging
+package import Logging
 import SecurePushCore
 import ServiceConfiguration
-public import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// The audit log of a service (`AUDIT_LOG`): writes lines on a thread of its own, all that wait in one go.
@@ -11,7 +11,7 @@ import Synchronization
 /// requests that need a line are refused meanwhile (``isWritable()``). So no line is lost unless the process ends, and
 /// no more lines can wait than those of the requests in flight. As a service it tries again every second, and writes
 /// a line for each change of a watched file.
-public final class AuditLog: Service, Sendable {
+package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
         /// Who waits for the end of a write, by number.
@@ -25,7 +25,7 @@ public final class AuditLog: Service, Sendable {
     }
 
     /// The name of the service, for its lines.
-    public let service: String
+    package let service: String
     private let file: AuditFile
     private let logger: Logger
     private let state = Mutex(State())
@@ -42,7 +42,7 @@ public final class AuditLog: Service, Sendable {
     ///
     /// - Parameter path: `-` is standard output.
     /// - Throws: ``FileError`` if it cannot be written.
-    public convenience init(path: String, service: String, logger: Logger) throws {
+    package convenience init(path: String, service: String, logger: Logger) throws {
         // Above the time that another process may hold the lock.
         try self.init(file: try AuditFile(path: path), service: service, logger: logger, patience: .seconds(10))
     }
@@ -176,7 +176,7 @@ public final class AuditLog: Service, Sendable {
     }
 
     /// Tries again to write, and looks for changes of the watched files, until the service stops.
-    public func run() async throws {
+    package func run() async throws {
         let watched = state.withLock { $0.watched }
         await cancelWhenGracefulShutdown {
             var counts = watched.map { $0.changes() }
@@ -197,7 +197,7 @@ extension ServiceContext {
     /// This context with the audit log of a path; the same one without a path.
     ///
     /// - Throws: ``ConfigurationError`` if the log cannot be written.
-    public func auditing(to path: String?) throws -> ServiceContext {
+    package func auditing(to path: String?) throws -> ServiceContext {
         guard let path else { return self }
         if path == "-", StandardDescriptors.lacksOutput {
             throw ConfigurationError(ConfigurationKeys.auditLog.name, "is -, but standard output is closed")

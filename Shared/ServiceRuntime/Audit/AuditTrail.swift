@@ -1,9 +1,9 @@
 import Synchronization
 
 /// The facts that a request's lines in the audit log need and only its handler knows.
-public final class AuditTrail: Sendable {
+package final class AuditTrail: Sendable {
     /// The trail of the request that the task handles; `nil` without `AUDIT_LOG`.
-    @TaskLocal public static var current: AuditTrail?
+    @TaskLocal package static var current: AuditTrail?
 
     struct Facts: Sendable {
         var actor: String?
@@ -21,16 +21,16 @@ public final class AuditTrail: Sendable {
     var facts: Facts { state.withLock { $0 } }
 
     /// Notes who sends the request, once the credentials are verified.
-    public func note(actor: String) { state.withLock { $0.actor = actor } }
+    package func note(actor: String) { state.withLock { $0.actor = actor } }
 
     /// Notes the ID or name that the request is about, if its path does not have it.
-    public func note(id: String) { state.withLock { $0.ids = [id] } }
+    package func note(id: String) { state.withLock { $0.ids = [id] } }
 
     /// Notes the IDs that the request is about. Each gets a line.
-    public func note(ids: [String]) { state.withLock { $0.ids = ids } }
+    package func note(ids: [String]) { state.withLock { $0.ids = ids } }
 
     /// Notes the notifications whose payloads the answer has, or would have. Each gets a line of the action.
-    public func note(read ids: [String], as action: String = "read") {
+    package func note(read ids: [String], as action: String = "read") {
         state.withLock { ($0.ids, $0.action) = (ids, ids.isEmpty ? nil : action) }
     }
 
@@ -38,5 +38,5 @@ public final class AuditTrail: Sendable {
     /// line have been checked already.
     ///
     /// - Throws: ``Problem`` 503.
-    public func check() async throws { try await audit.check() }
+    package func check() async throws { try await audit.check() }
 }

@@ -1,25 +1,25 @@
 /// The action of a route in the audit log. A literal is an action of which each request gets a line.
-public struct AuditedAction: Sendable, Hashable, ExpressibleByStringLiteral {
+package struct AuditedAction: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name in the log.
     let name: String
     /// Whether each request gets a line; otherwise only those that are refused do.
     let writesAll: Bool
 
     /// An action of which each request gets a line.
-    public init(stringLiteral name: String) { self.init(name: name, writesAll: true) }
+    package init(stringLiteral name: String) { self.init(name: name, writesAll: true) }
 
     init(name: String, writesAll: Bool) { (self.name, self.writesAll) = (name, writesAll) }
 
     /// An action of which only refused requests get a line.
-    public static func refusals(of name: String) -> AuditedAction { AuditedAction(name: name, writesAll: false) }
+    package static func refusals(of name: String) -> AuditedAction { AuditedAction(name: name, writesAll: false) }
 }
 
 /// The actions of a router's routes in the audit log, by `METHOD PATH` with captures as `{id}`.
-public struct AuditedRoutes: Sendable, ExpressibleByDictionaryLiteral {
+package struct AuditedRoutes: Sendable, ExpressibleByDictionaryLiteral {
     private let actions: [String: AuditedAction]
 
     /// - Precondition: no route is listed twice.
-    public init(dictionaryLiteral elements: (String, AuditedAction)...) {
+    package init(dictionaryLiteral elements: (String, AuditedAction)...) {
         actions = Dictionary(uniqueKeysWithValues: elements)
     }
 

@@ -1,6 +1,6 @@
-public import HTTPTypes
+package import HTTPTypes
 import Hummingbird
-public import ServiceConfiguration
+package import ServiceConfiguration
 
 /// The web apps that may call an API from a browser, by exact origin (Fetch standard, "HTTP-CORS protocol").
 ///
@@ -9,7 +9,7 @@ public import ServiceConfiguration
 ///
 /// Users authenticate with `Authorization`, which a web app sets itself, so requests with cookies are not allowed
 /// (`Access-Control-Allow-Credentials`). The policy covers `/api/`; operators' paths are not for web apps.
-public struct CORSPolicy: Sendable {
+package struct CORSPolicy: Sendable {
     /// The headers that a web app may send, besides those that need no permission.
     static let allowedHeaders =
         "Authorization, Content-Type, Idempotency-Key, Traceparent, Tracestate, Baggage, X-Request-Id"
@@ -24,7 +24,7 @@ public struct CORSPolicy: Sendable {
     /// - Parameters:
     ///   - origins: see `RETRIEVAL_CORS_ORIGINS`.
     ///   - headers: further request headers that web apps may send; see `RETRIEVAL_CORS_HEADERS`.
-    public init(origins: [WebOrigin], headers: [HTTPField.Name] = []) {
+    package init(origins: [WebOrigin], headers: [HTTPField.Name] = []) {
         self.origins = Set(origins)
         allowed = ([Self.allowedHeaders] + headers.map(\.rawName)).joined(separator: ", ")
     }

@@ -1,4 +1,4 @@
-public import ServiceConfiguration
+package import ServiceConfiguration
 
 #if canImport(Glibc)
 import Glibc
@@ -7,44 +7,44 @@ import Darwin
 #endif
 
 /// The address that a service listens on, its TLS files and its limits.
-public struct HTTPConfiguration: Sendable, Hashable {
+package struct HTTPConfiguration: Sendable, Hashable {
     /// The certificate chain and its private key, both PEM files.
-    public struct TLS: Sendable, Hashable {
+    package struct TLS: Sendable, Hashable {
         /// The path of the chain, leaf first.
-        public var certificateFile: String
+        package var certificateFile: String
         /// The path of the leaf's key.
-        public var privateKeyFile: String
+        package var privateKeyFile: String
 
         /// Names the files; they are read when the service starts.
-        public init(certificateFile: String, privateKeyFile: String) {
+        package init(certificateFile: String, privateKeyFile: String) {
             self.certificateFile = certificateFile
             self.privateKeyFile = privateKeyFile
         }
     }
 
     /// The address or name to listen on.
-    public var host: String
+    package var host: String
     /// The TCP port; 0 takes any free one.
-    public var port: Int
+    package var port: Int
     /// Serve HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
-    public var tls: TLS?
+    package var tls: TLS?
     /// The bounds of connections, requests and their durations.
-    public var limits = HTTPLimits()
+    package var limits = HTTPLimits()
     /// How long a connection may be idle.
-    public var idleTimeout: Duration {
+    package var idleTimeout: Duration {
         get { limits.idleTimeout }
         set { limits.idleTimeout = newValue }
     }
 
     /// Listens with the default limits.
-    public init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
+    package init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
         self.host = host
         self.port = port
         self.tls = tls
     }
 
     /// The keys that ``read(_:defaultPort:isAPI:)`` uses, for a service's list.
-    public static func keys(defaultPort: Int) -> [any ConfigurationKeyDescription] {
+    package static func keys(defaultPort: Int) -> [any ConfigurationKeyDescription] {
         [
             ConfigurationKeys.httpHost, ConfigurationKeys.httpPort(default: defaultPort),
             ConfigurationKeys.tlsCertificateFile, ConfigurationKeys.tlsPrivateKeyFile,
@@ -57,7 +57,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// - Parameter isAPI: whether the service receives credentials or payloads. If so, listening beyond loopback
     ///   without TLS is an issue, unless `ALLOW_INSECURE` names `http`.
     /// - Returns: `nil` if one of them cannot be used; the reader holds the issue.
-    public static func read(
+    package static func read(
         _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
     ) -> HTTPConfiguration? {
         let before = reader.issues.count
@@ -80,7 +80,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     }
 
     /// A host without the brackets that IPv6 addresses have in URLs.
-    public static func plainHost(_ host: String) -> String {
+    package static func plainHost(_ host: String) -> String {
         host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 
@@ -88,7 +88,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     ///
     /// - Parameter key: the setting of the host.
     /// - Throws: ``ConfigurationError``.
-    public func check(_ key: ConfigurationKey<String> = ConfigurationKeys.httpHost) async throws {
+    package func check(_ key: ConfigurationKey<String> = ConfigurationKeys.httpHost) async throws {
         _ = try limits.resolved()
         _ = try tls?.load()
         if let problem = await HostLookup.problem(of: host) { throw ConfigurationError(key.name, problem) }
@@ -109,57 +109,57 @@ public struct HTTPConfiguration: Sendable, Hashable {
 }
 
 /// The bounds of the connections and requests that clients may keep open.
-public struct HTTPLimits: Sendable, Hashable {
+package struct HTTPLimits: Sendable, Hashable {
     /// Descriptors that are reserved for the database, the broker, the hub and files.
-    public static let reservedDescriptors = 128
+    package static let reservedDescriptors = 128
 
     /// Connections at once. `nil`: 0.8 of the process's descriptors, and at most all but the reserved ones.
-    public var maxConnections: Int?
+    package var maxConnections: Int?
     /// Connections at once per client address (IPv6: per /64 network). `nil`: half of all; 0: no limit.
-    public var maxConnectionsPerAddress: Int?
+    package var maxConnectionsPerAddress: Int?
     /// Requests in flight, without those of operators.
-    public var maxInFlight = 4096
+    package var maxInFlight = 4096
     /// From the first byte of a request's head to its last.
-    public var headerTimeout: Duration = .seconds(10)
+    package var headerTimeout: Duration = .seconds(10)
     /// How long the service waits for the next part of a request's body.
-    public var bodyTimeout: Duration = .seconds(30)
+    package var bodyTimeout: Duration = .seconds(30)
     /// The time for a small body as a whole, and for the beginning of any other.
-    public var smallBodyTimeout: Duration = .seconds(10)
+    package var smallBodyTimeout: Duration = .seconds(10)
     /// The declared length up to which a body is small, in bytes.
-    public var maxSmallBody = 64 * 1024
+    package var maxSmallBody = 64 * 1024
     /// The bytes that any other body must bring per second.
-    public var minBodyBytesPerSecond = 1024
+    package var minBodyBytesPerSecond = 1024
     /// The paths whose bodies are streams: the route has a clock of its own, which ends before ``streamTimeout``.
-    public var streamedPaths: Set<String> = []
+    package var streamedPaths: Set<String> = []
     /// How long the service waits for the next part of a stream.
-    public var streamTimeout: Duration = .seconds(75)
+    package var streamTimeout: Duration = .seconds(75)
     /// Requests whose bodies have not arrived, per client address (IPv6: per /64 network).
-    public var maxWaitingBodiesPerAddress = 1024
+    package var maxWaitingBodiesPerAddress = 1024
     /// The same for all addresses.
-    public var maxWaitingBodies = 16_384
+    package var maxWaitingBodies = 16_384
     /// The proxies that may tell a client's address.
-    public var trustedProxies: [AddressBlock] = []
+    package var trustedProxies: [AddressBlock] = []
     /// Requests at once on an HTTP/2 connection.
-    public var maxStreams = 32
+    package var maxStreams = 32
     /// Bytes that a client may leave unread for ``slowReaderTimeout``, with what their answers need in memory.
-    public var maxUnsentBytes = 256 * 1024
+    package var maxUnsentBytes = 256 * 1024
     /// How long a client with so many unread bytes may take hardly any of them.
-    public var slowReaderTimeout: Duration = .seconds(5)
+    package var slowReaderTimeout: Duration = .seconds(5)
     /// Such bytes of all connections. Above it, those with the most are closed.
-    public var maxUnsentBytesInAll = 64 << 20
+    package var maxUnsentBytesInAll = 64 << 20
     /// From accepting a connection to the end of its TLS handshake.
-    public var handshakeTimeout: Duration = .seconds(10)
+    package var handshakeTimeout: Duration = .seconds(10)
     /// How long a connection may be idle, and how long its client may not read any of an answer.
-    public var idleTimeout: Duration = .seconds(60)
+    package var idleTimeout: Duration = .seconds(60)
     /// How long the client of an idle HTTP/2 connection may take to answer GOAWAY.
-    public var goAwayGrace: Duration = .seconds(5)
+    package var goAwayGrace: Duration = .seconds(5)
     /// How long the rest of a body is read after its request was answered.
-    public var drainTimeout: Duration = .seconds(10)
+    package var drainTimeout: Duration = .seconds(10)
     /// How many bytes of such a rest are read.
-    public var maxDrainedBytes = 4 << 20
+    package var maxDrainedBytes = 4 << 20
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     static let keys: [any ConfigurationKeyDescription] = [
         ConfigurationKeys.httpMaxConnections, ConfigurationKeys.httpMaxConnectionsPerAddress,

@@ -1,12 +1,12 @@
 import HTTPTypes
-public import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
 import SecurePushCore
 import ServiceConfiguration
-public import ServiceLifecycle
+package import ServiceLifecycle
 
 #if canImport(Glibc)
 import Glibc
@@ -25,7 +25,7 @@ import Darwin
 ///   - direct: a second way to some of them.
 ///   - onListening: called once with the bound port.
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-public func makeHTTPService<Context: RequestContext>(
+package func makeHTTPService<Context: RequestContext>(
     router: Router<Context>, direct: DirectRoutes? = nil, configuration: HTTPConfiguration, context: ServiceContext,
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> any Service where Context: InitializableFromSource<ApplicationRequestContextSource> {
@@ -37,7 +37,7 @@ public func makeHTTPService<Context: RequestContext>(
 /// The Hummingbird application of ``makeHTTPService(router:direct:configuration:context:onListening:)``, for tests.
 ///
 /// - Throws: ``ConfigurationError`` if the certificate, the key or a limit cannot be used.
-public func makeHTTPApplication<Context: RequestContext>(
+package func makeHTTPApplication<Context: RequestContext>(
     router: Router<Context>, direct: DirectRoutes? = nil, configuration: HTTPConfiguration, context: ServiceContext,
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
 ) throws -> Application<RouterResponder<Context>>
@@ -62,7 +62,7 @@ where Context: InitializableFromSource<ApplicationRequestContextSource> {
 
 extension HTTPConfiguration {
     /// The URL that it listens at, with the configured port.
-    public var address: String { "\(tls == nil ? "http" : "https")://\(urlHost):\(port)" }
+    package var address: String { "\(tls == nil ? "http" : "https")://\(urlHost):\(port)" }
 
     /// The host as in a URL: IPv6 addresses in brackets.
     var urlHost: String { host.contains(":") ? "[\(host)]" : host }

@@ -1,5 +1,5 @@
-public import HTTPTypes
-public import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 import SecurePushCore
 
 /// The host names under which a page for developers or operators answers, and its API.
@@ -7,7 +7,7 @@ import SecurePushCore
 /// A web page can bind its own name to this machine's address (DNS rebinding). Its requests are then of the same
 /// origin, and only the `Host` header distinguishes them from those of our page. An API that needs a token in each
 /// request needs no such list.
-public struct HostAllowList: Sendable {
+package struct HostAllowList: Sendable {
     private let hosts: Set<String>
     /// Whether `Host` may be any IP address, which no page's name can be. So when all addresses are listened on.
     private let allowsAddresses: Bool
@@ -18,7 +18,7 @@ public struct HostAllowList: Sendable {
     ///   - listeningHost: the host that is listened on.
     ///   - allowed: further names, in any case, without a port.
     ///   - setting: the setting that adds names, for the text of a refusal.
-    public init(listeningHost: String, allowed: [String], setting: String) {
+    package init(listeningHost: String, allowed: [String], setting: String) {
         self.setting = setting
         let own = ["localhost", "127.0.0.1", "::1", listeningHost] + allowed
         hosts = Set(own.map(Self.plain))
@@ -26,7 +26,7 @@ public struct HostAllowList: Sendable {
     }
 
     /// - Parameter authority: the `Host` header, with or without a port; nil when it is absent.
-    public func allows(_ authority: String?) -> Bool {
+    package func allows(_ authority: String?) -> Bool {
         guard let authority, !authority.isEmpty, !authority.contains("@") else { return false }
         let host = Self.plain(Self.host(ofAuthority: authority))
         if hosts.contains(host) || host.hasSuffix(".localhost") { return true }
@@ -35,7 +35,7 @@ public struct HostAllowList: Sendable {
     }
 
     /// - Throws: 403 for a host name that is not in the list.
-    public func check(_ request: Request) throws(Problem) {
+    package func check(_ request: Request) throws(Problem) {
         guard allows(request.head.authority) else {
             throw Problem.forbidden(
                 "The page and its API do not answer under this host name. Add it to \(setting).")
@@ -44,7 +44,7 @@ public struct HostAllowList: Sendable {
 
     /// Whether a request comes from a page of the same origin, or from a program that is no browser. Browsers send
     /// `Origin` with every request of a page that changes something, and newer ones `Sec-Fetch-Site`.
-    public static func isSameOrigin(_ request: Request) -> Bool {
+    package static func isSameOrigin(_ request: Request) -> Bool {
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { return false }
         guard let origin = request.headers[.origin] else { return true }
         let authority = origin.firstRange(of: "://").map { origin[$0.upperBound...] } ?? origin[...]
@@ -74,5 +74,5 @@ public struct HostAllowList: Sendable {
 
 extension HTTPField.Name {
     /// `Sec-Fetch-Site` (W3C Fetch Metadata, section 2.4).
-    public static let secFetchSite = HTTPField.Name(static: "sec-fetch-site")
+    package static let secFetchSite = HTTPField.Name(static: "sec-fetch-site")
 }

@@ -1,33 +1,33 @@
-public import HTTPTypes
-public import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 import NIOCore
-public import SecurePushCore
+package import SecurePushCore
 
 /// An error as a client sees it: `application/problem+json` (RFC 9457).
 ///
 /// Routes throw it; ``ProblemMiddleware`` fills in ``instance`` and turns every other error into one. No member may
 /// contain anything of a payload, a credential or a token.
-public struct Problem: Error, Sendable, Hashable {
+package struct Problem: Error, Sendable, Hashable {
     /// One invalid field of a request.
-    public typealias Member = MemberIssues.Issue
+    package typealias Member = MemberIssues.Issue
 
     /// The status of the answer.
-    public var status: HTTPResponse.Status
+    package var status: HTTPResponse.Status
     /// A URI; `about:blank` means that the status says everything (RFC 9457, 4.2.1).
-    public var type: String
+    package var type: String
     /// The same text for every problem of a type; by default the status's reason phrase.
-    public var title: String
+    package var title: String
     /// A description of this occurrence, for a person.
-    public var detail: String?
+    package var detail: String?
     /// The ID of the request.
-    public var instance: String?
+    package var instance: String?
     /// Every invalid field of the request.
-    public var errors: [MemberIssues.Issue]
+    package var errors: [MemberIssues.Issue]
     /// Headers besides `Content-Type`, such as `WWW-Authenticate` and `Retry-After`.
-    public var headers: HTTPFields
+    package var headers: HTTPFields
 
     /// - Parameter title: the default is the status's reason phrase.
-    public init(
+    package init(
         _ status: HTTPResponse.Status, _ detail: String? = nil, type: String = "about:blank", title: String? = nil,
         errors: [MemberIssues.Issue] = [], headers: HTTPFields = [:]
     ) {
@@ -41,15 +41,15 @@ public struct Problem: Error, Sendable, Hashable {
 }
 
 extension Problem: CustomStringConvertible {
-    public var description: String { "problem \(status.code): \(detail ?? title)" }
+    package var description: String { "problem \(status.code): \(detail ?? title)" }
 }
 
 extension Problem {
     /// The document as text. Answers that contain problems, such as a batch's, use it.
-    public var json: String { String(decoding: jsonBytes, as: UTF8.self) }
+    package var json: String { String(decoding: jsonBytes, as: UTF8.self) }
 
     /// The document as UTF-8: `type`, `title` and `status`, and `detail`, `instance` and `errors` if there are any.
-    public var jsonBytes: [UInt8] {
+    package var jsonBytes: [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("type", type)
@@ -71,20 +71,20 @@ extension Problem {
     }
 
     /// The answer to the request.
-    public var response: Response { CompleteResponse(self).response }
+    package var response: Response { CompleteResponse(self).response }
 }
 
 extension Problem: HTTPResponseError {
     /// ``response``, for Hummingbird's own error handling.
-    public func response(from request: Request, context: some RequestContext) throws -> Response { response }
+    package func response(from request: Request, context: some RequestContext) throws -> Response { response }
 }
 
 extension Problem {
     /// 400: the request is malformed.
-    public static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
+    package static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, detail) }
 
     /// 401 with a `WWW-Authenticate` header for each challenge (RFC 9110, 11.6.1).
-    public static func unauthorized(_ detail: String, challenges: [String]) -> Problem {
+    package static func unauthorized(_ detail: String, challenges: [String]) -> Problem {
         var problem = Problem(.unauthorized, detail)
         for challenge in challenges {
             problem.headers.append(HTTPField(name: .wwwAuthenticate, value: challenge))
@@ -93,40 +93,40 @@ extension Problem {
     }
 
     /// 403: the caller is known and may not do this.
-    public static func forbidden(_ detail: String) -> Problem { Problem(.forbidden, detail) }
+    package static func forbidden(_ detail: String) -> Problem { Problem(.forbidden, detail) }
 
     /// 404: missing, or owned by another user; both get the same answer.
-    public static func notFound(_ detail: String? = nil) -> Problem { Problem(.notFound, detail) }
+    package static func notFound(_ detail: String? = nil) -> Problem { Problem(.notFound, detail) }
 
     /// 405 with `Allow`.
-    public static func methodNotAllowed(allow methods: [String]) -> Problem {
+    package static func methodNotAllowed(allow methods: [String]) -> Problem {
         let list = methods.joined(separator: ", ")
         return Problem(.methodNotAllowed, "This path takes \(list).", headers: [.allow: list])
     }
 
     /// 409: the same request is in flight, or the state of the resource forbids it.
-    public static func conflict(_ detail: String, retryAfter: Duration? = nil) -> Problem {
+    package static func conflict(_ detail: String, retryAfter: Duration? = nil) -> Problem {
         Problem(.conflict, detail, headers: retryAfterHeader(retryAfter))
     }
 
     /// 410: the resource existed and is permanently gone.
-    public static func gone(_ detail: String) -> Problem { Problem(.gone, detail) }
+    package static func gone(_ detail: String) -> Problem { Problem(.gone, detail) }
 
     /// 413: the body is larger than allowed.
-    public static func contentTooLarge(_ detail: String) -> Problem { Problem(.contentTooLarge, detail) }
+    package static func contentTooLarge(_ detail: String) -> Problem { Problem(.contentTooLarge, detail) }
 
     /// 415: the resource does not accept this media type.
-    public static func unsupportedMediaType(_ detail: String) -> Problem { Problem(.unsupportedMediaType, detail) }
+    package static func unsupportedMediaType(_ detail: String) -> Problem { Problem(.unsupportedMediaType, detail) }
 
     /// 422: the request is well-formed, but these fields are not acceptable.
-    public static func unprocessable(
+    package static func unprocessable(
         _ detail: String = "The request is not valid.", errors: [MemberIssues.Issue] = []
     ) -> Problem {
         Problem(.unprocessableContent, detail, errors: errors)
     }
 
     /// 422 that lists the invalid fields, and says how many more there are than it lists.
-    public static func unprocessable(_ detail: String, issues: MemberIssues) -> Problem {
+    package static func unprocessable(_ detail: String, issues: MemberIssues) -> Problem {
         switch issues.omitted {
         case 0: unprocessable(detail, errors: issues.entries)
         case 1: unprocessable(detail + " 1 more is not listed.", errors: issues.entries)
@@ -135,23 +135,23 @@ extension Problem {
     }
 
     /// 422 for the fields of a JSON body.
-    public static func invalidFields(_ issues: MemberIssues) -> Problem {
+    package static func invalidFields(_ issues: MemberIssues) -> Problem {
         unprocessable("The request has invalid fields; see `errors`.", issues: issues)
     }
 
     /// 429: too many requests from this client.
-    public static func tooManyRequests(_ detail: String, retryAfter: Duration) -> Problem {
+    package static func tooManyRequests(_ detail: String, retryAfter: Duration) -> Problem {
         Problem(.tooManyRequests, detail, headers: retryAfterHeader(retryAfter))
     }
 
     /// 500: the service failed. The answer says nothing else.
-    public static func internalServerError() -> Problem { Problem(.internalServerError) }
+    package static func internalServerError() -> Problem { Problem(.internalServerError) }
 
     /// 502: the system behind this one refused the request.
-    public static func badGateway(_ detail: String) -> Problem { Problem(.badGateway, detail) }
+    package static func badGateway(_ detail: String) -> Problem { Problem(.badGateway, detail) }
 
     /// 503: the same request may succeed later.
-    public static func serviceUnavailable(_ detail: String, retryAfter: Duration = .seconds(1)) -> Problem {
+    package static func serviceUnavailable(_ detail: String, retryAfter: Duration = .seconds(1)) -> Problem {
         Problem(.serviceUnavailable, detail, headers: retryAfterHeader(retryAfter))
     }
 

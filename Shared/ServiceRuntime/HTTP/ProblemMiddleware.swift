@@ -1,5 +1,5 @@
 import HTTPTypes
-public import Hummingbird
+package import Hummingbird
 import Logging
 import NIOHTTP1
 import SecurePushCore
@@ -10,20 +10,20 @@ import SecurePushCore
 /// ``makeRouter(of:context:)`` adds it before any route, so that it covers them all. Every answer has an
 /// `X-Request-Id`: the client's own if that is 1 to 128 visible ASCII characters, else a new one. The request's logger
 /// and the `instance` of a problem have the same ID.
-public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+package struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     private let service: ServiceContext
     private let cors: CORSPolicy?
 
     /// Records its metrics in the service's own.
     ///
     /// - Parameter cors: the web apps that may call the API; `nil` for none.
-    public init(context: ServiceContext, cors: CORSPolicy? = nil) {
+    package init(context: ServiceContext, cors: CORSPolicy? = nil) {
         service = context
         self.cors = cors
     }
 
     /// Answers a request by the routes, or with a problem.
-    @concurrent public func handle(
+    @concurrent package func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
@@ -170,7 +170,7 @@ extension Problem {
     /// such as a batch's. It logs nothing; see ``logText(of:)``.
     ///
     /// - Parameter requestID: the ID of the request (`context.id`), for ``instance``.
-    public init(_ error: any Error, requestID: String) {
+    package init(_ error: any Error, requestID: String) {
         switch error {
         case let problem as Problem: self = problem
         case let error as HTTPError: self = Problem(error.status, error.body, headers: error.headers)
@@ -197,7 +197,7 @@ extension Problem {
 
     /// An error's text for the log. `StorageError` and `PayloadError` are written for operators and contain nothing of
     /// a payload. Of every other error only the type is named, because its text could contain a part of the request.
-    public static func logText(of error: any Error) -> String {
+    package static func logText(of error: any Error) -> String {
         switch error {
         case let error as StorageError: error.description
         case let error as PayloadError: error.description

@@ -4,7 +4,7 @@ import SecurePushCore
 ///
 /// Form encoding, as browsers and most HTTP clients write it: `&` between parameters, percent-encoded UTF-8, `+` for a
 /// blank. Names are compared without regard to ASCII case, like members of bodies. Unknown and repeated ones are 422.
-public struct QueryParameters {
+package struct QueryParameters {
     /// By name in the contract's spelling; `nil` for a value that cannot be decoded, which is noted.
     private var values: [String: String?] = [:]
     private var issues = MemberIssues()
@@ -15,7 +15,7 @@ public struct QueryParameters {
     ///   - plusIsBlank: whether `+` stands for a blank; device handles contain a literal one.
     ///   - ignoresUnknown: whether other names are ignored, for a path that took no parameters before, and for a form
     ///     of RFC 6749.
-    public init(_ query: String?, known: [String], plusIsBlank: Bool = true, ignoresUnknown: Bool = false) {
+    package init(_ query: String?, known: [String], plusIsBlank: Bool = true, ignoresUnknown: Bool = false) {
         for parameter in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let given = PercentCoding.decode(parts[0], plusIsBlank: plusIsBlank) else {
@@ -39,7 +39,7 @@ public struct QueryParameters {
     }
 
     /// The value of a parameter; `nil` if it is missing, or if `make` refuses it, which is noted with `requirement`.
-    public mutating func take<Value>(
+    package mutating func take<Value>(
         _ name: String, _ requirement: String, _ make: (String) -> Value?
     ) -> Value? {
         guard let given = values[name], let text = given else { return nil }
@@ -49,7 +49,7 @@ public struct QueryParameters {
     }
 
     /// A whole number in decimal digits, within a range.
-    public mutating func takeNumber(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    package mutating func takeNumber(_ name: String, in range: ClosedRange<Int>) -> Int? {
         take(name, "The value must be a whole number from \(range.lowerBound) to \(range.upperBound).") { text in
             guard ByteSet.digits.containsAll(text) else { return nil }
             return Int(text).flatMap { range.contains($0) ? $0 : nil }
@@ -59,7 +59,7 @@ public struct QueryParameters {
     /// Reports the mistakes. To be called once everything is taken.
     ///
     /// - Throws: ``Problem`` 422 with every invalid parameter.
-    public func check() throws(Problem) {
+    package func check() throws(Problem) {
         if !issues.isEmpty { throw .unprocessable("The query is invalid; see `errors`.", issues: issues) }
     }
 }

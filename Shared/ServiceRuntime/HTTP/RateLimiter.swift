@@ -1,6 +1,6 @@
 import HTTPTypes
 import SecurePushCore
-public import ServiceConfiguration
+package import ServiceConfiguration
 import Synchronization
 
 /// Refuses requests above a rate, separately for each key, such as a user's name: with 429, `Retry-After`, and the
@@ -8,10 +8,10 @@ import Synchronization
 ///
 /// It is a token bucket that keeps one time per key: when its bucket will be full again (the generic cell rate
 /// algorithm). A refused request does not count. Each process counts for itself.
-public final class RateLimiter: Sendable {
+package final class RateLimiter: Sendable {
     /// The number of keys that are remembered. If more than half as many come within the time in which a bucket fills,
     /// the keys that have not come since then begin with a full bucket.
-    public static let maxKeys = 100_000
+    package static let maxKeys = 100_000
 
     private struct State {
         /// Keys that came since the last change of generations, and those of the generation before.
@@ -29,7 +29,7 @@ public final class RateLimiter: Sendable {
     ///   - name: of the policy, in the fields. Quoted there, so it is plain ASCII without quotes.
     ///   - maxKeys: tests use fewer.
     ///   - now: the clock; tests bring their own.
-    public init(
+    package init(
         _ name: String, _ limit: RateLimit, maxKeys: Int = RateLimiter.maxKeys,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -42,7 +42,7 @@ public final class RateLimiter: Sendable {
     /// Counts a request of a key.
     ///
     /// - Throws: 429 if the key has no request left.
-    public func take(_ key: String) throws(Problem) {
+    package func take(_ key: String) throws(Problem) {
         let time = now()
         let interval = limit.period / limit.count
         let wait: Duration? = state.withLock { state in

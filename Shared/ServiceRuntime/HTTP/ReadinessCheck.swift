@@ -1,17 +1,17 @@
-public import SecurePushCore
+package import SecurePushCore
 import ServiceConfiguration
 
 /// One part that a service depends on, checked at `GET /readyz`.
-public struct ReadinessCheck: Sendable {
+package struct ReadinessCheck: Sendable {
     /// The name in the answer, for example `database` or `amqp`.
-    public let name: String
+    package let name: String
     /// Whether the service is unready without the part. If not, the answer only names the part as down.
-    public let isRequired: Bool
+    package let isRequired: Bool
     /// `nil` if the part is up, else the reason for an operator, without secrets. Cancelled after two seconds.
-    public let check: @Sendable () async -> String?
+    package let check: @Sendable () async -> String?
 
     /// A check by a closure.
-    public init(name: String, isRequired: Bool = true, check: @escaping @Sendable () async -> String?) {
+    package init(name: String, isRequired: Bool = true, check: @escaping @Sendable () async -> String?) {
         self.name = name
         self.isRequired = isRequired
         self.check = check
@@ -19,14 +19,14 @@ public struct ReadinessCheck: Sendable {
 }
 
 /// Figures for operators at `GET /readyz`. They do not affect readiness.
-public struct ReadinessDetail: Sendable {
+package struct ReadinessDetail: Sendable {
     /// The name at the top level of the answer.
-    public let name: String
+    package let name: String
     /// The members of its object; `nil` leaves it out. Must not block.
-    public let figures: @Sendable () -> [(name: String, value: Int64)]?
+    package let figures: @Sendable () -> [(name: String, value: Int64)]?
 
     /// Figures by a closure.
-    public init(name: String, figures: @escaping @Sendable () -> [(name: String, value: Int64)]?) {
+    package init(name: String, figures: @escaping @Sendable () -> [(name: String, value: Int64)]?) {
         self.name = name
         self.figures = figures
     }
@@ -41,7 +41,7 @@ extension ServiceContext {
     /// one of them out of service would not help any client.
     ///
     /// - Returns: the check for `GET /readyz`.
-    public func watch(_ sources: [ReloadableSource]) -> ReadinessCheck {
+    package func watch(_ sources: [ReloadableSource]) -> ReadinessCheck {
         audit?.watch(sources)
         let sources = sources + [audit?.source].compactMap(\.self)
         for source in sources {

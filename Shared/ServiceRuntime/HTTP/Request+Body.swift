@@ -1,7 +1,7 @@
-public import HTTPTypes
-public import Hummingbird
-public import NIOCore
-public import SecurePushCore
+package import HTTPTypes
+package import Hummingbird
+package import NIOCore
+package import SecurePushCore
 
 extension Request {
     /// The whole body, up to a limit. A request whose `Content-Length` is larger is refused unread.
@@ -13,7 +13,7 @@ extension Request {
     ///   - onBody: called if there is a body: before it is awaited if the head announces it, so before `100 Continue`,
     ///     and otherwise with its first bytes. It may throw to refuse it.
     /// - Throws: ``Problem`` 413, and what `onChunk` and `onBody` throw.
-    public func wholeBody(
+    package func wholeBody(
         upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in },
         onBody: () throws -> Void = {}
     ) async throws -> ByteBuffer {
@@ -41,7 +41,7 @@ extension Request {
     ///
     /// - Parameter limit: in bytes; a larger body is refused as by ``wholeBody(upTo:tooLarge:onChunk:onBody:)``.
     /// - Throws: ``Problem`` 413 or 415.
-    public func jsonBody(upTo limit: Int) async throws -> ByteBuffer {
+    package func jsonBody(upTo limit: Int) async throws -> ByteBuffer {
         guard isLonger(than: limit) || MediaType.isJSON(headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/json in UTF-8.")
         }
@@ -61,7 +61,7 @@ extension ByteBuffer {
     /// Reads a JSON document with a closure that notes what is wrong with its members.
     ///
     /// - Throws: ``Problem`` 400 if the text is not JSON, 422 with every invalid field.
-    public func readJSON<Value>(_ read: (inout JSONObjectReader) -> Value) throws -> Value {
+    package func readJSON<Value>(_ read: (inout JSONObjectReader) -> Value) throws -> Value {
         try withUnsafeReadableBytes { bytes throws in
             var reader: JSONObjectReader
             do {
@@ -78,12 +78,12 @@ extension ByteBuffer {
 
 extension Response {
     /// A JSON answer that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
-    public static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> Response {
+    package static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> Response {
         uncached(status, body, contentType: "application/json")
     }
 
     /// A JSON answer that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
-    public static func json(_ status: HTTPResponse.Status = .ok, _ body: some Collection<UInt8>) -> Response {
+    package static func json(_ status: HTTPResponse.Status = .ok, _ body: some Collection<UInt8>) -> Response {
         json(status, ByteBuffer(bytes: body))
     }
 
@@ -95,15 +95,15 @@ extension Response {
 }
 
 /// The meaning of a `Content-Type` header (RFC 9110, section 8.3).
-public enum MediaType {
+package enum MediaType {
     /// Whether it is `application/json`, without a charset or in UTF-8.
-    public static func isJSON(_ header: String?) -> Bool { isText("application/json", header) }
+    package static func isJSON(_ header: String?) -> Bool { isText("application/json", header) }
 
     /// Whether it is `application/x-ndjson`, without a charset or in UTF-8.
-    public static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
+    package static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
 
     /// Whether it is `application/x-www-form-urlencoded`, without a charset or in UTF-8.
-    public static func isForm(_ header: String?) -> Bool { isText("application/x-www-form-urlencoded", header) }
+    package static func isForm(_ header: String?) -> Bool { isText("application/x-www-form-urlencoded", header) }
 
     private static func isText(_ type: String, _ header: String?) -> Bool {
         guard let header else { return false }

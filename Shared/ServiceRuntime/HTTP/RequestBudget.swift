@@ -10,15 +10,15 @@ import Synchronization
 /// A batch has no size when it begins, so it reserves bytes for each line, waits for a while if they do not fit, and
 /// shares a quarter of the budget with the other batches of its sender. Single bodies that are still arriving share
 /// another quarter: a sender decides how long they take, and so must not hold what others need.
-public final class RequestBudget: Sendable {
+package final class RequestBudget: Sendable {
     /// The bounds.
-    public enum Limit {
+    package enum Limit {
         /// The limit for all requests in flight together, in bytes.
-        public static let maxBytes = 192 * 1024 * 1024
+        package static let maxBytes = 192 * 1024 * 1024
         /// The part of it that only small requests may use.
-        public static let reservedForSmall = 32 * 1024 * 1024
+        package static let reservedForSmall = 32 * 1024 * 1024
         /// The largest request that counts as small.
-        public static let maxSmallBytes = 64 * 1024
+        package static let maxSmallBytes = 64 * 1024
     }
 
     private let maxBytes: Int
@@ -49,26 +49,26 @@ public final class RequestBudget: Sendable {
     }
 
     /// Tests use smaller limits.
-    public init(maxBytes: Int = Limit.maxBytes, reservedForSmall: Int = Limit.reservedForSmall) {
+    package init(maxBytes: Int = Limit.maxBytes, reservedForSmall: Int = Limit.reservedForSmall) {
         self.maxBytes = maxBytes
         self.reservedForSmall = reservedForSmall
     }
 
     /// The bytes that the requests in flight hold now.
-    public var usedBytes: Int { used.withLock { $0.bytes } }
+    package var usedBytes: Int { used.withLock { $0.bytes } }
 
     /// A new request's share, which holds nothing yet.
-    public func share() -> Share { Share(of: self, for: nil) }
+    package func share() -> Share { Share(of: self, for: nil) }
 
     /// The share of a request whose body is arriving, which holds nothing yet. Until ``Share/arrived()``, all such
     /// shares of a sender may hold a quarter of the budget together.
-    public func share(arrivingFrom sender: String) -> Share {
+    package func share(arrivingFrom sender: String) -> Share {
         Share(of: self, for: Owner(sender: sender, isBatch: false))
     }
 
     /// A new batch's share, which holds nothing yet. All shares of a sender may hold a quarter of the budget together,
     /// and nothing of the part for small requests.
-    public func share(ofBatchBy sender: String) -> Share { Share(of: self, for: Owner(sender: sender, isBatch: true)) }
+    package func share(ofBatchBy sender: String) -> Share { Share(of: self, for: Owner(sender: sender, isBatch: true)) }
 
     /// - Parameter held: the bytes that the request holds already.
     private func reserve(_ bytes: Int, held: Int, of owner: Owner?) -> Bool {
@@ -87,7 +87,7 @@ public final class RequestBudget: Sendable {
     private func disown(_ bytes: Int, of owner: Owner?) { used.withLock { $0.addOwn(-bytes, of: owner) } }
 
     /// One request's part of the budget, until it is released.
-    public final class Share: Sendable {
+    package final class Share: Sendable {
         private let budget: RequestBudget
         private let held: Mutex<Held>
 
@@ -107,7 +107,7 @@ public final class RequestBudget: Sendable {
         /// Reserves more bytes.
         ///
         /// - Throws: 503 with `Retry-After` if they do not fit.
-        public func add(_ count: Int) throws(Problem) {
+        package func add(_ count: Int) throws(Problem) {
             let fits = held.withLock { held in
                 guard budget.reserve(count, held: held.bytes, of: held.owner) else { return false }
                 held.bytes += count
@@ -119,7 +119,7 @@ public final class RequestBudget: Sendable {
         /// The same, waiting for others to release theirs.
         ///
         /// - Returns: whether the bytes were reserved; `false` after `patience`, or if the task is cancelled.
-        public func add(_ count: Int, within patience: Duration) async -> Bool {
+        package func add(_ count: Int, within patience: Duration) async -> Bool {
             let end = ContinuousClock.now + patience
             while true {
                 if (try? add(count)) != nil { return true }
@@ -129,7 +129,7 @@ public final class RequestBudget: Sendable {
         }
 
         /// Counts bytes that are there already, whether or not they fit. Others may not fit then.
-        public func hold(_ count: Int) {
+        package func hold(_ count: Int) {
             held.withLock { held in
                 held.bytes += count
                 budget.add(count, of: held.owner)
@@ -137,7 +137,7 @@ public final class RequestBudget: Sendable {
         }
 
         /// The body is there: what the request holds is no longer counted as its sender's, but still in the whole.
-        public func arrived() {
+        package func arrived() {
             held.withLock { held in
                 budget.disown(held.bytes, of: held.owner)
                 held.owner = nil
@@ -145,7 +145,7 @@ public final class RequestBudget: Sendable {
         }
 
         /// Releases a part of the bytes, at most all.
-        public func release(_ count: Int) {
+        package func release(_ count: Int) {
             held.withLock { held in
                 let given = min(max(count, 0), held.bytes)
                 held.bytes -= given
@@ -154,6 +154,6 @@ public final class RequestBudget: Sendable {
         }
 
         /// Releases all bytes. A second call changes nothing.
-        public func release() { release(.max) }
+        package func release() { release(.max) }
     }
 }

@@ -1,7 +1,7 @@
-public import HTTPTypes
-public import Hummingbird
-public import NIOCore
-public import SecurePushCore
+package import HTTPTypes
+package import Hummingbird
+package import NIOCore
+package import SecurePushCore
 import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or a new one.
@@ -43,7 +43,7 @@ extension HTTPField.Name {
     /// A header's name that is written in the source.
     ///
     /// - Precondition: it is a token (RFC 9110, section 5.6.2).
-    public init(static name: StaticString) {
+    package init(static name: StaticString) {
         guard let parsed = HTTPField.Name(name.description) else { preconditionFailure("\(name) is not a header name") }
         self = parsed
     }
@@ -54,26 +54,26 @@ extension HTTPField.Name {
 
 extension HTTPFields {
     /// The `traceparent` of a request (W3C Trace Context, section 3.2.2); `nil` if it is missing or not valid.
-    public var traceContext: TraceContext? { self[.traceparent].flatMap { TraceContext(traceparent: $0) } }
+    package var traceContext: TraceContext? { self[.traceparent].flatMap { TraceContext(traceparent: $0) } }
 }
 
 /// The context of a request that can be asked for its body (`100 Continue`).
-public protocol ChannelRequestContext: RequestContext {
+package protocol ChannelRequestContext: RequestContext {
     /// The connection, or the stream of an HTTP/2 connection.
     var channel: any Channel { get }
 }
 
 /// The context of a request, with the address that it came from.
-public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext, ChannelRequestContext {
+package struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext, ChannelRequestContext {
     /// Hummingbird's own part.
-    public var coreContext: CoreRequestContextStorage
+    package var coreContext: CoreRequestContextStorage
     /// The connection, or the stream of an HTTP/2 connection.
-    public let channel: any Channel
+    package let channel: any Channel
     /// The client's address: the other end of the connection, or the one that a trusted proxy tells.
-    public internal(set) var remoteAddress: SocketAddress?
+    package internal(set) var remoteAddress: SocketAddress?
 
     /// Called by Hummingbird for each request.
-    public init(source: ApplicationRequestContextSource) {
+    package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
         remoteAddress = source.channel.remoteAddress
@@ -82,7 +82,7 @@ public struct ServiceRequestContext: RequestContext, RemoteAddressRequestContext
 
 extension RequestContext {
     /// The client's address, for limits per client; `nil` in tests without a port.
-    public var clientAddress: ClientAddress? {
+    package var clientAddress: ClientAddress? {
         (self as? any RemoteAddressRequestContext)?.remoteAddress?.ipAddress.flatMap { ClientAddress($0) }
     }
 }

@@ -1,5 +1,5 @@
 import HTTPTypes
-public import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -12,7 +12,7 @@ import Synchronization
 ///   - cors: the web apps that may call the API; `nil` for none.
 ///   - audited: the actions of the routes in the audit log.
 ///   - readChanges: whether a `GET` of a route changes something, such as whether a notification has been read.
-public func makeRouter<Context: RequestContext>(
+package func makeRouter<Context: RequestContext>(
     of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:],
     readChanges: @escaping @Sendable (Request, _ route: String) -> Bool = { _, _ in false }
 ) -> Router<Context> {
@@ -60,7 +60,7 @@ extension Router {
     /// - `/metrics`: Prometheus text.
     /// - `/version`: `{"Name","Version","Swift"}`.
     /// - `/openapi.json`: the description of the API.
-    public func addOperations(
+    package func addOperations(
         readiness checks: [ReadinessCheck], details: [ReadinessDetail] = [], openAPI: OpenAPIDocument? = nil,
         context service: ServiceContext
     ) {

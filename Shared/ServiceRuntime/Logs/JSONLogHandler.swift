@@ -1,4 +1,4 @@
-public import Logging
+package import Logging
 import SecurePushCore
 
 /// Writes one JSON object per line to standard error. The names are those of the OpenTelemetry log data model, spelled
@@ -9,13 +9,13 @@ import SecurePushCore
 ///
 /// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out if there is
 /// none. `trace_id` and `span_id` of the metadata are fields of their own. ``LogWriter`` writes the lines.
-public struct JSONLogHandler: LogHandler {
+package struct JSONLogHandler: LogHandler {
     /// The logger's own metadata.
-    public var metadata: Logger.Metadata = [:]
+    package var metadata: Logger.Metadata = [:]
     /// Adds metadata of the task.
-    public var metadataProvider: Logger.MetadataProvider?
+    package var metadataProvider: Logger.MetadataProvider?
     /// The lowest level that is written.
-    public var logLevel: Logger.Level
+    package var logLevel: Logger.Level
 
     private let label: String
     private let service: String
@@ -26,7 +26,7 @@ public struct JSONLogHandler: LogHandler {
     ///   - service: the value of `service.name`.
     ///   - logLevel: the lowest level that is written.
     ///   - write: receives one line with its line end; writes to standard error by default.
-    public init(
+    package init(
         label: String, service: String, logLevel: Logger.Level = .info,
         write: (@Sendable ([UInt8]) -> Void)? = nil
     ) {
@@ -37,13 +37,13 @@ public struct JSONLogHandler: LogHandler {
     }
 
     /// One value of ``metadata``.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
     /// Writes one line.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var json = JSONWriter(capacity: 512)
         json.object { json in
             json.member("timestamp", Timestamp.now.description)

@@ -12,7 +12,7 @@ import Darwin
 /// Lines wait in a queue with a bound. When it is full, or when a write fails, whole lines are dropped and counted.
 /// Once lines are written again, a line says how many were dropped. Lines are written in the order in which they came,
 /// as many as fit into one atomic write to a pipe (`PIPE_BUF`), so that lines of several processes do not mix.
-public final class LogWriter: Sendable {
+package final class LogWriter: Sendable {
     private struct State {
         /// Whole lines that wait.
         var waiting: [UInt8] = []
@@ -32,9 +32,9 @@ public final class LogWriter: Sendable {
     }
 
     /// The log of this process.
-    public static let standardError = LogWriter(descriptor: STDERR_FILENO)
+    package static let standardError = LogWriter(descriptor: STDERR_FILENO)
     /// Standard output, for the lines that scripts read.
-    public static let standardOutput = LogWriter(descriptor: STDOUT_FILENO)
+    package static let standardOutput = LogWriter(descriptor: STDOUT_FILENO)
 
     /// Some 10,000 lines.
     static let standardCapacity = 4 << 20
@@ -48,7 +48,7 @@ public final class LogWriter: Sendable {
     private let queue = DispatchQueue(label: "securepush.log")
 
     /// Makes a writer of a descriptor, which stays open.
-    public convenience init(descriptor: Int32) {
+    package convenience init(descriptor: Int32) {
         self.init(descriptor: descriptor, capacity: Self.standardCapacity)
     }
 
@@ -65,7 +65,7 @@ public final class LogWriter: Sendable {
     func noteDrops(_ make: @escaping @Sendable (_ lines: Int) -> [UInt8]) { state.withLock { $0.note = make } }
 
     /// Takes one or more whole lines, each with its line end, and returns at once.
-    public func write(_ lines: [UInt8]) {
+    package func write(_ lines: [UInt8]) {
         guard !lines.isEmpty else { return }
         let begins = state.withLock { state in
             guard state.waiting.count + lines.count <= capacity else {

@@ -1,16 +1,16 @@
 import CBuildInformation
 
 /// The version of this program and of the compiler that built it.
-public enum SecurePushVersion {
+package enum SecurePushVersion {
     /// Semantic version of every product of this package.
-    public static let current = "0.1.0"
+    package static let current = "0.1.0"
 
     /// The git commit that was built, with `-dirty` if files differed from it; `unknown` if the build was not told
     /// (`SECUREPUSH_REVISION`).
-    public static let revision = String(cString: securepush_revision())
+    package static let revision = String(cString: securepush_revision())
 
     /// The Swift release that compiled this program, major and minor number.
-    public static let swift: String = {
+    package static let swift: String = {
         #if compiler(>=6.5)
         "6.5 or newer"
         #elseif compiler(>=6.4)
@@ -23,7 +23,7 @@ public enum SecurePushVersion {
     }()
 
     /// One line for `--version`: `ingest 0.1.0 (revision 1a2b3c4d5e6f, Swift 6.3)`.
-    public static func line(of program: String) -> String {
+    package static func line(of program: String) -> String {
         "\(program) \(current) (revision \(shortRevision), Swift \(swift))"
     }
 

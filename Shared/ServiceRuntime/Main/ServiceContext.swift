@@ -1,24 +1,24 @@
-public import Logging
+package import Logging
 import SecurePushCore
 import ServiceLifecycle
 import Synchronization
-public import Tracing
+package import Tracing
 import UnixSignals
 
 /// The things that all parts of a service share.
-public struct ServiceContext: Sendable {
+package struct ServiceContext: Sendable {
     /// The service's own logger; its label is the service's name.
-    public let logger: Logger
+    package let logger: Logger
     /// The metrics that `GET /metrics` shows; also bootstrapped as the process's swift-metrics factory.
-    public let metrics: PrometheusMetrics
+    package let metrics: PrometheusMetrics
     /// The executable's name, for example `ingest`.
-    public let name: String
+    package let name: String
     /// The version that `GET /version` answers.
-    public let version: String
+    package let version: String
     /// Makes the service's spans; `nil` if nothing is traced.
-    public let tracer: (any Tracer)?
+    package let tracer: (any Tracer)?
     /// The audit log; `nil` without `AUDIT_LOG`. Set it before the router is made.
-    public var audit: AuditLog?
+    package var audit: AuditLog?
     /// The methods of each path, known once the router is built.
     let routes = RouteTable()
     /// The requests in flight, without those of operators.
@@ -34,7 +34,7 @@ public struct ServiceContext: Sendable {
     /// For ``ServiceMain``, and for tests that build a service themselves.
     ///
     /// - Parameter logsAccess: whether each request gets a line at level info (`ACCESS_LOG`).
-    public init(
+    package init(
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
         tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
@@ -59,7 +59,7 @@ public struct ServiceContext: Sendable {
 
     /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
     /// its own, and shares the rest.
-    public func forSecondListener() -> ServiceContext {
+    package func forSecondListener() -> ServiceContext {
         var second = ServiceContext(
             name: name, logger: logger, metrics: metrics, version: version, tracer: tracer, boundary: boundary,
             reloads: reloads)
@@ -104,12 +104,12 @@ extension ServiceContext {
     ///   - name: for the log, for example `TLS certificate`.
     ///   - reload: reads the part's files or addresses again. If it throws, the part must keep its last good state.
     ///     The error is logged, so its description must not contain a secret. Signals that arrive meanwhile wait.
-    public func onReload(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
+    package func onReload(_ name: String, _ reload: @escaping @Sendable () async throws -> Void) {
         reloads.add(name, reload)
     }
 
     /// Reloads every registered part, as SIGHUP does. For tests.
-    public func reload() async {
+    package func reload() async {
         await reloads.reloadAll(logger: logger)
     }
 }

@@ -1,7 +1,7 @@
 import Logging
 import SecurePushCore
-public import ServiceConfiguration
-public import ServiceLifecycle
+package import ServiceConfiguration
+package import ServiceLifecycle
 
 #if canImport(Glibc)
 import Glibc
@@ -16,7 +16,7 @@ import Foundation
 #endif
 
 /// The entry point of every service: command line, configuration, signals, exit codes.
-public enum ServiceMain {
+package enum ServiceMain {
     /// Exit codes, after `sysexits.h`.
     enum ExitCode {
         static let success: Int32 = 0
@@ -43,7 +43,7 @@ public enum ServiceMain {
     ///     default of `HTTP_PORT` too. With ``TracingConfiguration/keys`` the service is traced.
     ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader.
     ///   - build: makes all services, those that others depend on first. A ``ConfigurationError`` exits 78.
-    public static func run<Configuration: Sendable>(
+    package static func run<Configuration: Sendable>(
         name: String, summary: String, keys: [any ConfigurationKeyDescription],
         read: (inout ConfigurationReader) -> Configuration?,
         build: (Configuration, ServiceContext) async throws -> [any Service]

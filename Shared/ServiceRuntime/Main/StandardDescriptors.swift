@@ -7,13 +7,13 @@ import Darwin
 #endif
 
 /// The descriptors 0, 1 and 2 of the process.
-public enum StandardDescriptors {
+package enum StandardDescriptors {
     private static let missing = Mutex<Set<Int32>>([])
 
     /// Whether standard output was closed at the start: what is written to it now is lost in silence.
-    public static var lacksOutput: Bool { missing.withLock { $0.contains(STDOUT_FILENO) } }
+    package static var lacksOutput: Bool { missing.withLock { $0.contains(STDOUT_FILENO) } }
     /// The same of standard error.
-    public static var lacksError: Bool { missing.withLock { $0.contains(STDERR_FILENO) } }
+    package static var lacksError: Bool { missing.withLock { $0.contains(STDERR_FILENO) } }
 
     /// Opens `/dev/null` for each of them that is closed. Without it the next file that is opened, such as the audit
     /// log or the database, would get the number, and log lines would be written into it.
@@ -22,7 +22,7 @@ public enum StandardDescriptors {
     ///
     /// - Returns: those that were closed.
     @discardableResult
-    public static func openMissing() -> Set<Int32> {
+    package static func openMissing() -> Set<Int32> {
         var closed: Set<Int32> = []
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { continue }

@@ -1,7 +1,7 @@
-public import Logging
+package import Logging
 
 /// A configuration that a service logs when it starts, so that an operator sees which parts it talks to.
-public protocol StartDetails {
+package protocol StartDetails {
     /// The values that matter when something is wrong: addresses, names and kinds. Never a password, key or token.
     var startDetails: Logger.Metadata { get }
 }

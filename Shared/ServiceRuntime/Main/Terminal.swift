@@ -11,9 +11,9 @@ import Foundation
 #endif
 
 /// The terminal, if there is one.
-public enum Terminal {
+package enum Terminal {
     /// The width without a terminal, and of a terminal that does not tell it.
-    public static let standardColumns = 80
+    package static let standardColumns = 80
     /// Longer lines of prose are hard to read.
     static let maxProseColumns = 100
 
@@ -21,7 +21,7 @@ public enum Terminal {
     /// the terminal says (POSIX.1-2024, 8.3).
     ///
     /// - Parameter environment: that of the process if `nil`.
-    public static func columns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int? {
+    package static func columns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int? {
         guard isatty(descriptor) == 1 else { return nil }
         if let columns = chosen(environment) { return columns }
         var size = winsize()
@@ -32,7 +32,7 @@ public enum Terminal {
     /// The width for help and usage: that of `COLUMNS`, else of the terminal on the descriptor, else 80; 100 at most.
     ///
     /// - Parameter environment: that of the process if `nil`.
-    public static func proseColumns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int {
+    package static func proseColumns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int {
         min(chosen(environment) ?? columns(of: descriptor, environment) ?? standardColumns, maxProseColumns)
     }
 

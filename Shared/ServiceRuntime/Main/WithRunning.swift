@@ -1,5 +1,5 @@
-public import Logging
-public import ServiceLifecycle
+package import Logging
+package import ServiceLifecycle
 
 /// Runs services beside a closure, for a tool that needs a store or a broker connection for one task.
 ///
@@ -22,7 +22,7 @@ public import ServiceLifecycle
 /// - Returns: the closure's value. Errors of services that are shutting down are ignored.
 /// - Throws: the closure's error. If a service ended first, that service's error, or
 ///   `ServiceGroupError.serviceFinishedUnexpectedly` if it had none.
-public func withRunning<Value: Sendable>(
+package func withRunning<Value: Sendable>(
     _ services: any Service..., logger: Logger = Logger(label: "withRunning") { _ in SwiftLogNoOpLogHandler() },
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -1,8 +1,8 @@
 /// Every metric family of this package: the source of the `# HELP` lines, of the histograms' buckets and of
 /// `docs/reference/metrics.md`. A test compares it with the output of the services.
-public enum MetricCatalog {
+package enum MetricCatalog {
     /// In the order of the documentation.
-    public static let all: [MetricDescription] = ingest + dispatcher + retrieval + everywhere
+    package static let all: [MetricDescription] = ingest + dispatcher + retrieval + everywhere
 
     private static let ingest: [MetricDescription] = [
         .init(
@@ -199,7 +199,7 @@ public enum MetricCatalog {
 
 extension MetricCatalog {
     /// The table of `docs/reference/metrics.md`, which a test compares with this: a header and a row per family.
-    public static func markdownTable() -> String {
+    package static func markdownTable() -> String {
         var lines = ["| name | kind | labels | shown by | meaning |", "| --- | --- | --- | --- | --- |"]
         for metric in all {
             let labels = metric.labels.isEmpty ? "–" : metric.labels.map { "`\($0)`" }.joined(separator: ", ")
@@ -210,7 +210,7 @@ extension MetricCatalog {
     }
 
     /// The second table: the upper bounds of each histogram's buckets, in seconds.
-    public static func bucketsTable() -> String {
+    package static func bucketsTable() -> String {
         var lines = ["| histogram | buckets |", "| --- | --- |"]
         for metric in all {
             guard case .histogram(let buckets) = metric.kind else { continue }
@@ -221,15 +221,15 @@ extension MetricCatalog {
 }
 
 /// The documentation of one metric family: its name, kind, labels and meaning.
-public struct MetricDescription: Sendable, Hashable {
+package struct MetricDescription: Sendable, Hashable {
     /// The kind of a family, and the upper bounds of a histogram's buckets.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         case counter
         case gauge
         case histogram(buckets: [Double])
 
         /// The word of `# TYPE`.
-        public var word: String {
+        package var word: String {
             switch self {
             case .counter: "counter"
             case .gauge: "gauge"
@@ -239,18 +239,18 @@ public struct MetricDescription: Sendable, Hashable {
     }
 
     /// With its unit: `..._total`, `..._seconds`, `..._bytes` (Prometheus, "Metric and label naming").
-    public let name: String
+    package let name: String
     /// The kind of its series.
-    public let kind: Kind
+    package let kind: Kind
     /// The names of its labels.
-    public let labels: [String]
+    package let labels: [String]
     /// The executables that have it.
-    public let services: [String]
+    package let services: [String]
     /// The `# HELP` line.
-    public let help: String
+    package let help: String
 
     /// A family of these executables.
-    public init(_ name: String, _ kind: Kind, labels: [String] = [], of services: [String], _ help: String) {
+    package init(_ name: String, _ kind: Kind, labels: [String] = [], of services: [String], _ help: String) {
         self.name = name
         self.kind = kind
         self.labels = labels

@@ -1,4 +1,4 @@
-public import CoreMetrics
+package import CoreMetrics
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization
@@ -15,7 +15,7 @@ import Darwin
 /// aggregating recorders are histograms. Names include their unit (`securepush_..._seconds`, `..._total`) and are used
 /// unchanged, except that characters that Prometheus does not allow become `_`. Timers are shown in seconds. Making an
 /// instrument twice with the same name and labels returns the same instrument.
-public final class PrometheusMetrics: Sendable {
+package final class PrometheusMetrics: Sendable {
     /// Upper bounds in seconds, as the OpenTelemetry HTTP and messaging conventions advise.
     static let defaultBuckets = [
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
@@ -25,7 +25,7 @@ public final class PrometheusMetrics: Sendable {
     private let registry = Mutex(MetricRegistry())
 
     /// - Parameter catalog: has the `# HELP` lines, and the buckets of histograms.
-    public init(catalog: [MetricDescription] = MetricCatalog.all) {
+    package init(catalog: [MetricDescription] = MetricCatalog.all) {
         self.catalog = Dictionary(catalog.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -36,7 +36,7 @@ public final class PrometheusMetrics: Sendable {
     }
 
     /// All families and series in the order of their names.
-    public func exposition() -> String {
+    package func exposition() -> String {
         let families = registry.withLock { $0.families }
         var text = PrometheusText()
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
@@ -49,7 +49,7 @@ public final class PrometheusMetrics: Sendable {
     }
 
     /// Adds a value that is read at each scrape; `nil` leaves the series out.
-    public func observe(
+    package func observe(
         _ name: String, kind: ObservedKind = .gauge, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Double?
     ) {
@@ -57,7 +57,7 @@ public final class PrometheusMetrics: Sendable {
     }
 
     /// Whether an observed value only grows.
-    public enum ObservedKind: Sendable { case counter, gauge }
+    package enum ObservedKind: Sendable { case counter, gauge }
 
     /// The instrument with this name and these labels, made if needed; `nil` if the family has another kind.
     private func instrument<I: PrometheusInstrument>(
@@ -72,21 +72,21 @@ public final class PrometheusMetrics: Sendable {
 }
 
 extension PrometheusMetrics: MetricsFactory {
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         instrument(label, .counter, dimensions) { CounterInstrument() } ?? NOOPMetricsHandler.instance
     }
 
-    public func makeFloatingPointCounter(
+    package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         instrument(label, .counter, dimensions) { ValueInstrument() } ?? NOOPMetricsHandler.instance
     }
 
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         instrument(label, .gauge, dimensions) { ValueInstrument() } ?? NOOPMetricsHandler.instance
     }
 
-    public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else {
             return instrument(label, .gauge, dimensions) { ValueInstrument() } ?? NOOPMetricsHandler.instance
         }
@@ -94,16 +94,16 @@ extension PrometheusMetrics: MetricsFactory {
             ?? NOOPMetricsHandler.instance
     }
 
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets(of: label)) }
             ?? NOOPMetricsHandler.instance
     }
 
-    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
-    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
-    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
-    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
-    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+    package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+    package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
     private func remove(_ handler: AnyObject) {
         registry.withLock { $0.remove(handler) }

@@ -1,25 +1,25 @@
 /// The samples of a Prometheus exposition (text format 0.0.4): names, labels and values. Ignores comments, types,
 /// timestamps and invalid lines.
-public struct PrometheusSamples: Sendable, Equatable {
+package struct PrometheusSamples: Sendable, Equatable {
     /// One series at one time.
-    public struct Sample: Sendable, Equatable {
+    package struct Sample: Sendable, Equatable {
         /// By name.
-        public var labels: [String: String]
+        package var labels: [String: String]
         /// A number of the format; it may be infinite or not a number.
-        public var value: Double
+        package var value: Double
 
         /// A sample.
-        public init(labels: [String: String], value: Double) {
+        package init(labels: [String: String], value: Double) {
             self.labels = labels
             self.value = value
         }
     }
 
     /// By metric name, in the order of the text.
-    public private(set) var samples: [String: [Sample]] = [:]
+    package private(set) var samples: [String: [Sample]] = [:]
 
     /// Reads the text of `GET /metrics`.
-    public init(_ text: String) {
+    package init(_ text: String) {
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             var reader = PrometheusLineReader(line)
             guard let (name, sample) = reader.sample() else { continue }
@@ -28,25 +28,25 @@ public struct PrometheusSamples: Sendable, Equatable {
     }
 
     /// The samples of a metric with all of these labels.
-    public subscript(_ name: String, _ labels: [String: String] = [:]) -> [Sample] {
+    package subscript(_ name: String, _ labels: [String: String] = [:]) -> [Sample] {
         (samples[name] ?? []).filter { sample in labels.allSatisfy { sample.labels[$0.key] == $0.value } }
     }
 
     /// The sum of the samples; `nil` if there are none.
-    public func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    package func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         let found = self[name, labels]
         return found.isEmpty ? nil : found.reduce(0) { $0 + $1.value }
     }
 
     /// The sums by the value of a label.
-    public func sums(_ name: String, by label: String) -> [String: Double] {
+    package func sums(_ name: String, by label: String) -> [String: Double] {
         self[name].reduce(into: [:]) { sums, sample in
             if let value = sample.labels[label] { sums[value, default: 0] += sample.value }
         }
     }
 
     /// The cumulative counts of a histogram by upper bound, ascending, summed over all series.
-    public func buckets(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
+    package func buckets(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
         let sums = self[name + "_bucket", labels].reduce(into: [Double: Double]()) { sums, sample in
             guard let bound = sample.labels["le"].flatMap({ PrometheusLineReader.number($0) }) else { return }
             sums[bound, default: 0] += sample.value
@@ -144,16 +144,16 @@ private struct PrometheusLineReader {
 
 /// The difference between two polls of a service's metrics. There are no rates without a previous poll, or if the
 /// process has restarted since.
-public struct MetricsWindow: Sendable {
+package struct MetricsWindow: Sendable {
     /// The earlier poll; `nil` if there is none, or the process has restarted since.
-    public let before: PrometheusSamples?
+    package let before: PrometheusSamples?
     /// The later poll.
-    public let after: PrometheusSamples
+    package let after: PrometheusSamples
     /// The time between the polls.
-    public let seconds: Double
+    package let seconds: Double
 
     /// - Parameter seconds: the time between the polls.
-    public init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
+    package init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
         let start = "process_start_time_seconds"
         // The service computes its start time from its age, so it can differ a little.
         let isSame = abs((before?.sum(start) ?? 0) - (after.sum(start) ?? 0)) < 2
@@ -164,7 +164,7 @@ public struct MetricsWindow: Sendable {
 
     /// The growth of a counter per second; `nil` without a previous poll or without such a counter, and if it is no
     /// number that a counter can have.
-    public func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    package func rate(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         guard let before, seconds > 0, let last = after.sum(name, labels) else { return nil }
         // A missing series counts as 0.
         let rate = max(0, last - (before.sum(name, labels) ?? 0)) / seconds
@@ -172,7 +172,7 @@ public struct MetricsWindow: Sendable {
     }
 
     /// The growth by the value of a label, without those that did not grow.
-    public func rates(_ name: String, by label: String) -> [String: Double] {
+    package func rates(_ name: String, by label: String) -> [String: Double] {
         guard let before, seconds > 0 else { return [:] }
         let first = before.sums(name, by: label)
         return after.sums(name, by: label).reduce(into: [:]) { rates, item in
@@ -183,13 +183,13 @@ public struct MetricsWindow: Sendable {
 
     /// A quantile of the values that a histogram has recorded between the polls, interpolated within a bucket like
     /// Prometheus's `histogram_quantile`. `nil` without new values; above the last bound it returns that bound.
-    public func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
+    package func quantile(_ quantile: Double, _ name: String, _ labels: [String: String] = [:]) -> Double? {
         HistogramBuckets.quantile(quantile, of: growth(name, labels))
     }
 
     /// The cumulative counts of a histogram that were added between the polls, by upper bound, ascending; empty without
     /// a previous poll.
-    public func growth(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
+    package func growth(_ name: String, _ labels: [String: String] = [:]) -> [(bound: Double, count: Double)] {
         guard let before else { return [] }
         let first = Dictionary(uniqueKeysWithValues: before.buckets(name, labels).map { ($0.bound, $0.count) })
         return after.buckets(name, labels).map {
@@ -199,16 +199,16 @@ public struct MetricsWindow: Sendable {
 }
 
 /// Quantiles of a histogram.
-public enum HistogramBuckets {
+package enum HistogramBuckets {
     /// Larger counts and quantiles, infinite ones and NaN are mistakes of the peer. They are left out, because JSON has
     /// no text for some and arithmetic on the others overflows.
-    public static let maxValue = 1e15
+    package static let maxValue = 1e15
 
     /// A quantile, interpolated within a bucket like Prometheus's `histogram_quantile`. `nil` without values and for
     /// values beyond ``maxValue``; above the last bound it is that bound.
     ///
     /// - Parameter buckets: the cumulative counts by upper bound, ascending.
-    public static func quantile(_ quantile: Double, of buckets: [(bound: Double, count: Double)]) -> Double? {
+    package static func quantile(_ quantile: Double, of buckets: [(bound: Double, count: Double)]) -> Double? {
         guard let total = buckets.last?.count, total > 0, total < maxValue else { return nil }
         let rank = quantile * total
         var lower = (bound: 0.0, count: 0.0)

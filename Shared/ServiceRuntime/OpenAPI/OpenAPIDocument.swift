@@ -4,9 +4,9 @@ import SecurePushCore
 ///
 /// Each service has one JSON file, written by hand. `common.json` of this module has the parts that all services share.
 /// Tests compare the document with the behaviour of the services.
-public struct OpenAPIDocument: Sendable {
+package struct OpenAPIDocument: Sendable {
     /// The document as JSON in UTF-8, without blanks.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Merges a service's document, the common parts, and settings of this process.
     ///
@@ -14,7 +14,7 @@ public struct OpenAPIDocument: Sendable {
     ///   - service: the service's own document as JSON.
     ///   - settings: JSON that overrides parts of it, for example the platforms.
     /// - Throws: `JSONSyntaxError` if one of them is not JSON.
-    public init(service: [UInt8], settings: String = "{}") throws {
+    package init(service: [UInt8], settings: String = "{}") throws {
         let version = #"{"info":{"version":\#(JSONText.quoted(SecurePushVersion.current))}}"#
         var document = try JSONValue(service)
         for overlay in [PackageResources.common_json, Array(version.utf8), Array(settings.utf8)] {

@@ -7,9 +7,9 @@ import Tracing
 ///
 /// It exists only while spans are exported. It never holds the path, the query or a user's name: some paths contain
 /// names, so the attributes `url.path` and `url.query` are left out.
-public final class RequestTrace: Sendable {
+package final class RequestTrace: Sendable {
     /// The trace of the request that the task handles; `nil` if it is not traced, and on a direct route.
-    @TaskLocal public static var current: RequestTrace?
+    @TaskLocal package static var current: RequestTrace?
 
     private let tracer: any Tracer
     private let start = DefaultTracerClock.now
@@ -31,7 +31,7 @@ public final class RequestTrace: Sendable {
     /// Puts the request into the trace of the notification that it reads.
     ///
     /// A caller that has sent a `traceparent` keeps its own trace, and the span gets a link to the notification's.
-    public func join(_ traceparent: String?) {
+    package func join(_ traceparent: String?) {
         let notification = InstrumentationContext(traceparent: traceparent)
         guard notification.trace != nil else { return }
         span.withLock { span in

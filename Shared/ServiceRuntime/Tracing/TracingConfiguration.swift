@@ -1,5 +1,5 @@
 import SecurePushCore
-public import ServiceConfiguration
+package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -9,7 +9,7 @@ import Foundation
 
 /// Where spans go, and which ones: OpenTelemetry's own variables ("OpenTelemetry Protocol Exporter" and "SDK
 /// environment variables").
-public struct TracingConfiguration: Sendable {
+package struct TracingConfiguration: Sendable {
     /// The URL that batches of spans are posted to.
     var url: String
     /// Header fields of every request. Their values may be secret.
@@ -23,7 +23,7 @@ public struct TracingConfiguration: Sendable {
     var serviceName: String?
 
     /// The keys that ``read(_:)`` reads.
-    public static let keys: [any ConfigurationKeyDescription] =
+    package static let keys: [any ConfigurationKeyDescription] =
         [
             ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
             ConfigurationKeys.otlpHeadersFile, ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName,
@@ -35,7 +35,7 @@ public struct TracingConfiguration: Sendable {
     /// Reads the variables. An `http://` endpoint beyond loopback is refused, unless `ALLOW_INSECURE` contains `otlp`.
     ///
     /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
-    public static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
+    package static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
         let headers = reader.read(ConfigurationKeys.otlpHeaders, orFile: ConfigurationKeys.otlpHeadersFile)
         let timeout = reader.read(ConfigurationKeys.otlpTimeout)
         let name = reader.read(ConfigurationKeys.otelServiceName)

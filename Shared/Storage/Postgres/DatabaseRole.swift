@@ -1,19 +1,19 @@
-public import Logging
+package import Logging
 import Postgres
 import SecurePushCore
 
 /// A database role with the minimum rights of one service. None of them owns or creates tables, or is a superuser; only
 /// ``owner`` owns the tables and runs the migrations.
-public enum DatabaseRole: String, CaseIterable, Sendable {
+package enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
     /// The command line: dead letters, installations, key rotation, `doctor`.
     case `operator`
 
     /// The role that owns the tables. It has no password and cannot log in; `setup` uses it with `SET ROLE`.
-    public static let owner = "securepush_owner"
+    package static let owner = "securepush_owner"
 
     /// The role's name in the database.
-    public var name: String { "securepush_\(rawValue)" }
+    package var name: String { "securepush_\(rawValue)" }
 
     /// Its privileges by table; a privilege may list columns (PostgreSQL's manual, GRANT).
     var grants: [(table: String, privileges: String)] {
@@ -66,7 +66,7 @@ public enum DatabaseRole: String, CaseIterable, Sendable {
 }
 
 /// The SQL for ``DatabaseRole`` in two parts, between which the owner runs the migrations. Both can be repeated.
-public enum DatabaseRoles {
+package enum DatabaseRoles {
     private static let tables = [
         "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
         "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
@@ -77,7 +77,7 @@ public enum DatabaseRoles {
     ///
     /// - Parameter verifiers: the SCRAM verifiers of the roles' passwords (`SCRAM-SHA-256$...`). A role without one
     ///   keeps its password; if it has none, it cannot log in by password.
-    public static func roles(verifiers: [DatabaseRole: String] = [:]) -> [String] {
+    package static func roles(verifiers: [DatabaseRole: String] = [:]) -> [String] {
         let minimal = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
         var statements = [create(DatabaseRole.owner), "ALTER ROLE \(DatabaseRole.owner) NOLOGIN \(minimal)"]
         for role in DatabaseRole.allCases {
@@ -103,7 +103,7 @@ public enum DatabaseRoles {
 
     /// Revokes all privileges on the tables from the roles and grants theirs. The owner runs these after the
     /// migrations.
-    public static func grants() -> [String] {
+    package static func grants() -> [String] {
         DatabaseRole.allCases.flatMap { role in
             ["REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \(role.name)"]
                 + role.grants.map { "GRANT \($0.privileges) ON public.\($0.table) TO \(role.name)" }
@@ -111,7 +111,7 @@ public enum DatabaseRoles {
     }
 
     /// Both parts as a script for psql, with the command between them as a comment.
-    public static func script() -> String {
+    package static func script() -> String {
         let end = ";\n"
         return
             "-- As a superuser, in the database of SecurePush. Passwords: \\password \(DatabaseRole.ingest.name), ...\n"
@@ -154,7 +154,7 @@ extension DatabaseRoles {
     ///   - uri: the database, as a superuser or as a role that may create roles and use `SET ROLE` for the owner.
     ///   - verifiers: see ``roles(verifiers:)``.
     /// - Throws: ``StorageError``.
-    public static func apply(
+    package static func apply(
         uri: String, verifiers: [DatabaseRole: String], logger: Logger
     ) async throws -> MigrationReport {
         guard case .postgres = try StorageConfiguration(url: uri).location else {

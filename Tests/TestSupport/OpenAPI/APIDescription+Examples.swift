@@ -1,9 +1,9 @@
 extension APIDescription {
     /// The examples that differ from their own schemas: of parameters, headers, media types and schemas.
-    public var exampleIssues: [String] { exampleIssues(in: root, at: "") }
+    package var exampleIssues: [String] { exampleIssues(in: root, at: "") }
 
     /// The operations that links lead to and that there are not.
-    public var brokenLinks: [String] {
+    package var brokenLinks: [String] {
         let known = Set(operations.compactMap { self[$0]["operationId"]?.text })
         let responses = operations.flatMap { self[$0]["responses"]?.members.values.map(\.self) ?? [] }
         let links = responses.flatMap { $0["links"]?.members.values.map(\.self) ?? [] }
@@ -11,7 +11,7 @@ extension APIDescription {
     }
 
     /// The bodies that a request of an operation may have, by the document's examples.
-    public func requestExamples(_ method: String, _ path: String) -> [JSONNode] {
+    package func requestExamples(_ method: String, _ path: String) -> [JSONNode] {
         let content = root.at(["paths", path, method, "requestBody", "content"])?.members ?? [:]
         return content.values.flatMap(examples)
     }

@@ -7,14 +7,14 @@ extension APIDescription {
     ]
 
     /// The outcome that an exchange is one of; `nil` where there is no such operation.
-    public func outcome(of exchange: APIExchange) -> String? {
+    package func outcome(of exchange: APIExchange) -> String? {
         guard exchange.method != "head" else { return nil }
         return operation(exchange.method, exchange.path)?.outcome("\(exchange.status)")
     }
 
     /// How an exchange differs from the document: status, headers, media type, body, and of what was accepted the
     /// parameters and the body of the request.
-    public func issues(of exchange: APIExchange) -> [String] {
+    package func issues(of exchange: APIExchange) -> [String] {
         let name = "\(exchange.method.uppercased()) \(exchange.path) \(exchange.status)"
         guard let operation = operation(exchange.method, exchange.path) else {
             let responses = root.at(["components", "responses"])

@@ -1,7 +1,7 @@
 extension APIDescription {
     /// Every part whose removal an exchange should bring to light: statuses, media types and headers of answers,
     /// parameters' and members' schemas.
-    public var removableParts: [[String]] {
+    package var removableParts: [[String]] {
         var parts: [[String]] = []
         for operation in operations {
             for (status, response) in self[operation]["responses"]?.members ?? [:] {
@@ -19,7 +19,7 @@ extension APIDescription {
     }
 
     /// The parts that could be removed without any of the exchanges differing from the document.
-    public func unnoticedRemovals(_ exchanges: [APIExchange]) -> [String] {
+    package func unnoticedRemovals(_ exchanges: [APIExchange]) -> [String] {
         removableParts.filter { part in
             let changed = APIDescription(root.removing(part))
             return exchanges.allSatisfy { changed.issues(of: $0).isEmpty }

@@ -1,20 +1,20 @@
 /// An OpenAPI document, looked into by tests.
-public struct APIDescription: Sendable {
-    public struct Operation: Sendable, Hashable {
+package struct APIDescription: Sendable {
+    package struct Operation: Sendable, Hashable {
         /// With its captures in braces.
-        public let path: String
+        package let path: String
         /// In lower case.
-        public let method: String
+        package let method: String
 
         /// As it stands in the document.
         var location: [String] { ["paths", path, method] }
     }
 
-    public let root: JSONNode
+    package let root: JSONNode
     /// In the order of their paths.
-    public let operations: [Operation]
+    package let operations: [Operation]
 
-    public init(_ root: JSONNode) {
+    package init(_ root: JSONNode) {
         self.root = root
         operations = (root["paths"]?.members ?? [:]).flatMap { path, item in
             item.members.keys.map { Operation(path: path, method: $0) }
@@ -22,10 +22,10 @@ public struct APIDescription: Sendable {
     }
 
     /// `METHOD path` of every operation, as routes are listed.
-    public var routes: Set<String> { Set(operations.map { "\($0.method.uppercased()) \($0.path)" }) }
+    package var routes: Set<String> { Set(operations.map { "\($0.method.uppercased()) \($0.path)" }) }
 
     /// `METHOD path status` of everything that is documented.
-    public var outcomes: Set<String> {
+    package var outcomes: Set<String> {
         Set(operations.flatMap { operation in self[operation]["responses"]?.members.keys.map(operation.outcome) ?? [] })
     }
 
@@ -59,13 +59,13 @@ extension APIDescription.Operation {
 
 extension String {
     /// A router's path as OpenAPI writes it: captures in braces instead of after a colon.
-    public var withBraces: String {
+    package var withBraces: String {
         split(separator: "/", omittingEmptySubsequences: false)
             .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
     }
 
     /// `METHOD path status` as the place of the status in the document.
-    public var partOfDocument: String {
+    package var partOfDocument: String {
         let words = split(separator: " ")
         return "paths/\(words[1])/\(words[0].lowercased())/responses/\(words[2])"
     }

@@ -1,32 +1,32 @@
 import Foundation
 
 /// One request to a service and its answer.
-public struct APIExchange: Sendable {
-    public struct Header: Sendable {
+package struct APIExchange: Sendable {
+    package struct Header: Sendable {
         /// In lower case.
-        public let name: String
-        public let value: String
+        package let name: String
+        package let value: String
 
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name.lowercased()
             self.value = value
         }
     }
 
-    public let method: String
-    public let path: String
+    package let method: String
+    package let path: String
     /// What follows the `?`.
-    public let query: String
-    public let requestHeaders: [Header]
-    public let requestBody: [UInt8]
-    public let status: Int
-    public let headers: [Header]
-    public let body: [UInt8]
+    package let query: String
+    package let requestHeaders: [Header]
+    package let requestBody: [UInt8]
+    package let status: Int
+    package let headers: [Header]
+    package let body: [UInt8]
     /// The bodies as JSON, read once for the many comparisons; `nil` for what is none.
     let requestJSON: JSONNode?
     let json: JSONNode?
 
-    public init(
+    package init(
         method: String, uri: String, requestHeaders: [Header], requestBody: [UInt8], status: Int, headers: [Header],
         body: [UInt8]
     ) {

@@ -1,7 +1,7 @@
-public import Foundation
+import Foundation
 
 /// A JSON value as a tree, for looking into documents; numbers are as exact as a `Double`.
-public indirect enum JSONNode: Sendable, Hashable {
+package indirect enum JSONNode: Sendable, Hashable {
     case null
     case boolean(Bool)
     case number(Double)
@@ -10,38 +10,38 @@ public indirect enum JSONNode: Sendable, Hashable {
     case object([String: JSONNode])
 
     /// - Throws: `DecodingError` for what is not JSON.
-    public init(_ bytes: some Sequence<UInt8>) throws {
+    package init(_ bytes: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(JSONNode.self, from: Data(bytes))
     }
 
     /// The member of an object.
-    public subscript(_ name: String) -> JSONNode? { members[name] }
+    package subscript(_ name: String) -> JSONNode? { members[name] }
 
     /// The members of an object; none of another value.
-    public var members: [String: JSONNode] {
+    package var members: [String: JSONNode] {
         if case .object(let members) = self { members } else { [:] }
     }
 
     /// The elements of an array; none of another value.
-    public var elements: [JSONNode] {
+    package var elements: [JSONNode] {
         if case .array(let elements) = self { elements } else { [] }
     }
 
-    public var text: String? {
+    package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    public var number: Double? {
+    package var number: Double? {
         if case .number(let number) = self { number } else { nil }
     }
 
     /// The value at the end of a path of members' names.
-    public func at(_ path: [String]) -> JSONNode? {
+    package func at(_ path: [String]) -> JSONNode? {
         path.reduce(self as JSONNode?) { node, name in node?[name] }
     }
 
     /// Without the member at the end of a path of members' names.
-    public func removing(_ path: [String]) -> JSONNode {
+    package func removing(_ path: [String]) -> JSONNode {
         guard let name = path.first, case .object(var members) = self else { return self }
         if path.count == 1 {
             members[name] = nil
@@ -53,7 +53,7 @@ public indirect enum JSONNode: Sendable, Hashable {
 }
 
 extension JSONNode: Decodable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -72,7 +72,7 @@ extension JSONNode: Decodable {
 }
 
 extension JSONNode: Encodable {
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -85,5 +85,5 @@ extension JSONNode: Encodable {
     }
 
     /// The value as JSON text.
-    public func json() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    package func json() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
 }

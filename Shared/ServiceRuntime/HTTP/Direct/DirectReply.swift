@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Ends a request that a ``DirectRoute`` has taken. Call it exactly once, on any thread.
-public struct DirectReply: Sendable {
+package struct DirectReply: Sendable {
     private let handler: NIOLoopBound<DirectRouteHandler>
     private let eventLoop: any EventLoop
     /// The request that it belongs to.
@@ -14,15 +14,15 @@ public struct DirectReply: Sendable {
     }
 
     /// Sends the response, or the problem of an error: the same as if a route had thrown it.
-    public func callAsFunction(_ result: Result<CompleteResponse, any Error>) {
+    package func callAsFunction(_ result: Result<CompleteResponse, any Error>) {
         onEventLoop { handler.value.finish(number, result) }
     }
 
     /// Sends what a function returns or throws.
-    public func callAsFunction(_ body: () throws -> CompleteResponse) { self(Result(catching: body)) }
+    package func callAsFunction(_ body: () throws -> CompleteResponse) { self(Result(catching: body)) }
 
     /// Goes on with the request on its event loop, for the steps after a call of the store.
-    public func onEventLoop(_ body: @escaping @Sendable () -> Void) {
+    package func onEventLoop(_ body: @escaping @Sendable () -> Void) {
         if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
     }
 }

@@ -1,17 +1,17 @@
-public import HTTPTypes
-public import Hummingbird
-public import Logging
-public import NIOCore
-public import SecurePushCore
+package import HTTPTypes
+package import Hummingbird
+package import Logging
+package import NIOCore
+package import SecurePushCore
 
 /// A request that is offered to a ``DirectRoute``, with its whole body.
 ///
 /// Its parts are read from its bytes on demand. Do not capture it: it holds the buffer that it was read into.
-public struct DirectRequest: Sendable {
+package struct DirectRequest: Sendable {
     /// The ID of the request, as in the response's `X-Request-Id`.
-    public let id: String
+    package let id: String
     /// The span of the request; `nil` if it is not traced.
-    public let trace: RequestTrace?
+    package let trace: RequestTrace?
     /// The head and the body.
     private let bytes: ByteBuffer
     private let head: PlainRequestHead
@@ -31,26 +31,26 @@ public struct DirectRequest: Sendable {
     }
 
     /// The captured segment of the path.
-    public var parameter: String { text(captured) ?? "" }
+    package var parameter: String { text(captured) ?? "" }
 
     /// The body, which is complete.
-    public var body: ByteBuffer {
+    package var body: ByteBuffer {
         bytes.getSlice(at: bytes.readerIndex + head.length, length: head.bodyLength) ?? ByteBuffer()
     }
 
     /// The value of `Authorization`.
-    public var authorization: String? { text(head.authorization) }
+    package var authorization: String? { text(head.authorization) }
     /// The value of `Content-Type`.
-    public var contentType: String? { text(head.contentType) }
+    package var contentType: String? { text(head.contentType) }
     /// The value of `Forwarded` (RFC 7239).
     var forwarded: String? { text(head.forwarded) }
     /// The value of `X-Forwarded-For`.
     var forwardedFor: String? { text(head.forwardedFor) }
     /// Whether the request has an `Idempotency-Key`, valid or not.
-    public var hasIdempotencyKey: Bool { head.idempotencyKey != nil }
+    package var hasIdempotencyKey: Bool { head.idempotencyKey != nil }
     /// The trace of the request: its span, or else the `traceparent` (W3C Trace Context, section 3.2.2). `nil` if that
     /// is missing or not valid.
-    public var traceContext: TraceContext? {
+    package var traceContext: TraceContext? {
         if let trace { return trace.context }
         return text(head.traceparent).flatMap { TraceContext(traceparent: $0) }
     }
@@ -63,23 +63,23 @@ public struct DirectRequest: Sendable {
 
     /// The service's logger with the metadata of this request; `nil` if nothing is logged for debugging. Making it
     /// costs more than most requests.
-    public var debugLogger: Logger? {
+    package var debugLogger: Logger? {
         guard service.logger.logLevel <= .debug else { return nil }
         return service.logger.of(request: id, trace: traceContext)
     }
 }
 
 /// A response whose body is complete, for both ways of a route.
-public struct CompleteResponse: Sendable {
+package struct CompleteResponse: Sendable {
     /// The status.
-    public var status: HTTPResponse.Status
+    package var status: HTTPResponse.Status
     /// The header fields, without `Content-Length`, `Date` and `X-Request-Id`.
-    public var headers: HTTPFields
+    package var headers: HTTPFields
     /// The body.
-    public var body: ByteBuffer
+    package var body: ByteBuffer
 
     /// Makes a response.
-    public init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
+    package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
         self.status = status
         self.headers = headers
         self.body = body
@@ -89,12 +89,12 @@ public struct CompleteResponse: Sendable {
     private static let jsonHeaders: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
 
     /// JSON that no cache may store (`Cache-Control: no-store`; RFC 9111, 5.2.2.5).
-    public static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> CompleteResponse {
+    package static func json(_ status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> CompleteResponse {
         CompleteResponse(status: status, headers: jsonHeaders, body: body)
     }
 
     /// The same for the router.
-    public var response: Response {
+    package var response: Response {
         Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }

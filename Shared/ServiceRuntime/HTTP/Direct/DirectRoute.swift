@@ -1,5 +1,5 @@
-public import HTTPTypes
-public import Hummingbird
+package import HTTPTypes
+package import Hummingbird
 import SecurePushCore
 
 /// A second way to a route of the router, for the requests that a service gets most.
@@ -12,14 +12,14 @@ import SecurePushCore
 /// Only HTTP/1.1 requests that have nothing unusual are offered to it: a body within ``maxBodyBytes`` whose length is
 /// declared, no `Expect`, `Origin`, `Transfer-Encoding` or `Upgrade`, and a connection that stays open.
 /// ``PlainRequestHead`` has the details.
-public struct DirectRoute: Sendable {
+package struct DirectRoute: Sendable {
     /// Takes a request, or leaves it to the router.
     ///
     /// It is called on the request's event loop and must not block.
     ///
     /// - Returns: `true` if the reply was called or will be, exactly once and on any thread; `false` if the router is
     ///   to answer. The reply must not be called then.
-    public typealias Answer = @Sendable (DirectRequest, DirectReply) -> Bool
+    package typealias Answer = @Sendable (DirectRequest, DirectReply) -> Bool
 
     let method: HTTPRequest.Method
     /// The path as in metrics and logs: with `{id}` for a captured segment.
@@ -33,7 +33,7 @@ public struct DirectRoute: Sendable {
     /// - Parameters:
     ///   - path: as in the router. Its last segment may be captured (`:id`); the others are plain.
     ///   - maxBodyBytes: requests with a larger body go to the router.
-    public init(_ method: HTTPRequest.Method, _ path: RouterPath, maxBodyBytes: Int = 0, answer: @escaping Answer) {
+    package init(_ method: HTTPRequest.Method, _ path: RouterPath, maxBodyBytes: Int = 0, answer: @escaping Answer) {
         self.method = method
         self.maxBodyBytes = maxBodyBytes
         self.answer = answer
@@ -58,12 +58,12 @@ public struct DirectRoute: Sendable {
 }
 
 /// The direct routes of a service.
-public struct DirectRoutes: Sendable {
+package struct DirectRoutes: Sendable {
     let routes: [DirectRoute]
     let cors: CORSPolicy?
 
     /// - Parameter cors: the same as the router's.
-    public init(_ routes: [DirectRoute], cors: CORSPolicy? = nil) {
+    package init(_ routes: [DirectRoute], cors: CORSPolicy? = nil) {
         self.routes = routes
         self.cors = cors
     }
