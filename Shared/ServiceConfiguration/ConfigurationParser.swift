@@ -1,5 +1,5 @@
-import Logging
-import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 #if canImport(Glibc)
 import Glibc
