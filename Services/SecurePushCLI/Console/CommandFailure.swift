@@ -42,9 +42,7 @@ struct CommandFailure: Error, Sendable, Equatable {
 }
 
 extension CommandFailure: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case code = "Code", message = "Error", details = "Details", hint = "Hint"
-    }
+    private enum CodingKeys: String, CodingKey { case code, message = "Error", details, hint }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -19,7 +19,6 @@ final class DeviceScreen: NotificationPresenter {
         var kind: Kind
 
         enum Kind: String, Encodable { case payload, prompt }
-        private enum CodingKeys: String, CodingKey { case id = "Id", text = "Text", kind = "Kind" }
     }
 
     /// Tells each time that the user is asked to log in.

@@ -49,8 +49,8 @@ struct HubsCommand: AsyncParsableCommand {
                 }
                 return shares
             }
-            if console.isJSON { return try shares.rows.forEach { try console.show($0, "") } }
-            for line in shares.lines { try console.line(line) }
+            var shown = Table(HubShares.columns)
+            try console.show(shares.rows, in: &shown)
         }
     }
 

@@ -24,33 +24,25 @@ extension InstallationsCommand {
         func run(on console: Console) async throws {
             let width = table.width
             try await selection.withDevices { devices in
-                var isFirst = true
+                var table = Table(Self.columns, width: width)
                 try await devices.forEachPage { page in
                     if console.isJSON { return try page.forEach { try console.line($0.json(withContent: false)) } }
-                    if page.isEmpty { return }
-                    for line in Self.lines(page, withHead: isFirst, width: width) { try console.line(line) }
-                    isFirst = false
+                    for line in table.lines(page) { try console.line(line) }
                 }
-                if isFirst { console.nothing("No devices match.") }
+                if table.isEmpty { console.nothing("No devices match.") }
             }
         }
 
-        /// The user, of any length, comes last.
-        ///
-        /// - Parameter width: of the terminal; `nil` if lines may have any length.
-        static func lines(_ devices: [DeviceRecord], withHead: Bool, width: Int? = nil) -> [String] {
-            var table = TextTable(isOfWords: true)
-            table.add([
-                "KIND".padded(to: 12), "PLATFORM", "UPDATED".padded(to: 24), "SEEN".padded(to: 10), "ID", "USER",
-            ])
-            for device in devices {
-                table.add([
-                    device.kind, device.platform?.oneLine ?? "-", "\(device.updatedAt)",
-                    String("\(device.lastSeenAt)".prefix(10)), device.id.oneLine, device.user.oneLine,
-                ])
-            }
-            table.fit(width, [.leaveOut(column: 2), .cut(column: 5, to: 8), .leaveOut(column: 3)])
-            return Array(withHead ? table.lines[...] : table.lines.dropFirst())
+        static var columns: [Column<DeviceRecord>] {
+            [
+                Column("KIND", width: 12) { $0.kind },
+                Column("PLATFORM") { $0.platform },
+                Column("UPDATED", width: 24, .leftOut(1)) { "\($0.updatedAt)" },
+                Column("SEEN", width: 10, .leftOut(3)) { String("\($0.lastSeenAt)".prefix(10)) },
+                Column("ID") { $0.id },
+                // Of any length, so it comes last.
+                Column("USER", .cut(2, to: 8)) { $0.user },
+            ]
         }
     }
 

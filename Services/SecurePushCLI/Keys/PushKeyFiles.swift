@@ -47,10 +47,6 @@ struct PushKeyFiles: Sendable, Equatable {
         var signing: String
         /// The IDs of the public keys that were dropped.
         var removed: [String] = []
-
-        private enum CodingKeys: String, CodingKey {
-            case files = "Files", signing = "Signing", removed = "Removed"
-        }
     }
 
     /// Makes both files.

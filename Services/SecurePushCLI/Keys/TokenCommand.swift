@@ -8,9 +8,10 @@ struct TokenCommand: NetworkCommand {
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
         discussion: """
-            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, which
-            can also need an expired token. With --refresh-token-file it logs in once and keeps the refresh token in
-            the file; later calls use and replace that token and need no password (retrieval's AUTH_REFRESH_TTL).
+            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, \
+            which can also need an expired token. With --refresh-token-file it logs in once and keeps the refresh \
+            token in the file; later calls use and replace that token and need no password (retrieval's \
+            AUTH_REFRESH_TTL).
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token
