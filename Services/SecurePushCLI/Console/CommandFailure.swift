@@ -54,7 +54,7 @@ extension CommandFailure: Encodable {
 }
 
 extension CommandFailure {
-    /// Runs a closure that uses a file of users, senders or keys.
+    /// Runs a closure that uses a file.
     ///
     /// - Parameter origin: the option or the variable that names the file.
     /// - Throws: ``CommandFailure`` with code `configuration` that names it if the file cannot be used, and the other
@@ -62,6 +62,8 @@ extension CommandFailure {
     static func naming<Value>(_ origin: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
+        } catch let error as FileError {
+            throw CommandFailure(.configuration, "\(origin): \(error)")
         } catch let error as AuthenticationSetupError
             where [.unreadable, .unwritable, .malformed].contains(error.code)
         {

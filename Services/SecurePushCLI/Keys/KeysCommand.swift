@@ -119,8 +119,13 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     static func parse(_ text: String, _ path: String) throws -> PayloadKeyRing {
+        try reading(path) { try PayloadKeyRing(text) }
+    }
+
+    /// - Throws: ``CommandFailure`` with code `configuration` if the content of the file is not valid.
+    static func reading<Value>(_ path: String, _ parse: () throws -> Value) throws -> Value {
         do {
-            return try PayloadKeyRing(text)
+            return try parse()
         } catch {
             throw CommandFailure(.configuration, "\(path): \(error)")
         }

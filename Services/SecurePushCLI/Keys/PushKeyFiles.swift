@@ -104,14 +104,3 @@ struct PushKeyFiles: Sendable, Equatable {
         _ = try SecretFile.replace(verification, keys.jwks, mode: mode)
     }
 }
-
-extension KeysCommand {
-    /// - Throws: ``CommandFailure`` with code `configuration` if the content of the file is not valid.
-    static func reading<Value>(_ path: String, _ parse: () throws -> Value) throws -> Value {
-        do {
-            return try parse()
-        } catch {
-            throw CommandFailure(.configuration, "\(path): \(error)")
-        }
-    }
-}

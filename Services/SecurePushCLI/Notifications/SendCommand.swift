@@ -162,12 +162,10 @@ struct SendCommand: NetworkCommand {
             try recipients.add(
                 linesOf: try StandardInput.readAll(upTo: RecipientList.maxBytes), from: "--to-file (standard input)")
         } else {
-            do {
-                let text = try FileContent(path: toFile, maxBytes: RecipientList.maxBytes).text
-                try recipients.add(linesOf: text, from: toFile.printable)
-            } catch let error as FileError {
-                throw CommandFailure(.configuration, "--to-file: \(error)")
+            let text = try CommandFailure.naming("--to-file") {
+                try FileContent(path: toFile, maxBytes: RecipientList.maxBytes).text
             }
+            try recipients.add(linesOf: text, from: toFile.printable)
         }
         if recipients.names.isEmpty { throw CommandFailure(.usage, "--to-file: there is no name in the file.") }
         return recipients
