@@ -16,9 +16,6 @@ struct HubsCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Rebalance.self])
 
-    /// 128 and the number of SIGINT, as shells report it.
-    static let interrupted = ExitCode(130)
-
     struct List: ConsoleCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
@@ -44,8 +41,8 @@ struct HubsCommand: AsyncParsableCommand {
                 hubs.map { HubTable<Void>.Member(label: $0.hubName, endpoint: $0.endpoint.url, client: ()) })
             let shares = try await StoreSession.with(database.url) { store in
                 var shares = HubShares(table)
-                try await PlacedDevices(store: store).forEachPage { page in
-                    for (device, places) in page { shares.count(device, places) }
+                for try await page in StoredDevices(store: store) {
+                    for (device, places) in try await store.placed(page) { shares.count(device, places) }
                 }
                 return shares
             }
@@ -101,12 +98,12 @@ struct HubsCommand: AsyncParsableCommand {
             let plan = HubRebalance.Plan(isDryRun: isDryRun, copyOnly: copyOnly, rate: rate)
             let report = try await StoreSession.run(opened) { store in
                 try await withRunning(hubs) {
-                    try await RebalanceRun(HubRebalance(store: store, table: table, plan: plan)).attend(on: console)
+                    try await HubRebalance(store: store, table: table, plan: plan).attend(on: console)
                 }
             }
             try report.failures.show(on: console)
             try console.show(report, report.summary)
-            if report.isInterrupted { throw HubsCommand.interrupted }
+            if report.isInterrupted { throw ExitCode.interrupted }
             if report.failed > 0 { throw CommandFailure.Code.failed.exitCode }
             if copyOnly, !isDryRun, !console.isJSON {
                 console.message("Now give this file to the services, and then run securepush hubs rebalance.")
@@ -133,6 +130,6 @@ struct HubPoolOptions: ParsableArguments {
 
     /// Names the option or the variable in an error of the file.
     func naming<Value>(_ body: () throws -> Value) throws -> Value {
-        try Settings.namingHubPool(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
+        try CommandFailure.naming(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
     }
 }

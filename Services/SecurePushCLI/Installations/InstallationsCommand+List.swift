@@ -25,9 +25,13 @@ extension InstallationsCommand {
             let width = table.width
             try await selection.withDevices { devices in
                 var table = Table(Self.columns, width: width)
-                try await devices.forEachPage { page in
-                    if console.isJSON { return try page.forEach { try console.line($0.json(withContent: false)) } }
-                    for line in table.lines(page) { try console.line(line) }
+                for try await page in devices {
+                    let page = page.map(DeviceRecord.init)
+                    if console.isJSON {
+                        for device in page { try console.line(device.json(withContent: false)) }
+                    } else {
+                        for line in table.lines(page) { try console.line(line) }
+                    }
                 }
                 if table.isEmpty { console.nothing("No devices match.") }
             }
@@ -64,8 +68,8 @@ extension InstallationsCommand {
 
         func run(on console: Console) async throws {
             try await selection.withDevices { devices in
-                try await devices.forEachPage { page in
-                    for device in page { try console.line(device.json(withContent: true)) }
+                for try await page in devices {
+                    for device in page { try console.line(DeviceRecord(device).json(withContent: true)) }
                 }
             }
         }
@@ -86,7 +90,7 @@ struct StoredDeviceOptions: ParsableArguments {
     func withDevices(_ body: @escaping @Sendable (StoredDevices) async throws -> Void) async throws {
         let owner = try user.map { try UserName.parse($0, of: "--user") }
         try await StoreSession.with(database.url) { store in
-            try await body(StoredDevices(store: store, owner: owner))
+            try await body(StoredDevices(store: store, owner: owner, pageSize: 200))
         }
     }
 }

@@ -1,61 +1,11 @@
 import SecurePushCore
 
-/// Reads all devices of the database with the hubs at which they may be, page by page.
-struct PlacedDevices: Sendable {
-    typealias Source = InstallationStore & RegistrationStore & DevicePlaces
-    typealias Page = [(device: StoredDevice, places: [DevicePlace])]
-
-    let store: any Source
-
-    /// Rows per statement.
-    private static let pageSize = 500
-
-    /// - Parameter body: returns false to end early.
-    func forEachPage(while body: (Page) async throws -> Bool) async throws {
-        for kind in DeviceLease.Kind.allCases {
-            var after: String?
-            while true {
-                let devices = try await page(of: kind, after: after)
-                if devices.isEmpty { break }
-                let places = try await store.places(of: kind, devices.map(\.id))
-                let page = devices.map { (device: $0, places: places[DeviceID.folded($0.id)] ?? []) }
-                guard try await body(page) else { return }
-                guard devices.count == Self.pageSize else { break }
-                after = devices.last?.id
-            }
-        }
-    }
-
-    func forEachPage(_ body: (Page) -> Void) async throws {
-        try await forEachPage(while: { page in
-            body(page)
-            return true
-        })
-    }
-
-    private func page(of kind: DeviceLease.Kind, after id: String?) async throws -> [StoredDevice] {
-        switch kind {
-        case .installation:
-            try await store.installations(after: id, limit: Self.pageSize).map(StoredDevice.installation)
-        case .registration:
-            try await store.registrations(after: id, limit: Self.pageSize).map(StoredDevice.registration)
-        }
-    }
-}
-
-extension StoredDevice {
-    var id: String {
-        switch self {
-        case .installation(let installation): installation.id
-        case .registration(let registration): registration.id
-        }
-    }
-
-    var kind: DeviceLease.Kind {
-        switch self {
-        case .installation: .installation
-        case .registration: .registration
-        }
+extension Store {
+    /// The hubs at which the devices of a page may be.
+    func placed(_ page: [StoredDevice]) async throws -> [(device: StoredDevice, places: [DevicePlace])] {
+        guard let kind = page.first?.reference.kind else { return [] }
+        let places = try await places(of: kind, page.map(\.reference.id))
+        return page.map { (device: $0, places: places[DeviceID.folded($0.reference.id)] ?? []) }
     }
 }
 
