@@ -8,9 +8,10 @@ extension InstallationsCommand {
             commandName: "list",
             abstract: "List the installations and registrations of the database, without their handles.",
             discussion: """
-                SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration
-                without a platform is an ID whose device has not registered yet, or was given up by the hub. With --json
-                a device that has registered a key for end-to-end encryption has its public key, as a JSON Web Key.
+                SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration \
+                without a platform is an ID whose device has not registered yet, or was given up by the hub. With \
+                --json a device that has registered a key for end-to-end encryption has its public key, as a JSON Web \
+                Key.
 
                 EXAMPLES
                   securepush installations list --user alice
@@ -55,7 +56,7 @@ extension InstallationsCommand {
             commandName: "export",
             abstract: "Print all installations and registrations of the database as NDJSON.",
             discussion: """
-                Each line is a device with everything that the database has of it, including its handle: a vendor's
+                Each line is a device with everything that the database has of it, including its handle: a vendor's \
                 address of a person's device. Protect the output.
 
                 EXAMPLES

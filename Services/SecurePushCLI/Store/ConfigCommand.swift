@@ -24,9 +24,9 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the value and the origin of each setting. Hides secrets.",
             discussion: """
-                Reads the environment like the services. With --service it shows only the settings of that service and
-                also reports required settings that are not set. It does not see the flags of a service's command line.
-                Exit codes: 0 all settings are valid, 78 some are invalid.
+                Reads the environment like the services. With --service it shows only the settings of that service and \
+                also reports required settings that are not set. It does not see the flags of a service's command \
+                line. Exit codes: 0 all settings are valid, 78 some are invalid.
 
                 EXAMPLES
                   securepush config show
