@@ -27,7 +27,8 @@ import Testing
         return store
     }
 
-    @Test(arguments: [nil, "alice", "carol"] as [String?]) func allDevicesOrThoseOfOneUser(name: String?) async throws {
+    @Test(arguments: [nil, "alice", "carol"] as [String?])
+    func `All devices, or those of one user`(name: String?) async throws {
         let store = try await filled()
         var found: [DeviceRecord] = []
         for try await page in StoredDevices(store: store, owner: name.flatMap { UserName($0) }, pageSize: Self.pageSize)
@@ -41,7 +42,7 @@ import Testing
         #expect(found.allSatisfy { users.contains($0.user) })
     }
 
-    @Test func aListHasNoHandlesAndAnExportHasEverything() throws {
+    @Test func `A list has no handles, and an export has everything`() throws {
         let alice = try #require(UserName("alice"))
         let installation = Installation(
             id: "i", owner: alice, platform: .apple, handle: "secret", document: Array(#"{"a":1}"#.utf8),
@@ -65,7 +66,7 @@ import Testing
                 == #"{"Kind":"registration","Id":"r","User":"alice",\#(times),"Tags":[]}"#)
     }
 
-    @Test func aTableHasNothingThatControlsTheTerminal() throws {
+    @Test func `A table has nothing that controls the terminal`() throws {
         let alice = try #require(UserName("alice"))
         let registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
         var table = Table(InstallationsCommand.List.columns)
