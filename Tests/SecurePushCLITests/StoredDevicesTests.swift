@@ -67,11 +67,11 @@ import Testing
 
     @Test func aTableHasNothingThatControlsTheTerminal() throws {
         let alice = try #require(UserName("alice"))
-        var registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
-        let lines = InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: true)
+        let registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
+        var table = Table(InstallationsCommand.List.columns)
+        let lines = table.lines([DeviceRecord(registration)])
         #expect(lines.count == 2 && !lines[1].utf8.contains(0x1B) && lines[1].hasSuffix("alice"))
         #expect(lines[1].contains("2026-11-22 ") && lines[0].hasPrefix("KIND"))
-        registration.id = "r"
-        #expect(InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: false).count == 1)
+        #expect(table.lines([DeviceRecord(registration)]).count == 1)
     }
 }

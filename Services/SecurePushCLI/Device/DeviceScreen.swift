@@ -19,7 +19,6 @@ final class DeviceScreen: DeviceDisplay {
         var kind: Kind
 
         enum Kind: String, Encodable { case payload, prompt }
-        private enum CodingKeys: String, CodingKey { case id = "Id", text = "Text", kind = "Kind" }
     }
 
     let prompts: AsyncStream<Void>

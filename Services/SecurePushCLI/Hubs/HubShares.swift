@@ -34,15 +34,10 @@ struct HubShares: Sendable {
         var endpoint: String?
         var users = 0
         /// Of the users, in percent with one decimal.
-        var share = 0.0
+        var sharePercent = 0.0
         var devices = 0
         var toMove = 0
         var atHub = 0
-
-        private enum CodingKeys: String, CodingKey {
-            case hub = "Hub", endpoint = "Endpoint", users = "Users", share = "SharePercent", devices = "Devices"
-            case toMove = "ToMove", atHub = "AtHub"
-        }
     }
 
     private let table: HubTable<Void>
@@ -70,21 +65,20 @@ struct HubShares: Sendable {
             .map { row in
                 var row = row
                 let share = users.isEmpty ? 0 : Double(row.users) * 1000 / Double(users.count)
-                row.share = share.rounded() / 10
+                row.sharePercent = share.rounded() / 10
                 return row
             }
             .sorted { ($0.endpoint == nil ? 1 : 0, $0.hub) < ($1.endpoint == nil ? 1 : 0, $1.hub) }
     }
 
-    var lines: [String] {
-        var table = TextTable()
-        table.add(["HUB", "USERS", "SHARE", "DEVICES", "TO MOVE", "AT THE HUB"])
-        for row in rows {
-            let name = row.hub.oneLine + (row.endpoint == nil ? " (not in the file)" : "")
-            table.add([
-                name, row.users.grouped, "\(row.share) %", row.devices.grouped, row.toMove.grouped, row.atHub.grouped,
-            ])
-        }
-        return table.lines
+    static var columns: [Column<Row>] {
+        [
+            Column("HUB") { $0.hub + ($0.endpoint == nil ? " (not in the file)" : "") },
+            Column("USERS", isNumber: true) { $0.users.grouped },
+            Column("SHARE", isNumber: true) { "\($0.sharePercent) %" },
+            Column("DEVICES", isNumber: true) { $0.devices.grouped },
+            Column("TO MOVE", isNumber: true) { $0.toMove.grouped },
+            Column("AT THE HUB", isNumber: true) { $0.atHub.grouped },
+        ]
     }
 }

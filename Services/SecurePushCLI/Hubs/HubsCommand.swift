@@ -21,10 +21,10 @@ struct HubsCommand: AsyncParsableCommand {
             commandName: "list",
             abstract: "List the hubs with their shares of the users and devices of the database.",
             discussion: """
-                USERS are those with a device. DEVICES are the devices of these users. TO MOVE counts the devices that
-                are missing at this hub, or may also be at another hub. AT THE HUB is how many devices may be registered
-                there. A hub that has left the file is listed while devices are stored as registered there. Keys are
-                not shown.
+                USERS are those with a device. DEVICES are the devices of these users. TO MOVE counts the devices that \
+                are missing at this hub, or may also be at another hub. AT THE HUB is how many devices may be \
+                registered there. A hub that has left the file is listed while devices are stored as registered there. \
+                Keys are not shown.
 
                 EXAMPLES
                   securepush hubs list
@@ -46,8 +46,8 @@ struct HubsCommand: AsyncParsableCommand {
                 }
                 return shares
             }
-            if console.isJSON { return try shares.rows.forEach { try console.show($0, "") } }
-            for line in shares.lines { try console.line(line) }
+            var shown = Table(HubShares.columns)
+            try console.show(shares.rows, in: &shown)
         }
     }
 
@@ -56,13 +56,13 @@ struct HubsCommand: AsyncParsableCommand {
             commandName: "rebalance",
             abstract: "Put every device at its user's hub, and remove it at the others.",
             discussion: """
-                It puts each device at its user's hub, if that does not have it. Then it removes the device at all
-                other hubs. Devices that the database does not have any more are deleted at all hubs. Use it after
-                HUB_POOL_FILE has changed. So that no push is missed, run it before the change too: give it the new file
-                with --hub-pool-file, and --copy-only. It takes the same leases as the services, looks only at devices
-                that are not in place, and can be interrupted and repeated.
+                It puts each device at its user's hub, if that does not have it. Then it removes the device at all \
+                other hubs. Devices that the database does not have any more are deleted at all hubs. Use it after \
+                HUB_POOL_FILE has changed. So that no push is missed, run it before the change too: give it the new \
+                file with --hub-pool-file, and --copy-only. It takes the same leases as the services, looks only at \
+                devices that are not in place, and can be interrupted and repeated.
 
-                Exit codes: 0 all in place, 1 some failed, 69 a hub or the database does not answer, 78 invalid
+                Exit codes: 0 all in place, 1 some failed, 69 a hub or the database does not answer, 78 invalid \
                 settings, 130 interrupted.
 
                 EXAMPLES
@@ -130,6 +130,6 @@ struct HubPoolOptions: ParsableArguments {
 
     /// Names the option or the variable in an error of the file.
     func naming<Value>(_ body: () throws -> Value) throws -> Value {
-        try Settings.namingHubPool(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
+        try CommandFailure.naming(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
     }
 }

@@ -54,7 +54,7 @@ struct RebalanceReport: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case devices = "Devices", toPut = "ToPut", toSettle = "ToSettle", put = "Put", settled = "Settled"
-        case removed = "Removed", failures = "Failed", isDryRun = "DryRun", isInterrupted = "Interrupted"
+        case devices, toPut, toSettle, put, settled, removed, failures = "Failed", isDryRun = "DryRun"
+        case isInterrupted = "Interrupted"
     }
 }

@@ -5,10 +5,6 @@ struct DeviceFailure: Encodable, Sendable, Equatable {
     var kind: String
     var id: String
     var reason: String
-
-    private enum CodingKeys: String, CodingKey {
-        case kind = "Kind", id = "Id", reason = "Reason"
-    }
 }
 
 /// The devices that a command could not put or move. All are counted, and the first ones are listed: there may be

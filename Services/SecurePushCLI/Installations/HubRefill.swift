@@ -70,7 +70,7 @@ extension HubRefill {
             let hub = HubDevices(configuration: configuration, logger: .silent)
             return (.single(hub), hub)
         case .pool(let settings)?:
-            let file = try Settings.namingHubPool { try HubPoolFile(settings, logger: .silent) }
+            let file = try CommandFailure.naming("HUB_POOL_FILE") { try HubPoolFile(settings, logger: .silent) }
             let pool = HubDevicesPool(file: file, logger: .silent)
             let table = pool.table
             return (.pool { table }, pool)
@@ -102,7 +102,6 @@ struct RefillReport: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case installations = "Installations", registrations = "Registrations", incomplete = "Incomplete"
-        case failures = "Failed", isDryRun = "DryRun"
+        case installations, registrations, incomplete, failures = "Failed", isDryRun = "DryRun"
     }
 }

@@ -18,11 +18,11 @@ struct InstallationsCommand: AsyncParsableCommand {
             commandName: "refill",
             abstract: "Write all installations and registrations of the database to the hub.",
             discussion: """
-                Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME give
-                the hub. With HUB_POOL_FILE each device is written to its user's hub, and removed at the other hubs
-                where it may be. Running it again does no harm. The command lists registrations whose ID the hub does
-                not accept any more; their devices register again when the app starts next. Exit codes: 0 all written,
-                1 some failed, 69 the hub or the database does not answer, 78 invalid settings.
+                Use it after the loss of a hub, or for a new hub. HUB_CONNECTION_STRING (or its file) and HUB_NAME \
+                give the hub. With HUB_POOL_FILE each device is written to its user's hub, and removed at the other \
+                hubs where it may be. Running it again does no harm. The command lists registrations whose ID the hub \
+                does not accept any more; their devices register again when the app starts next. Exit codes: 0 all \
+                written, 1 some failed, 69 the hub or the database does not answer, 78 invalid settings.
 
                 EXAMPLES
                   securepush installations refill --dry-run

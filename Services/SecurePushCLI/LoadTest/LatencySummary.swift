@@ -12,9 +12,8 @@ struct LatencySummary: Encodable, Sendable, Equatable {
     var maximum: Double
 
     private enum CodingKeys: String, CodingKey {
-        case count = "Count", mean = "MeanMilliseconds", maximum = "MaxMilliseconds"
-        case p50 = "P50Milliseconds", p90 = "P90Milliseconds", p95 = "P95Milliseconds"
-        case p99 = "P99Milliseconds", p999 = "P999Milliseconds"
+        case count, mean = "MeanMilliseconds", maximum = "MaxMilliseconds", p50 = "P50Milliseconds"
+        case p90 = "P90Milliseconds", p95 = "P95Milliseconds", p99 = "P99Milliseconds", p999 = "P999Milliseconds"
     }
 
     init(_ histogram: LatencyHistogram) {
@@ -28,8 +27,12 @@ struct LatencySummary: Encodable, Sendable, Equatable {
         maximum = Double(histogram.maximum) / 1000
     }
 
-    /// The headers of ``cells``.
-    static let heads = ["n", "mean", "p50", "p90", "p95", "p99", "p99.9", "max"]
+    /// For a table of latencies by name.
+    static var columns: [Column<(name: String, latency: LatencySummary)>] {
+        ["n", "mean", "p50", "p90", "p95", "p99", "p99.9", "max"].enumerated().map { index, title in
+            Column(title, isNumber: true) { $0.latency.cells[index] }
+        }
+    }
 
     var cells: [String] {
         [count.grouped] + [mean, p50, p90, p95, p99, p999, maximum].map(LatencySummary.text)

@@ -72,12 +72,11 @@ extension LoadReport {
     }
 
     private func table(_ styled: (String, Style) -> String) -> [String] {
-        var table = TextTable()
-        table.add(["latency, ms"] + LatencySummary.heads)
-        table.add(["accept"] + acceptLatency.cells)
-        if let dispatch, dispatch.latency.count > 0 { table.add(["dispatch"] + dispatch.latency.cells) }
-        if let read, read.latency.count > 0 { table.add(["read"] + read.latency.cells) }
-        let lines = table.lines
+        var rows = [(name: "accept", latency: acceptLatency)]
+        if let dispatch, dispatch.latency.count > 0 { rows.append(("dispatch", dispatch.latency)) }
+        if let read, read.latency.count > 0 { rows.append(("read", read.latency)) }
+        var table = Table([Column("latency, ms") { $0.name }] + LatencySummary.columns)
+        let lines = table.lines(rows)
         return [styled(lines[0], .bold)] + lines.dropFirst()
     }
 }

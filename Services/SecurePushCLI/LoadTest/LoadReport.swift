@@ -14,11 +14,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
         var drainSeconds: Double?
         /// Of a sample: from acceptance to the hub's response for the last platform.
         var latency: LatencySummary
-
-        private enum CodingKeys: String, CodingKey {
-            case statuses = "Statuses", pending = "Pending", durationSeconds = "DurationSeconds"
-            case dispatchedPerSecond = "DispatchedPerSecond", drainSeconds = "DrainSeconds", latency = "Latency"
-        }
     }
 
     struct ReadPart: Encodable, Sendable, Equatable {
@@ -32,11 +27,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
         var failures: [String: Int]
         /// From acceptance to the payload on the device.
         var latency: LatencySummary
-
-        private enum CodingKeys: String, CodingKey {
-            case devices = "Devices", expected = "Expected", missing = "Missing", repeated = "Repeated"
-            case failures = "Failures", latency = "Latency"
-        }
     }
 
     /// What became of the requests that a signal found in flight.
@@ -47,10 +37,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
         var answered: Int
         /// Of these, without a response. They can have been accepted.
         var unknown: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case inFlight = "InFlight", answered = "Answered", unknown = "Unknown"
-        }
     }
 
     /// When sending began.
@@ -80,14 +66,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
     /// Whether a signal ended it.
     var interrupted: Bool
     var interruption: Interruption?
-
-    private enum CodingKeys: String, CodingKey {
-        case count = "Count", recipients = "Recipients", payloadBytes = "PayloadBytes", concurrency = "Concurrency"
-        case batch = "Batch", ratePerSecond = "RatePerSecond", sent = "Sent", accepted = "Accepted", failed = "Failed"
-        case failures = "Failures", durationSeconds = "DurationSeconds", acceptedPerSecond = "AcceptedPerSecond"
-        case acceptLatency = "AcceptLatency", dispatch = "Dispatch", read = "Read", problems = "Problems"
-        case interrupted = "Interrupted", interruption = "Interruption", startedAt = "StartedAt"
-    }
 
     init(_ state: LoadMeasurements.State, plan: LoadPlan, interrupted: Bool) {
         let now = ContinuousClock.now

@@ -12,8 +12,9 @@ struct LoadTestCommand: NetworkCommand {
         commandName: "load-test",
         abstract: "Send many notifications through a running system and measure throughput and latency.",
         discussion: """
-            Sends 1 to 1,000,000 notifications to simulated users (load-000001, ...) or to one user, waits until the hub
-            has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real pushes.
+            Sends 1 to 1,000,000 notifications to simulated users (load-000001, ...) or to one user, waits until the \
+            hub has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real \
+            pushes.
 
             accept    from the start of a request to its response (with --batch: to the notification's response line).
                       With --rate from the time when the request was due, so that it includes delays by slow requests.
@@ -25,8 +26,8 @@ struct LoadTestCommand: NetworkCommand {
 
             Without a terminal, a line on standard error reports each 10 % that were accepted and dispatched.
 
-            Ctrl-C or SIGTERM ends the test early: nothing more is sent, the requests in flight get up to 10 s for their
-            responses, and the results so far follow. A second one does not wait. Exit codes: 0 everything was
+            Ctrl-C or SIGTERM ends the test early: nothing more is sent, the requests in flight get up to 10 s for \
+            their responses, and the results so far follow. A second one does not wait. Exit codes: 0 everything was \
             accepted, dispatched and read; 1 anything was refused, failed or incomplete; 130 ended by a signal.
 
             EXAMPLES

@@ -80,12 +80,4 @@ import Testing
     func `Numbers in groups`(number: Int, text: String) {
         #expect(number.grouped == text)
     }
-
-    @Test func `Columns are aligned`() {
-        var table = TextTable()
-        table.add(["a", "bb", "c"])
-        table.add(["long name", "1", "1,000"])
-        table.add(["x", ""])
-        #expect(table.lines == ["a          bb      c", "long name   1  1,000", "x"])
-    }
 }
