@@ -42,9 +42,7 @@ struct CommandFailure: Error, Sendable, Equatable {
 }
 
 extension CommandFailure: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case code = "Code", message = "Error", details = "Details", hint = "Hint"
-    }
+    private enum CodingKeys: String, CodingKey { case code, message = "Error", details, hint }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -56,7 +54,7 @@ extension CommandFailure: Encodable {
 }
 
 extension CommandFailure {
-    /// Runs a closure that uses a file of users, senders or keys.
+    /// Runs a closure that uses a file.
     ///
     /// - Parameter origin: the option or the variable that names the file.
     /// - Throws: ``CommandFailure`` with code `configuration` that names it if the file cannot be used, and the other
@@ -64,6 +62,8 @@ extension CommandFailure {
     static func naming<Value>(_ origin: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
+        } catch let error as FileError {
+            throw CommandFailure(.configuration, "\(origin): \(error)")
         } catch let error as AuthenticationSetupError
             where [.unreadable, .unwritable, .malformed].contains(error.code)
         {

@@ -30,11 +30,6 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     var kind: String?
     var reason: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case event = "Event", user = "User", platform = "Platform", id = "Id", text = "Text", kind = "Kind"
-        case reason = "Reason"
-    }
-
     init(_ event: Name, id: String? = nil, text: String? = nil, kind: String? = nil, reason: String? = nil) {
         self.event = event
         self.id = id

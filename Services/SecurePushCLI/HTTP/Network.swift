@@ -85,10 +85,9 @@ struct Network: Sendable {
     }
 
     private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
+        let text = try CommandFailure.naming("--ca-file") { try FileContent(path: path).text }
         do {
-            return try NIOSSLCertificate.fromPEMBytes(Array(FileContent(path: path).text.utf8))
-        } catch let error as FileError {
-            throw CommandFailure(.configuration, "--ca-file: \(error)")
+            return try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
         } catch {
             throw CommandFailure(
                 .configuration, "--ca-file: \(path.printable) holds no certificate in PEM.",
