@@ -4,13 +4,9 @@ import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The simulated devices of a command.
 struct DeviceFleet: Sendable {
-    /// Concurrent registrations.
     static let maxRegistrations = 16
-    /// Connections to retrieval.
     static let maxRequests = 64
-    /// Concurrent removals at the end.
     static let maxRemovals = 64
     /// How long the devices may take to remove themselves at the end. Nobody waits longer for Ctrl-C.
     static let farewell = Duration.seconds(10)
