@@ -15,7 +15,8 @@ extension InstallationsCommand {
 
                 EXAMPLES
                   securepush installations list --user alice
-                  DATABASE_URL=postgres://db/securepush securepush installations list --json | wc -l
+                  DATABASE_URL=postgres://db/securepush securepush installations list --json \\
+                      | wc -l
                 """)
 
         @OptionGroup var selection: StoredDeviceOptions
