@@ -47,15 +47,7 @@ struct DispatchWatch: Sendable {
         let end = ContinuousClock.now + DispatchWatch.patienceAfterStop
         var census = DispatchCensus(measurements.update { $0.ids })
         try await pass(&census, until: end)
-        note(census)
         try await pollRest(until: end)
-    }
-
-    private func note(_ census: DispatchCensus) {
-        measurements.update { state in
-            state.dispatch.statuses = census.statuses
-            state.dispatch.pending = census.pending
-        }
     }
 
     /// - Parameter end: no poll begins after it; `nil` for no limit.
@@ -98,7 +90,6 @@ struct DispatchWatch: Sendable {
             let before = census.pending
             let start = ContinuousClock.now
             try await pass(&census)
-            note(census)
             if census.pending == 0 || isGivenUp || stop.isRequested || quiet.isOver { return }
             if census.pending < before { quiet.reset() }
             // A longer list is read less often.
@@ -114,6 +105,7 @@ struct DispatchWatch: Sendable {
             census.take(page.notifications)
             cursor = page.next
         } while census.goesOn(before: cursor) && (end.map { .now < $0 } ?? !stop.isRequested)
+        measurements.update { ($0.dispatch.statuses, $0.dispatch.pending) = (census.statuses, census.pending) }
     }
 }
 
