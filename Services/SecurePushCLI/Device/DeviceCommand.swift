@@ -100,7 +100,6 @@ struct DeviceCommand: NetworkCommand {
     /// Whether each device has its own user.
     var usesNumbers: Bool { user.contains("{n}") }
 
-    /// The number of devices.
     var deviceCount: Int { devices ?? (usesNumbers ? count ?? 1 : 1) }
 
     /// The user of a device, from 0.
@@ -113,7 +112,6 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case fcmv1
     case windows
 
-    /// The name in the SDK.
     var clientPlatform: PushDevice.Platform {
         switch self {
         case .apple: .apns

@@ -14,7 +14,6 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case waiting
     }
 
-    /// A kind of text.
     enum TextKind: String, Sendable {
         case payload
         case prompt

@@ -25,9 +25,7 @@ extension HubTable {
     }
 }
 
-/// The shares of the hubs.
 struct HubShares: Sendable {
-    /// One hub.
     struct Row: Encodable, Sendable, Equatable {
         var hub: String
         /// `nil` if the hub is not in the file.

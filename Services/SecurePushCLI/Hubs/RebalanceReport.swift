@@ -1,6 +1,5 @@
 import SecurePushCore
 
-/// The result of a rebalance.
 struct RebalanceReport: Encodable, Sendable, Equatable {
     /// All devices that have registered.
     var devices = 0

@@ -1,6 +1,5 @@
 import SecurePushCore
 
-/// Runs a load test.
 struct LoadRun: Sendable {
     let target: any LoadTarget
     let measurements: LoadMeasurements
@@ -128,14 +127,12 @@ struct LoadSender: Sendable {
     }
 }
 
-/// The result of sending one notification.
 enum PushResult: Sendable, Equatable {
     case accepted(NotificationID)
     /// With the reason to count: a status (`503`) or words (`no answer in time`).
     case failed(String)
 }
 
-/// The state of a notification.
 struct PushedState: Sendable, Equatable {
     var createdAt: Timestamp
     var status: NotificationStatus
@@ -164,6 +161,5 @@ protocol LoadTarget: Sendable {
 }
 
 extension NotificationStatus {
-    /// Whether the dispatch is complete.
     var isFinal: Bool { self != .accepted && self != .queued }
 }
