@@ -59,7 +59,6 @@ struct AuditCommand: AsyncParsableCommand {
     }
 }
 
-/// The result as JSON.
 private struct AuditReport: Encodable {
     var lines: Int
     var incomplete: Int

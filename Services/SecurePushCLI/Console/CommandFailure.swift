@@ -17,7 +17,6 @@ struct CommandFailure: Error, Sendable, Equatable {
         /// EX_CONFIG
         case configuration = 78
 
-        /// The code as the argument parser needs it.
         var exitCode: ExitCode { ExitCode(rawValue) }
     }
 
@@ -26,7 +25,6 @@ struct CommandFailure: Error, Sendable, Equatable {
     var message: String
     /// Further lines, one per fault.
     var details: [String] = []
-    /// How to correct it.
     var hint: String?
     /// How long the server asks to wait (`Retry-After`), 0 s to a day.
     var retryAfter: Duration?

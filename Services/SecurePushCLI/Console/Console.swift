@@ -82,7 +82,6 @@ struct Console: Sendable {
         try StandardOutput.writeOnce(Array(((isJSON ? try JSONCoding.encode(value) : text()) + "\n").utf8))
     }
 
-    /// Writes bytes of data as they are.
     func write(_ data: Data) throws { try StandardOutput.write(Array(data)) }
 
     /// Shows rows: one object per line with `--json`, else the lines of a table.

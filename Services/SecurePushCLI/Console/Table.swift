@@ -3,7 +3,6 @@ import Foundation
 import SecurePushCore
 import ServiceRuntime
 
-/// A column of a table.
 struct Column<Row>: Sendable {
     /// What a table that is too wide for the terminal gives up, in the order of the numbers.
     enum Narrowing: Sendable {
@@ -115,7 +114,6 @@ struct Table<Row> {
         }
     }
 
-    /// The length of the longest line.
     private static func width(_ shown: [[String]?]) -> Int {
         let widths = shown.compactMap { $0.map(width(of:)) }
         return widths.reduce(0, +) + 2 * max(0, widths.count - 1)
@@ -124,7 +122,6 @@ struct Table<Row> {
     private static func width(of cells: [String]) -> Int { cells.map(\.count).max() ?? 0 }
 }
 
-/// A value with a name on each line.
 enum Facts {
     /// - Parameters:
     ///   - facts: those without a value are left out.
@@ -160,7 +157,6 @@ extension String {
         String(String.UnicodeScalarView(printable.unicodeScalars.map { $0 == "\n" || $0 == "\t" ? " " : $0 }))
     }
 
-    /// The text followed by spaces up to a width.
     func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
     func filledBefore(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }

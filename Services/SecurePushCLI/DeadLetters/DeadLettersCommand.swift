@@ -20,7 +20,6 @@ struct DeadLettersCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Replay.self, Purge.self])
 }
 
-/// Selects dead letters.
 struct DeadLetterSelection: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp("Only dead letters whose reason contains this text (ignores case).", valueName: "text"))

@@ -4,10 +4,8 @@ import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The simulated devices of a command.
 struct DeviceFleet: Sendable {
     static let maxRegistrations = 16
-    /// Connections to retrieval.
     static let maxRequests = 64
     static let maxRemovals = 64
     /// How long the devices may take to remove themselves at the end. Nobody waits longer for Ctrl-C.

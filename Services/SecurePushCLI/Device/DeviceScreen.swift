@@ -123,7 +123,6 @@ final class DeviceScreen: DeviceDisplay {
         _ = try? await emulator.send(.delete, "\(path)/\(PercentCoding.encode(id))")
     }
 
-    /// The English text of a localisation key.
     static func text(_ key: String) -> String {
         let texts = ClientTexts()
         return switch key {

@@ -144,7 +144,6 @@ extension SecurePushFailure {
     }
 }
 
-/// The screen of a simulated device.
 protocol DeviceDisplay: NotificationPresenter {
     /// Tells each time that the user is asked to log in.
     var prompts: AsyncStream<Void> { get }

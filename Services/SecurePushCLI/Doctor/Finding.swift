@@ -15,7 +15,6 @@ struct Finding: Encodable, Sendable, Equatable {
     var state: State
     /// A sentence without a full stop.
     var detail: String
-    /// How to correct the fault.
     var advice: String?
     /// `true` if it failed because it does not answer, otherwise `nil`.
     private(set) var unreachable: Bool?

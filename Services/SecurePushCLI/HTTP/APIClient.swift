@@ -42,7 +42,6 @@ extension HTTPClient {
     }
 }
 
-/// A client of one HTTP service.
 struct APIClient: Sendable {
     enum Method: String, Sendable {
         case get = "GET"
@@ -57,7 +56,6 @@ struct APIClient: Sendable {
     let baseURL: String
     /// For a request with its whole response.
     let timeout: Duration
-    /// Holds the connections.
     var http: HTTPClient
 
     /// - Parameter origin: the option or the variable that the URL comes from.
@@ -152,7 +150,6 @@ struct APIClient: Sendable {
         return (try decode(type, from: response), response.body)
     }
 
-    /// The body of a response as a value.
     func decode<Value: Decodable>(_ type: Value.Type, from response: APIResponse) throws -> Value {
         guard let value = try? JSONCoding.decode(type, from: response.body) else {
             throw CommandFailure(
@@ -195,7 +192,6 @@ struct APIClient: Sendable {
             hint: failure.hint ?? "Is it running there? `securepush doctor` checks every part.")
     }
 
-    /// Why there was no response, in words.
     static func reason(_ error: any Error) -> String { ConnectionFailure(error).reason }
 }
 

@@ -15,7 +15,6 @@ struct NetworkOptions: ParsableArguments {
     var caFile: String?
 }
 
-/// A command that connects to services over HTTP.
 protocol NetworkCommand: ConsoleCommand {
     var network: NetworkOptions { get }
 }
@@ -56,7 +55,6 @@ struct Network: Sendable {
         await network.clients.shutdown()
     }
 
-    /// The proxy between this machine and the server of a URL.
     func proxy(to url: String) -> OutgoingProxy? { outgoing.proxy(to: url) }
 
     /// The client for a URL. Its connections are shared by all requests: at most eight per host.

@@ -74,7 +74,6 @@ struct StoredDevices: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 }
 
-/// A device as the commands print it.
 struct DeviceRecord: Sendable, Equatable {
     /// `installation` or `registration`.
     var kind: String

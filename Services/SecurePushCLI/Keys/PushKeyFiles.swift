@@ -92,7 +92,6 @@ struct PushKeyFiles: Sendable, Equatable {
         }
     }
 
-    /// The public keys of a file.
     static func publicKeys(_ path: String) throws -> PushVerificationKeys {
         let text = try SecretFile.read(path)
         return try KeysCommand.reading(path) { try PushVerificationKeys(jwks: text) }

@@ -98,8 +98,7 @@ struct TokenCommand: NetworkCommand {
     }
 
     private func refresh(_ client: APIClient, _ file: String) async throws -> Token {
-        let option = "--refresh-token-file"
-        let text = JSONText.quoted(try SecretText.token(try SecretFile.read(file, of: option), of: option, .usage))
+        let text = JSONText.quoted(try SecretText.token(file: file, of: "--refresh-token-file"))
         let token = try await post(
             client, json: #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#,
             hint: "Remove \(file) and log in with the password again.")

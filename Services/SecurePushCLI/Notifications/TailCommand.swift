@@ -52,9 +52,7 @@ struct TailCommand: NetworkCommand {
         try requireRange("--window", window, 1...200)
         try requireRange("--last", last, 0...200)
         try requireRange("--count", count, 1 ... .max)
-        guard interval.duration >= .milliseconds(100), interval.duration <= .seconds(3600) else {
-            throw ValidationError("--interval must be between 100ms and 1h.")
-        }
+        try requireRange("--interval", interval, .milliseconds(100) ... .seconds(3600))
     }
 
     func run(on console: Console) async throws {

@@ -151,7 +151,6 @@ struct BrokerDefinitions: Sendable {
 
     var retryDelays: [Duration]
 
-    /// The document, with those users that have a password.
     func json(password: (BrokerUser) throws -> String?) throws -> String {
         let topology = DispatchTopology(retryDelays: retryDelays).declarations
         let users = try BrokerUser.allCases.compactMap { user in

@@ -107,7 +107,6 @@ struct SetupCommand: ConsoleCommand {
 /// Creates the missing files of a local stack: keys, a sender, two users, the hub emulator's connection string and
 /// certificate. Keeps existing files, so that it can run before every start.
 struct LocalSetup: Sendable {
-    /// The parent of `secrets`.
     var directory: String
     /// The URL of the hub emulator in the connection string.
     var hubEndpoint: String
@@ -125,7 +124,6 @@ struct LocalSetup: Sendable {
     var apiKey: String { secrets + "/ingest-api-key" }
     var usersFile: String { secrets + "/users" }
     var hubConnectionString: String { secrets + "/hub-connection-string" }
-    /// The password of the operator's page.
     var adminPassword: String { secrets + "/admin-password" }
 
     /// For the hub emulator on this machine and under its name in the connection string.
@@ -187,7 +185,6 @@ struct LocalSetup: Sendable {
     }
 }
 
-/// Random secrets.
 enum RandomSecret {
     /// A password of 24 hex digits (96 bits), which needs no escaping in shells, headers and URLs.
     static func password() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { $0.prefix(12).hex } }

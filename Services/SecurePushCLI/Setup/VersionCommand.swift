@@ -26,7 +26,6 @@ struct VersionCommand: ConsoleCommand {
     }
 }
 
-/// What was built, and what runs it.
 struct VersionReport: Encodable, Sendable {
     let name = "securepush"
     let version = SecurePushVersion.current

@@ -80,7 +80,6 @@ struct Settings: Sendable {
         return configuration
     }
 
-    /// The hub's settings.
     func hub() throws -> NotificationHubConfiguration {
         guard self["HUB_CONNECTION_STRING"] != nil || self["HUB_CONNECTION_STRING_FILE"] != nil else {
             throw CommandFailure(

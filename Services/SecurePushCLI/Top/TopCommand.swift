@@ -48,9 +48,7 @@ struct TopCommand: NetworkCommand {
     }
 
     func validate() throws {
-        guard interval.duration >= .milliseconds(200), interval.duration <= .seconds(3600) else {
-            throw ValidationError("--interval must be between 200ms and 1h.")
-        }
+        try requireRange("--interval", interval, .milliseconds(200) ... .seconds(3600))
     }
 
     func run(on console: Console) async throws {

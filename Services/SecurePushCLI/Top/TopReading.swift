@@ -18,7 +18,6 @@ struct TopReading: Encodable, Sendable, Equatable {
     /// Requests per second, without those for health and metrics.
     var requestsPerSecond: Double?
     var requestLatency: Latency?
-    /// Bytes.
     var residentMemoryBytes: Double?
     /// 100 is one core.
     var cpuPercent: Double?
@@ -95,7 +94,6 @@ extension Double {
     fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }
 
-/// A figure of one kind of service.
 private struct TopFigure: Sendable {
     enum Kind: Sendable {
         /// Growth per second.

@@ -33,7 +33,6 @@ enum Wire {
         var reminders: Reminders?
     }
 
-    /// The delivery to one platform.
     struct Delivery: Codable, Sendable, Equatable {
         var platform: String
         var state: String
@@ -85,7 +84,6 @@ extension Wire.InboxPage {
 }
 
 extension Wire.Delivery {
-    /// A delivery of the store.
     init(_ delivery: Delivery) {
         self.init(
             platform: delivery.platform.rawValue, state: delivery.state.rawValue, attempts: delivery.attempts,
