@@ -106,7 +106,6 @@ struct LoadTestCommand: NetworkCommand {
 
     private static let maxBatchBytes = 64 << 20
 
-    /// The parameters from the flags.
     var plan: LoadPlan {
         LoadPlan(
             count: count, rate: rate, concurrency: concurrency ?? (batch == nil ? 64 : 4), batch: batch ?? 1,
@@ -115,7 +114,6 @@ struct LoadTestCommand: NetworkCommand {
     }
 }
 
-/// The simulated devices of a load test.
 struct LoadDeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Number of recipients that get a simulated device.", valueName: "n"))
     var devices = 0
