@@ -1,5 +1,5 @@
-import Logging
-import SecurePushCore
+package import Logging
+package import SecurePushCore
 
 #if canImport(Glibc)
 import Glibc
@@ -20,28 +20,18 @@ package struct ConfigurationRefusal: Error, Sendable, Hashable {
 package struct ConfigurationParser<Value: Sendable>: Sendable {
     /// The placeholder of the value in usage texts, for example `PORT`.
     package let hint: String
-    /// The words that it accepts; empty if it accepts others, too.
-    package let choices: [String]
     /// Parses a text that is not empty.
     package let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
-    /// - Parameters:
-    ///   - hint: the placeholder of the value in usage texts.
-    ///   - choices: the words that it accepts, if there are no others.
-    ///   - parse: parses a text that is not empty.
-    package init(
-        hint: String, choices: [String] = [],
-        parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value
-    ) {
+    package init(hint: String, parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value) {
         self.hint = hint
-        self.choices = choices
         self.parse = parse
     }
 
     /// The same syntax with other values.
     package func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
-        return ConfigurationParser<Other>(hint: hint, choices: choices) { text throws(ConfigurationRefusal) in
+        return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in
             transform(try parse(text))
         }
     }
@@ -60,7 +50,7 @@ extension ConfigurationParser where Value == String {
 extension ConfigurationParser where Value == Bool {
     /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
     package static var boolean: Self {
-        ConfigurationParser(hint: "BOOLEAN", choices: ["true", "false"]) { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: "BOOLEAN") { text throws(ConfigurationRefusal) in
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
             case "false", "no", "off", "0": return false
@@ -88,7 +78,7 @@ extension ConfigurationParser where Value == Int {
 extension ConfigurationParser where Value: CaseIterable & RawRepresentable<String> {
     /// One of the raw values of an enumeration, in upper or lower case.
     package static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
-        ConfigurationParser(hint: hint, choices: Value.allCases.map(\.rawValue)) { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             if let value = Value(rawValue: text.lowercased()) { return value }
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationRefusal("is none of: \(known)")
@@ -100,7 +90,7 @@ extension ConfigurationParser where Value == Logger.Level {
     /// A level of swift-log, in upper or lower case; `warn` means `warning`.
     package static var logLevel: Self {
         let levels = Logger.Level.allCases.map(\.rawValue)
-        return ConfigurationParser(hint: "LEVEL", choices: levels) { text throws(ConfigurationRefusal) in
+        return ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
             let name = text.lowercased()
             if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
             throw ConfigurationRefusal("is none of: " + levels.joined(separator: ", "))

@@ -42,45 +42,35 @@ package struct OutgoingConfiguration: Sendable {
 }
 
 extension OutgoingConfiguration {
-    /// The keys that ``read(_:)`` uses, for a service's list.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.httpsProxy, ConfigurationKeys.httpsProxyFile, ConfigurationKeys.httpProxy,
-            ConfigurationKeys.httpProxyFile, ConfigurationKeys.noProxy, ConfigurationKeys.sslCertFile,
-            ConfigurationKeys.sslCertDir,
-        ]
-    }
-
     /// Reads the proxies and the trusted authorities. The reader holds the issues of those that are not valid.
     package static func read(_ reader: inout ConfigurationReader) -> OutgoingConfiguration {
         var configuration = OutgoingConfiguration()
-        configuration.httpsProxy = proxy(
-            &reader, ConfigurationKeys.httpsProxy, orFile: ConfigurationKeys.httpsProxyFile)
-        configuration.httpProxy = proxy(&reader, ConfigurationKeys.httpProxy, orFile: ConfigurationKeys.httpProxyFile)
-        configuration.exceptions = reader.read(ConfigurationKeys.noProxy) ?? ProxyExceptions()
+        configuration.httpsProxy = proxy(&reader, \.httpsProxy, orFile: \.httpsProxyFile)
+        configuration.httpProxy = proxy(&reader, \.httpProxy, orFile: \.httpProxyFile)
+        configuration.exceptions = reader[\.noProxy] ?? ProxyExceptions()
         configuration.authorities = TrustedAuthorities(
-            file: reader.read(ConfigurationKeys.sslCertFile),
-            folders: TrustedAuthorities.folders(reader.read(ConfigurationKeys.sslCertDir) ?? ""))
+            file: reader[\.sslCertFile], folders: TrustedAuthorities.folders(reader[\.sslCertDir] ?? ""))
         if let file = configuration.authorities.file,
             (try? NIOSSLCertificate.certificates(inFile: file))?.isEmpty != false
         {
-            reader.note(ConfigurationKeys.sslCertFile.name, "names a file without a certificate in PEM")
+            reader.note(\.sslCertFile, "names a file without a certificate in PEM")
         }
         let folders = configuration.authorities.folders
         if !folders.isEmpty, folders.allSatisfy({ TrustedAuthorities.certificates(in: $0).isEmpty }) {
-            reader.note(ConfigurationKeys.sslCertDir.name, "names no folder with a certificate in PEM")
+            reader.note(\.sslCertDir, "names no folder with a certificate in PEM")
         }
         return configuration
     }
 
     private static func proxy(
-        _ reader: inout ConfigurationReader, _ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>
+        _ reader: inout ConfigurationReader, _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>,
+        orFile fileKey: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>
     ) -> OutgoingProxy? {
-        guard let text = reader.read(key, orFile: fileKey) else { return nil }
+        guard let text = reader[key, orFile: fileKey] else { return nil }
         do {
             return try OutgoingProxy(text)
         } catch {
-            reader.note(key.name, error.problem)
+            reader.note(key, error.problem)
             return nil
         }
     }

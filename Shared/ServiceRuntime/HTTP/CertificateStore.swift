@@ -189,7 +189,7 @@ extension HTTPConfiguration.TLS {
     }
 
     private func reading<Value>(
-        _ key: ConfigurationKey<String>, _ problem: String, _ read: () throws -> Value
+        _ key: ConfigurationKey<String?>, _ problem: String, _ read: () throws -> Value
     ) throws -> Value {
         do {
             return try read()
