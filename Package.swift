@@ -130,7 +130,7 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
-        // What Swift's Glibc module leaves out: settings of malloc and the process, loaded objects.
+        // What Swift's Glibc module leaves out: settings of malloc and the process.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
         // The git revision: another one compiles this target alone.
