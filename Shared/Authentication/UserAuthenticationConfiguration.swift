@@ -1,3 +1,4 @@
+package import OutgoingHTTP
 import SecurePushCore
 package import ServiceConfiguration
 

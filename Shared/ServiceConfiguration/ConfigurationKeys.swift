@@ -169,7 +169,8 @@ package struct ConfigurationKeys: Sendable {
             "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
             + "GET /api/push-keys")
     package let retryDelays = ConfigurationKey(
-        "RETRY_DELAYS", .durations(.seconds(1) ... .seconds(86_400)), default: "1s,5s,30s,2m,10m",
+        "RETRY_DELAYS", .list(of: .duration(.seconds(1) ... .seconds(86_400)), hint: "DURATIONS"),
+        default: "1s,5s,30s,2m,10m",
         meaning: "Delays before the second, third, ... try of a send, one delay queue each; further tries "
             + "repeat the last")
     package let ingestAPIKeysFile = ConfigurationKey(

@@ -12,13 +12,11 @@ package struct ConfigurationRefusal: Error, Sendable, Hashable {
     /// The predicate of a sentence, for example `is not true or false`. It never repeats the text.
     package let problem: String
 
-    /// - Parameter problem: for example `is not true or false`.
     package init(_ problem: String) { self.problem = problem }
 }
 
 /// Turns the text of a setting into a value.
 package struct ConfigurationParser<Value: Sendable>: Sendable {
-    /// The placeholder of the value in usage texts, for example `PORT`.
     package let hint: String
     /// Parses a text that is not empty.
     package let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
@@ -28,7 +26,6 @@ package struct ConfigurationParser<Value: Sendable>: Sendable {
         self.parse = parse
     }
 
-    /// The same syntax with other values.
     package func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
         return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in
@@ -38,10 +35,8 @@ package struct ConfigurationParser<Value: Sendable>: Sendable {
 }
 
 extension ConfigurationParser where Value == String {
-    /// Any text.
     package static var string: Self { string(hint: "TEXT") }
 
-    /// Any text.
     package static func string(hint: String) -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in text }
     }
@@ -61,7 +56,6 @@ extension ConfigurationParser where Value == Bool {
 }
 
 extension ConfigurationParser where Value == Int {
-    /// A whole number within a range.
     package static func integer(_ range: ClosedRange<Int>, hint: String = "NUMBER") -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             guard let number = Int(text), range.contains(number) else {
@@ -133,13 +127,6 @@ extension ConfigurationParser where Value == Duration? {
         return ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
             text == "off" ? nil : try duration.parse(text)
         }
-    }
-}
-
-extension ConfigurationParser where Value == [Duration] {
-    /// A comma-separated list of durations.
-    package static func durations(_ range: ClosedRange<Duration>) -> Self {
-        list(of: .duration(range), hint: "DURATIONS")
     }
 }
 

@@ -2,12 +2,10 @@ package import SecurePushCore
 
 /// One value that cannot be used.
 package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
-    /// The key, for example `HTTP_PORT`.
     package let key: String
     /// The reason, without the value if that is secret.
     package let problem: String
 
-    /// An issue of one key.
     package init(key: String, problem: String) {
         self.key = key
         self.problem = problem
@@ -21,7 +19,6 @@ package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     /// At least one, in the order found.
     package let issues: [ConfigurationIssue]
 
-    /// - Parameter issues: at least one.
     package init(_ issues: [ConfigurationIssue]) {
         self.issues = issues
     }
@@ -44,7 +41,6 @@ package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
 /// It does not use swift-configuration. That library's accessors report one error at a time, and its providers know
 /// neither which keys exist nor what they mean. Only the lookup in two dictionaries would be left of it.
 package struct ConfigurationReader: Sendable {
-    /// The issues found so far, in the order of reading.
     package private(set) var issues: [ConfigurationIssue] = []
 
     /// The keys that were read, in this order. Those of an empty environment are the settings of a service.
@@ -54,14 +50,11 @@ package struct ConfigurationReader: Sendable {
     /// Holds all variables of the process.
     package let environment: SettingsEnvironment
 
-    /// - Parameters:
-    ///   - flags: the values of the command line by key name (`HTTP_PORT`).
-    ///   - environment: the process's environment. Each setting may be `NAME` or `SECUREPUSH_NAME`.
+    /// - Parameter flags: the values of the command line by key name (`HTTP_PORT`).
     package init(flags: [String: String] = [:], environment: [String: String]) {
         self.init(flags: flags, environment: SettingsEnvironment(environment))
     }
 
-    /// The same with an environment whose names are known.
     package init(flags: [String: String] = [:], environment: SettingsEnvironment) {
         self.flags = flags.mapValues { OutsideText.trimmed($0) }
         self.environment = environment
@@ -223,8 +216,6 @@ package struct ConfigurationReader: Sendable {
 
     /// The flags whose values contain a password or key, and where to put these instead. Every user of the machine can
     /// read flags in the list of processes.
-    ///
-    /// - Parameter keys: the service's settings.
     package func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         keys.filter(\.isSecret).compactMap { key in
             guard let value = flags[key.name], ConfigurationReader.containsSecret(value) else { return nil }
@@ -248,8 +239,6 @@ package struct ConfigurationReader: Sendable {
     }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
-    ///
-    /// - Parameter keys: the service's settings.
     package func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         environment.unknown(besides: keys.map(\.name))
     }

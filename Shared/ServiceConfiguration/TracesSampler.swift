@@ -2,11 +2,8 @@ import SecurePushCore
 
 /// The samplers of `OTEL_TRACES_SAMPLER` (OpenTelemetry, "SDK environment variables").
 package enum TracesSampler: String, CaseIterable, Sendable {
-    /// Records all.
     case alwaysOn = "always_on"
-    /// Records none.
     case alwaysOff = "always_off"
-    /// Records a share.
     case traceIDRatio = "traceidratio"
     /// Follows the parent; records all traces that begin here.
     case parentBasedAlwaysOn = "parentbased_always_on"
@@ -23,7 +20,6 @@ package struct CollectorHeader: Sendable, Hashable {
     /// Visible ASCII and blanks.
     package let value: String
 
-    /// Makes a field of a valid name and value.
     package init(name: String, value: String) {
         self.name = name
         self.value = value

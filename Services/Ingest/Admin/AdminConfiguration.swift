@@ -90,32 +90,9 @@ struct MetricsTarget: Sendable, Hashable {
 
     /// - Returns: `nil` for anything but `http://HOST:PORT` or `https://HOST:PORT`, the port being optional.
     init?(_ text: String) {
-        guard let colon = text.firstRange(of: "://") else { return nil }
-        switch text[..<colon.lowerBound].lowercased() {
-        case "http": isSecure = false
-        case "https": isSecure = true
-        default: return nil
-        }
-        var rest = text[colon.upperBound...]
-        if rest.hasSuffix("/") { rest = rest.dropLast() }
-        var name = rest.prefix { $0 != ":" }
-        if rest.first == "[" {
-            guard let close = rest.firstIndex(of: "]") else { return nil }
-            name = rest[rest.index(after: rest.startIndex)..<close]
-            rest = rest[rest.index(after: close)...]
-        } else {
-            rest = rest[name.endIndex...]
-        }
-        let hostBytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._:").union(.digits)
-        guard !name.isEmpty, hostBytes.containsAll(name) else { return nil }
-        host = String(name)
-        if rest.isEmpty {
-            port = isSecure ? 443 : 80
-        } else {
-            guard rest.first == ":", ByteSet.digits.containsAll(rest.dropFirst()), let port = Int(rest.dropFirst()),
-                (1...65_535).contains(port)
-            else { return nil }
-            self.port = port
-        }
+        guard let endpoint = try? Endpoint(text, schemes: ["http", "https"]) else { return nil }
+        isSecure = endpoint.scheme == "https"
+        host = endpoint.host
+        port = endpoint.port ?? (isSecure ? 443 : 80)
     }
 }

@@ -4,6 +4,7 @@ import Authentication
 import Foundation
 import Messaging
 import NotificationHubs
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Messaging
 import NotificationHubs
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 

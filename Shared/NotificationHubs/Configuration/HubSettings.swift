@@ -1,3 +1,4 @@
+package import OutgoingHTTP
 package import SecurePushCore
 package import ServiceConfiguration
 

@@ -1,5 +1,6 @@
+package import OutgoingHTTP
 import SecurePushCore
-package import ServiceConfiguration
+import ServiceConfiguration
 
 /// A hub and the key to it: the parsed connection string and the hub's name.
 package struct NotificationHubConfiguration: Sendable {

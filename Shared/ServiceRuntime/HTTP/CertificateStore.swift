@@ -1,5 +1,6 @@
 import Logging
 import NIOSSL
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization

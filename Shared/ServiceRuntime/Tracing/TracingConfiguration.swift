@@ -1,3 +1,4 @@
+import OutgoingHTTP
 import SecurePushCore
 package import ServiceConfiguration
 

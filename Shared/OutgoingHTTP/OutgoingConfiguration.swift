@@ -1,4 +1,5 @@
 package import NIOSSL
+package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -10,11 +11,8 @@ import Foundation
 ///
 /// It is for the hub and the key set. RabbitMQ and PostgreSQL are reached without a proxy.
 package struct OutgoingConfiguration: Sendable {
-    /// The authorities of certificates.
     package var authorities = TrustedAuthorities()
-    /// The proxy for `https` (`HTTPS_PROXY`).
     package var httpsProxy: OutgoingProxy?
-    /// The proxy for `http` (`HTTP_PROXY`).
     package var httpProxy: OutgoingProxy?
     /// The hosts that are reached without a proxy (`NO_PROXY`).
     package var exceptions = ProxyExceptions()
@@ -22,7 +20,6 @@ package struct OutgoingConfiguration: Sendable {
     /// The system's authorities, and no proxy.
     package init() {}
 
-    /// The TLS settings.
     package var tls: TLSConfiguration { OutgoingTLS.configuration(trusting: authorities) }
 
     /// The proxy to a server. This machine is always reached without one.
