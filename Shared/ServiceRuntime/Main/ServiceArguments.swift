@@ -3,8 +3,8 @@ import ServiceConfiguration
 
 /// A service's parsed command line.
 ///
-/// No library parses it, because the flags come from a catalogue of keys (`ConfigurationKeys`), which is also the
-/// source of `--help` and of the documentation:
+/// No library parses it, because the flags are the keys that the service's configuration reads, and `--help` and the
+/// manual page come from the same list:
 ///
 /// - `CommandLineArgumentsProvider` of swift-configuration 1.4.0 silently ignores unknown flags and positional
 ///   arguments. It splits every value at commas, so that `--retry-delays 1s,5s` read as a string is `nil`, as if the
