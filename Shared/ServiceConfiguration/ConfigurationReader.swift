@@ -80,7 +80,12 @@ package struct ConfigurationReader: Sendable {
                 note(key.name, problem + source(of: key, text))
                 return key.fallback
             }
-            return value(of: text, for: key) { problem in (key.name, describe(key, text, problem)) }
+            do {
+                return try key.parser.parse(text)
+            } catch {
+                note(key.name, describe(key, text, error.problem))
+                return key.fallback
+            }
         }
     }
 
@@ -109,7 +114,12 @@ package struct ConfigurationReader: Sendable {
                 note(fileKey.name, "names a file whose text \(problem)")
                 return key.fallback
             }
-            return value(of: contents, for: key) { (fileKey.name, "names a file whose text \($0)") }
+            do {
+                return try key.parser.parse(contents)
+            } catch {
+                note(fileKey.name, "names a file whose text \(error.problem)")
+                return key.fallback
+            }
         }
     }
 
@@ -119,18 +129,6 @@ package struct ConfigurationReader: Sendable {
     ) -> Value {
         mutating get {
             self[ConfigurationKeys.shared[keyPath: key], orFile: ConfigurationKeys.shared[keyPath: fileKey]]
-        }
-    }
-
-    private mutating func value<Value>(
-        of text: String, for key: ConfigurationKey<Value>, _ issue: (String) -> (String, String)
-    ) -> Value {
-        do {
-            return try key.parser.parse(text)
-        } catch {
-            let (name, problem) = issue(error.problem)
-            note(name, problem)
-            return key.fallback
         }
     }
 
