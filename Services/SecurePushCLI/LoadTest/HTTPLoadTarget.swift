@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 
