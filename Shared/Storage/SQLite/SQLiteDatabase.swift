@@ -76,6 +76,7 @@ struct SQLiteDatabase: Sendable {
             try db.execute(sql: "PRAGMA secure_delete = ON")
             // Truncates the write-ahead log, which holds old pages, at each checkpoint that empties it.
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
+            db.add(function: SQLiteTransaction.fromHex)
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         // After opening, because GRDB sets NORMAL there, with which a power cut may lose acknowledged commits.

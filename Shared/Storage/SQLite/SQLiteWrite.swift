@@ -20,7 +20,7 @@ enum SQLiteWrite: Sendable {
     case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
-    case refresh(SQLiteRefreshChange)
+    case work(SQLiteWork)
     case outcome(SQLiteOutcomeChange)
 
     /// The result of a change.
@@ -49,14 +49,13 @@ enum SQLiteWrite: Sendable {
         case leasedFollowUps([OutboxEntry])
         /// `nil` if it is not due any more; a failure for a row that cannot be read.
         case claimedFollowUp(Result<DispatchPlan, StorageError>?)
-        /// The number of families of refresh tokens that were changed.
-        case refreshed(Int)
         /// The stored places; `nil` if another process has the lease, and after storing outcomes.
         case outcomeCursors(String?)
     }
 
     /// The name of the case, with that of the change in it: each is a statement of its own; see ``FailedWork``.
     var kind: String {
+        if case .work(let work) = self { return work.kind }
         if case .purge(let purge) = self { return "purge.\(purge.kind)" }
         guard let child = Mirror(reflecting: self).children.first, let label = child.label else { return "write" }
         let inner = Mirror(reflecting: child.value)
@@ -72,7 +71,7 @@ enum SQLiteWrite: Sendable {
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
         case .followUp(.lease(let limit, now: _)): limit
-        case .refresh(.purge(let limit, _)): limit
+        case .work(let work): work.weight
         default: 1
         }
     }
@@ -88,6 +87,7 @@ extension SQLiteWrite {
         case .record(let outcome): 256 + outcome.deliveries.count * 256
         case .followUp(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .outcome(.record(let outcome)): 256 + outcome.deliveries.count * 256
+        case .work(let work): work.bytes
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
         case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
         case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
@@ -137,8 +137,8 @@ extension SQLiteWrite {
             return .purged(try purge.execute(db))
         case .followUp(let change):
             return try change.execute(db)
-        case .refresh(let change):
-            return .refreshed(try change.execute(db))
+        case .work(let work):
+            try work.body(SQLiteTransaction(db))
         case .outcome(let change):
             return .outcomeCursors(try change.execute(db))
         }
