@@ -63,7 +63,7 @@ extension PostgresStatement {
         UNION ALL
         (
             SELECT 0::smallint, id FROM installations
-            WHERE \(PostgresStore.seenAt) <= $2 ORDER BY \(PostgresStore.seenAt) LIMIT $3
+            WHERE last_seen_at <= $2 ORDER BY last_seen_at LIMIT $3
         )
         UNION ALL
         (SELECT 1::smallint, id FROM registrations WHERE updated_at <= $2 ORDER BY updated_at LIMIT $3)

@@ -31,7 +31,7 @@ extension PostgresStore: InstallationStore {
 
 extension PostgresStatement {
     static let installationColumns =
-        "id, owner, platform, handle, document, updated_at, \(PostgresStore.seenAt), expires_at, encryption_key, "
+        "id, owner, platform, handle, document, updated_at, last_seen_at, expires_at, encryption_key, "
         + "encryption_key_at"
 
     fileprivate static let installation = PostgresStatement(

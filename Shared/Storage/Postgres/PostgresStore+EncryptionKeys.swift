@@ -50,27 +50,3 @@ extension PostgresStatement {
         WHERE owner = $1 COLLATE "C" AND encryption_key IS NOT NULL ORDER BY owner, id LIMIT $2
         """)
 }
-
-extension PostgresMigration {
-    // The key of an installation is in its row, so it goes with the row, whoever deletes it. It belongs to the owner:
-    // another user who takes the installation over does not inherit it. The trigger holds for processes of the previous
-    // version too, which do not know the columns. No row is rewritten.
-    static let encryptionKeys = PostgresMigration(
-        version: 11, name: "0011_encryption_keys",
-        statements: [
-            "ALTER TABLE installations ADD COLUMN encryption_key bytea, ADD COLUMN encryption_key_at bigint",
-            """
-            CREATE FUNCTION forget_encryption_key() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN
-                NEW.encryption_key := NULL;
-                NEW.encryption_key_at := NULL;
-                RETURN NEW;
-            END
-            $$
-            """,
-            """
-            CREATE TRIGGER installations_new_owner BEFORE UPDATE OF owner ON installations FOR EACH ROW
-            WHEN (OLD.owner IS DISTINCT FROM NEW.owner) EXECUTE FUNCTION forget_encryption_key()
-            """,
-        ])
-}

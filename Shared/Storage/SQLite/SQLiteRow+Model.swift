@@ -74,7 +74,7 @@ extension Registration {
 
 extension Installation {
     static let columns =
-        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at, encryption_key, "
+        "id, owner, platform, handle, updated_at, document, last_seen_at, expires_at, encryption_key, "
         + "encryption_key_at"
 
     /// Reads ``columns``.

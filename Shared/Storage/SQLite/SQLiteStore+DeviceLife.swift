@@ -55,7 +55,7 @@ extension DeviceReference {
 
     static let expired = "SELECT id FROM installations WHERE expires_at <= ? ORDER BY expires_at LIMIT ?"
     static let unseenInstallations =
-        "SELECT id FROM installations WHERE \(SQLiteSchema.seenAt) <= ? ORDER BY \(SQLiteSchema.seenAt) LIMIT ?"
+        "SELECT id FROM installations WHERE last_seen_at <= ? ORDER BY last_seen_at LIMIT ?"
     static let unseenRegistrations = "SELECT id FROM registrations WHERE updated_at <= ? ORDER BY updated_at LIMIT ?"
 
     static let statements = [

@@ -74,17 +74,3 @@ extension SQLiteDeviceChange {
     static let removePlaces = "DELETE FROM device_places WHERE kind = ? AND id = ?"
     static let savePlace = "INSERT OR REPLACE INTO device_places (kind, id, hub, content) VALUES (?, ?, ?, ?)"
 }
-
-extension SQLiteSchema {
-    /// The hubs at which a device may be (`HUB_POOL_FILE`); no rows without a pool. A row outlives its device until the
-    /// hub has deleted the device. IDs are folded.
-    static let devicePlaces = """
-        CREATE TABLE device_places (
-            kind INTEGER NOT NULL,
-            id TEXT NOT NULL COLLATE BINARY,
-            hub TEXT NOT NULL COLLATE BINARY,
-            content INTEGER,
-            PRIMARY KEY (kind, id, hub)
-        ) STRICT, WITHOUT ROWID
-        """
-}
