@@ -32,7 +32,7 @@ extension SQLStore {
             let rows = try db.all(
                 """
                 SELECT id, attempt, \(raw: NotificationRecord.columns) FROM notifications WHERE \(condition)
-                \(.forUpdate)
+                ORDER BY id \(.forUpdate)
                 """
             ) { row in
                 (

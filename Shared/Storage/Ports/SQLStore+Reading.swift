@@ -9,8 +9,8 @@ extension SQLStore {
     func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
         try await first(
             """
-            SELECT CAST(sum(length(sealed)) AS bigint) FROM notifications JOIN payloads ON notification_id = id
-            WHERE id \(in: ids) AND recipient = \(recipient)
+            SELECT CAST(sum(length(sealed)) AS bigint) FROM payloads JOIN notifications ON id = notification_id
+            WHERE notification_id \(in: ids) AND recipient = \(recipient)
             """) ?? 0
     }
 
