@@ -8,20 +8,14 @@ enum SQLiteWrite: Sendable {
     case appendOnce([SealedNotification], IdempotentRequest, now: Timestamp)
     case markRead(NotificationID, Timestamp)
     case markShown(NotificationID, Timestamp)
-    case revoke(NotificationID, sender: String, Timestamp)
     case claim(NotificationID, isFirst: Bool, now: Timestamp)
     case enter(NotificationID, now: Timestamp)
     case record(DispatchOutcome)
     case abandon(NotificationID)
-    case reopen(NotificationReplay.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
     case device(SQLiteDeviceChange)
-    case silentPush(SQLiteSilentChange)
-    case purge(SQLitePurge)
-    case followUp(SQLiteFollowUpChange)
     case work(SQLiteWork)
-    case outcome(SQLiteOutcomeChange)
 
     /// The result of a change.
     enum Output: Sendable {
@@ -31,32 +25,19 @@ enum SQLiteWrite: Sendable {
         /// Whether its attempt was still the newest.
         case recorded(Bool)
         case leased(PublishedLease)
-        /// `nil` if the record has changed since it was read.
-        case reopened(NotificationID?)
         /// The earlier request with this key; `nil` if the notifications were stored.
         case earlier(IdempotentRequest?)
-        /// Whether the sender has such a notification.
-        case revoked(Bool)
-        case purged(SQLitePurge.Outcome)
         case deviceLease(DeviceLease.Outcome)
         /// Whether the lease was still held, when it was ended or when its device's places were set.
         case deviceLeaseEnded(Bool)
         case newHandle(String?)
         /// Whether the user has the installation.
         case encryptionKeySet(Bool)
-        /// The answer to a request; `nil` for a release.
-        case silentPush(SilentPushAdmission?)
-        case leasedFollowUps([OutboxEntry])
-        /// `nil` if it is not due any more; a failure for a row that cannot be read.
-        case claimedFollowUp(Result<DispatchPlan, StorageError>?)
-        /// The stored places; `nil` if another process has the lease, and after storing outcomes.
-        case outcomeCursors(String?)
     }
 
     /// The name of the case, with that of the change in it: each is a statement of its own; see ``FailedWork``.
     var kind: String {
         if case .work(let work) = self { return work.kind }
-        if case .purge(let purge) = self { return "purge.\(purge.kind)" }
         guard let child = Mirror(reflecting: self).children.first, let label = child.label else { return "write" }
         let inner = Mirror(reflecting: child.value)
         guard inner.displayStyle == .enum, let name = inner.children.first?.label else { return label }
@@ -68,9 +49,7 @@ enum SQLiteWrite: Sendable {
         switch self {
         case .append(let notification): notification.commitWeight
         case .appendOnce(let notifications, _, _): notifications.reduce(1) { $0 + $1.commitWeight }
-        case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
-        case .followUp(.lease(let limit, now: _)): limit
         case .work(let work): work.weight
         default: 1
         }
@@ -85,10 +64,7 @@ extension SQLiteWrite {
         case .appendOnce(let notifications, let request, _):
             notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
         case .record(let outcome): 256 + outcome.deliveries.count * 256
-        case .followUp(.record(let outcome)): 256 + outcome.deliveries.count * 256
-        case .outcome(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .work(let work): work.bytes
-        case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
         case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
         case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
         default: 512
@@ -115,32 +91,20 @@ extension SQLiteWrite {
             try db.cachedStatement(sql: SQLiteClaim.enter).execute(arguments: [now.milliseconds, id.data])
         case .record(let outcome):
             guard try SQLiteWrite.record(outcome, db) else { return .recorded(false) }
-            try SQLiteFollowUpChange.follow(outcome, withdrawals, db)
+            try SQLiteTransaction(db).follow(outcome, withdrawals)
             return .recorded(true)
         case .abandon(let id):
             try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
-        case .reopen(let change, let now):
-            return .reopened(try change.execute(now: now, db))
         case .lease(let lease):
             return .leased(try lease.execute(db))
         case .confirm(let id, let until):
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
         case .device(let change):
             return try change.execute(db)
-        case .silentPush(let change):
-            return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
             return .earlier(try SQLiteWrite.append(notifications, once: request, now: now, db))
-        case .revoke(let id, let sender, let now):
-            return .revoked(try SQLiteWrite.revoke(id, sender: sender, now: now, db))
-        case .purge(let purge):
-            return .purged(try purge.execute(db))
-        case .followUp(let change):
-            return try change.execute(db)
         case .work(let work):
             try work.body(SQLiteTransaction(db))
-        case .outcome(let change):
-            return .outcomeCursors(try change.execute(db))
         }
         return .done
     }
@@ -150,7 +114,7 @@ extension SQLiteWrite {
         let note = try db.cachedStatement(sql: noteRead)
         // No row if it was read before.
         let isWithdrawn = try Bool.fetchOne(note, arguments: [time.milliseconds, id.data])
-        if isWithdrawn == true { try SQLiteFollowUpChange.withdraw(id, now: time, db) }
+        if isWithdrawn == true { try SQLiteTransaction(db).run(FollowUpRow.withdrawal(of: id, now: time)) }
     }
 
     static let noteRead = """
@@ -175,6 +139,20 @@ extension SQLiteWrite {
         }
         return true
     }
+
+    /// Lets the sweep of unpublished entries find a notification at a time. The entry looks confirmed, so that a late
+    /// confirm of its last publish does not change it, and its claim has ended.
+    private static func postpone(_ id: NotificationID, until due: Timestamp, _ db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE notifications SET claimed_at = NULL WHERE id = ?")
+            .execute(arguments: [id.data])
+        try db.cachedStatement(sql: postponeEntry).execute(arguments: [due.milliseconds, id.data])
+    }
+
+    static let postponeEntry = """
+        INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+        SELECT id, ?, \(SQLiteSchema.never), traceparent FROM notifications WHERE id = ?
+        ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        """
 
     private static let recordOutcome = """
         UPDATE notifications SET status = ?, deliveries = ?, recorded_attempt = ? WHERE id = ? AND attempt = ?
@@ -250,31 +228,6 @@ extension SQLiteWrite {
         VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
             location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
-        """
-
-    /// - Returns: whether the sender has such a notification.
-    static func revoke(
-        _ id: NotificationID, sender: String, now: Timestamp, _ db: Database
-    ) throws -> Bool {
-        let note = try db.cachedStatement(sql: noteRevocation)
-        guard let row = try Row.fetchOne(note, arguments: [now.milliseconds, id.data, sender]) else { return false }
-        let expiresAt: Int64 = row[0]
-        let removeAt = Timestamp(milliseconds: expiresAt) + RetentionPolicy.tombstone
-        try db.cachedStatement(sql: destroyPayload).execute(arguments: [removeAt.milliseconds, id.data])
-        try db.cachedStatement(sql: "DELETE FROM outbox WHERE notification_id = ?").execute(arguments: [id.data])
-        let revokedAt: Int64 = row[1]
-        // Only the call that has set the time withdraws.
-        if revokedAt == now.milliseconds { try SQLiteFollowUpChange.withdraw(id, now: now, db) }
-        return true
-    }
-
-    static let noteRevocation = """
-        UPDATE notifications SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND sender = ?
-        RETURNING expires_at, revoked_at
-        """
-
-    static let destroyPayload = """
-        UPDATE payloads SET sealed = NULL, purge_at = ? WHERE notification_id = ? AND sealed IS NOT NULL
         """
 }
 

@@ -102,12 +102,13 @@ struct FailedWorkTests {
 
     @Test("Changes in SQLite that have different statements are different work")
     func kinds() {
-        let push = FollowUp(id: NotificationID(), kind: .withdrawal)
+        let work = { SQLiteWrite.work(SQLiteWork(kind: $0, weight: 1, bytes: 1) { _ in }) }
         let changes: [SQLiteWrite] = [
-            .abandon(push.id), .followUp(.lease(1, now: noon)), .followUp(.claim(push, now: noon)),
-            .followUp(.abandon(push)), .purge(SQLitePurge(kind: .payloads, limit: 1, now: noon)),
+            .abandon(NotificationID()),
+            .device(.expire(DeviceLease(kind: .installation, id: "i", token: 1), now: noon)),
+            work("claimFollowUps"), work("UPDATE a"),
         ]
-        let kinds = ["abandon", "followUp.lease", "followUp.claim", "followUp.abandon", "purge.payloads"]
+        let kinds = ["abandon", "device.expire", "claimFollowUps", "UPDATE a"]
         #expect(changes.map(\.kind) == kinds)
     }
 
