@@ -168,10 +168,6 @@ struct PostgresMigration: Sendable {
     // only the newest is kept. The tables are locked first, so that no process of the previous version adds such a row
     // meanwhile. Devices of previous versions have no `new_handle_at`: their handles count as known to both the hub and
     // this store.
-    //
-    // The functions lock a device's ID first, and a claim locks the user's name before that. Each statement of a
-    // function sees everything that was committed before the statement began, so after the lock they see the latest
-    // state.
     private static let devices = PostgresMigration(
         version: 5, name: "0005_devices",
         statements: [
@@ -205,7 +201,7 @@ struct PostgresMigration: Sendable {
             """,
             "CREATE INDEX device_leases_until ON device_leases (until)",
             "CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL",
-        ] + PostgresDeviceFunctions.all)
+        ])
 
     // The last silent push of each recipient on each platform (SILENT_PUSH_MIN_INTERVAL). Rows are read by their key
     // only, so updates stay HOT.
@@ -237,6 +233,13 @@ struct PostgresMigration: Sendable {
             "ALTER TABLE follow_ups ADD COLUMN sent smallint NOT NULL DEFAULT 0",
             "UPDATE follow_ups SET sent = step WHERE kind = 2 AND step > 0",
         ])
+
+    private static let encryptionKeys = PostgresMigration(
+        version: 11, name: "0011_encryption_keys",
+        statements: ["ALTER TABLE installations ADD COLUMN encryption_key bytea, ADD COLUMN encryption_key_at bigint"])
+
+    // It replaced a function, which is gone.
+    private static let deviceLimit = PostgresMigration(version: 15, name: "0015_device_limit", statements: [])
 
     // Dispatchers change all rows of a page in one statement, and the new versions are twice as long, because of the
     // deliveries. A page that is 30 % full has room for the second version of every row, and for later ones once it is

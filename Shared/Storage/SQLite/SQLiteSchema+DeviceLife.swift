@@ -1,14 +1,9 @@
 extension SQLiteSchema {
-    /// When an installation was last seen. The previous version changes `updated_at` alone, and leaves `last_seen_at`
-    /// NULL or old.
-    static let seenAt = "max(coalesce(last_seen_at, updated_at), updated_at)"
-
-    /// No row is rewritten: `expires_at` is NULL until the device registers again. A family of refresh tokens is one
-    /// row, with the hash of the newest token.
+    /// A family of refresh tokens is one row, with the hash of the newest token.
     static let deviceLife = """
-        ALTER TABLE installations ADD COLUMN last_seen_at INTEGER;
+        ALTER TABLE installations ADD COLUMN last_seen_at INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE installations ADD COLUMN expires_at INTEGER;
-        CREATE INDEX installations_seen ON installations (\(seenAt));
+        CREATE INDEX installations_seen ON installations (last_seen_at);
         CREATE INDEX installations_expiry ON installations (expires_at) WHERE expires_at IS NOT NULL;
         CREATE INDEX installations_owner_id ON installations (owner, id);
         CREATE INDEX registrations_seen ON registrations (updated_at);

@@ -172,24 +172,25 @@ enum SQLiteSchema {
             SELECT 1 FROM installations AS newer WHERE newer.id = installations.id COLLATE NOCASE
             AND (newer.updated_at, newer.id) > (installations.updated_at, installations.id));
         DROP INDEX installations_folded;
-        CREATE UNIQUE INDEX installations_id ON installations (id COLLATE NOCASE);
+        CREATE UNIQUE INDEX installations_id ON installations (lower(id));
         CREATE INDEX registrations_folded ON registrations (id COLLATE NOCASE);
         DELETE FROM registrations WHERE EXISTS (
             SELECT 1 FROM registrations AS newer WHERE newer.id = registrations.id COLLATE NOCASE
             AND (newer.updated_at, newer.id) > (registrations.updated_at, registrations.id));
         DROP INDEX registrations_folded;
-        CREATE UNIQUE INDEX registrations_id ON registrations (id COLLATE NOCASE);
+        CREATE UNIQUE INDEX registrations_id ON registrations (lower(id));
         ALTER TABLE installations ADD COLUMN new_handle_at INTEGER;
         ALTER TABLE registrations ADD COLUMN new_handle_at INTEGER;
         CREATE INDEX installations_new_handle ON installations (new_handle_at) WHERE new_handle_at IS NOT NULL;
         CREATE INDEX registrations_new_handle ON registrations (new_handle_at) WHERE new_handle_at IS NOT NULL;
         CREATE TABLE device_leases (
             kind INTEGER NOT NULL,
-            id TEXT NOT NULL COLLATE NOCASE,
+            key TEXT NOT NULL COLLATE BINARY,
+            id TEXT NOT NULL COLLATE BINARY,
             token INTEGER NOT NULL,
             until INTEGER NOT NULL,
             claimant TEXT COLLATE BINARY,
-            PRIMARY KEY (kind, id)
+            PRIMARY KEY (kind, key)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX device_leases_until ON device_leases (until);
         CREATE INDEX device_leases_claimant ON device_leases (claimant) WHERE claimant IS NOT NULL;
@@ -224,6 +225,12 @@ enum SQLiteSchema {
             waiting_id BLOB,
             PRIMARY KEY (recipient, platform)
         ) STRICT, WITHOUT ROWID
+        """
+
+    /// The key of an installation is in its row, so it goes with the row, whoever deletes it.
+    private static let encryptionKeys = """
+        ALTER TABLE installations ADD COLUMN encryption_key BLOB;
+        ALTER TABLE installations ADD COLUMN encryption_key_at INTEGER;
         """
 
     /// When a device first showed a notification. No row is rewritten.

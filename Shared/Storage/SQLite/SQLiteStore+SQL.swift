@@ -98,6 +98,8 @@ struct SQLiteTransaction: SQLTransaction {
         for sql in statements { try run(sql) }
     }
 
+    func lock(_ names: [String]) {}
+
     func first<Value>(_ sql: SQL, _ read: (inout SQLRow) throws -> Value) throws -> Value? {
         guard let found = try Row.fetchOne(prepare(sql)) else { return nil }
         var row = SQLRow(found)

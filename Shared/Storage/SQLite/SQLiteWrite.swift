@@ -16,7 +16,6 @@ enum SQLiteWrite: Sendable {
     case reopen(NotificationReplay.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
-    case device(SQLiteDeviceChange)
     case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
@@ -38,12 +37,6 @@ enum SQLiteWrite: Sendable {
         /// Whether the sender has such a notification.
         case revoked(Bool)
         case purged(SQLitePurge.Outcome)
-        case deviceLease(DeviceLease.Outcome)
-        /// Whether the lease was still held, when it was ended or when its device's places were set.
-        case deviceLeaseEnded(Bool)
-        case newHandle(String?)
-        /// Whether the user has the installation.
-        case encryptionKeySet(Bool)
         /// The answer to a request; `nil` for a release.
         case silentPush(SilentPushAdmission?)
         case leasedFollowUps([OutboxEntry])
@@ -89,8 +82,6 @@ extension SQLiteWrite {
         case .outcome(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .work(let work): work.bytes
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
-        case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
-        case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
         default: 512
         }
     }
@@ -125,8 +116,6 @@ extension SQLiteWrite {
             return .leased(try lease.execute(db))
         case .confirm(let id, let until):
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
-        case .device(let change):
-            return try change.execute(db)
         case .silentPush(let change):
             return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
