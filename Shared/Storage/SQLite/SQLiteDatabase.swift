@@ -33,7 +33,7 @@ struct SQLiteDatabase: Sendable {
 
     private init(path: String, migrations: MigrationPolicy) throws {
         do {
-            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SQLiteMigration.needed }
+            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
             pool = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(pool, policy: migrations)

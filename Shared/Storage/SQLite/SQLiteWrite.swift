@@ -193,7 +193,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: insertNotification).execute(arguments: [
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
-            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
+            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.code,
             new.traceparent, new.expiryBoundsPush, StorageCoding.encode(remind: new.remind),
             sealed.claimsFirstAttempt ? 1 : 0,
         ])
@@ -263,7 +263,7 @@ extension SQLiteWrite {
         """
 
     static let destroyPayload = """
-        UPDATE payloads SET key_id = '', sealed = x'', purge_at = ? WHERE notification_id = ? AND key_id <> ''
+        UPDATE payloads SET sealed = NULL, purge_at = ? WHERE notification_id = ? AND sealed IS NOT NULL
         """
 }
 

@@ -26,7 +26,7 @@ struct SQLiteQueryPlanTests {
 
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()
-        try SQLiteSchema.migrator.migrate(queue)
+        try queue.write(SQLiteSchema.create)
         return try queue.read { db in
             let values = [Int](repeating: 0, count: statement.count { $0 == "?" })
             let sql = "EXPLAIN QUERY PLAN \(statement)"
@@ -44,7 +44,7 @@ struct SQLiteQueryPlanTests {
     /// The statements of a notification's life, as they are executed.
     private func executed() throws -> Set<String> {
         let queue = try DatabaseQueue()
-        try SQLiteSchema.migrator.migrate(queue)
+        try queue.write(SQLiteSchema.create)
         let seen = Mutex<Set<String>>([])
         let sent = (0..<2).map { _ in SealedNotification.sample(remind: [.seconds(60)]) }
         let (id, later) = (sent[0].id, sent[1].id)

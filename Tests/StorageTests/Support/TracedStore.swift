@@ -14,7 +14,7 @@ final class TracedStore: SQLStore {
         var configuration = Configuration()
         configuration.prepareDatabase { db in db.add(function: SQLiteTransaction.fromHex) }
         queue = try DatabaseQueue(configuration: configuration)
-        try SQLiteSchema.migrator.migrate(queue)
+        try queue.write(SQLiteSchema.create)
         seen = Mutex([])
     }
 
