@@ -10,13 +10,7 @@ extension SQLiteStore: DispatchStore {
     }
 
     func enter(_ ids: [NotificationID], now: Timestamp) async throws {
-        _ = try await commit(each: ids) { db, id in
-            try db.run(
-                """
-                UPDATE notifications SET claimed_at = \(now), status = max(status, \(DispatchStatus.queued))
-                WHERE id = \(id) AND \(raw: SQLiteClaim.isFirstAttemptOpen)
-                """)
-        }
+        _ = try await commit(each: ids) { db, id in try db.run(SQLiteClaim.enter(id, now: now)) }
     }
 
     func claim(
@@ -62,14 +56,14 @@ extension DispatchClaims {
 
 extension SQLTransaction {
     /// A row that cannot be read does not roll back the transaction, which other changes share.
-    fileprivate func first(_ claim: (id: NotificationID, sql: SQL)) throws -> Result<SQLiteClaim, any Error>? {
+    func first(_ claim: (id: NotificationID, sql: SQL)) throws -> Result<SQLiteClaim, any Error>? {
         try first(claim.sql) { row in Result { try SQLiteClaim(claim.id, &row) } }
     }
 }
 
 extension SQLiteTransaction {
     /// - Returns: whether its attempt was still the newest.
-    fileprivate func record(_ outcome: DispatchOutcome, _ withdrawals: WithdrawalMode) throws -> Bool {
+    func record(_ outcome: DispatchOutcome, _ withdrawals: WithdrawalMode) throws -> Bool {
         let isNewest = try run(
             """
             UPDATE notifications SET status = \(outcome.status), deliveries = \(StorageCoding.encode(outcome.deliveries)),
@@ -104,7 +98,7 @@ extension SQLiteTransaction {
 
 /// A claimed notification: its plan, and its deliveries as stored. They are decoded after the commit, so that other
 /// callers do not wait for that.
-private struct SQLiteClaim: Sendable {
+struct SQLiteClaim: Sendable {
     private var plan: DispatchPlan
     private var deliveries: String?
     let notBefore: Timestamp?
@@ -138,6 +132,13 @@ private struct SQLiteClaim: Sendable {
         return (id, sql)
     }
 
+    static func enter(_ id: NotificationID, now: Timestamp) -> SQL {
+        """
+        UPDATE notifications SET claimed_at = \(now), status = max(status, \(DispatchStatus.queued))
+        WHERE id = \(id) AND \(raw: isFirstAttemptOpen)
+        """
+    }
+
     // `IS NULL` is not here: in RETURNING of an UPDATE of a table without row IDs it gives wrong results (SQLite 3.40).
     private static let columns = """
         recipient, presentation, alert_title, alert_body, platforms, expires_at, bounds_push, collapse_key, priority,
@@ -145,7 +146,7 @@ private struct SQLiteClaim: Sendable {
         """
 
     /// Whether the first attempt of a row is open; see ``DispatchStore/begin(_:now:)``.
-    static let isFirstAttemptOpen = "attempt = 1 AND claimed_at IS NULL AND recorded_attempt IS NULL"
+    private static let isFirstAttemptOpen = "attempt = 1 AND claimed_at IS NULL AND recorded_attempt IS NULL"
 
     /// Reads ``columns``.
     init(_ id: NotificationID, _ row: inout SQLRow) throws {

@@ -17,7 +17,7 @@ extension SQLiteStore: NotificationWriter {
 
 extension SQLiteTransaction {
     /// An existing notification is not changed and gets no second outbox entry.
-    fileprivate func append(_ notifications: [SealedNotification]) throws {
+    func append(_ notifications: [SealedNotification]) throws {
         for sealed in notifications {
             let new = sealed.notification
             let isNew = try run(
@@ -49,29 +49,13 @@ extension SQLiteTransaction {
 }
 
 extension SQLiteStore: IdempotentWriter {
-    /// The writer's lock is held from the lookup of the key to the commit, so no other process can interfere.
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
         let weight = notifications.reduce(1) { $0 + $1.commitWeight }
         let bytes = notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
         return try await commit(weight: weight, bytes: bytes) { db in
-            if let earlier = try db.request(request.key, now: now) {
-                // The same request again means that its caller retries because the first result was lost.
-                return earlier == request ? nil : earlier
-            }
-            // An expired key may still be there.
-            try db.run(
-                """
-                INSERT INTO idempotency_keys (sender, value, line, fingerprint, location, body, expires_at)
-                VALUES (
-                    \(request.key.sender), \(request.key.value), \(request.key.line), \(request.fingerprint),
-                    \(request.answer.location), \(request.answer.body), \(request.expiresAt))
-                ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
-                    location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
-                """)
-            try db.append(notifications)
-            return nil
+            try db.append(notifications, once: request, now: now)
         }
     }
 
@@ -82,8 +66,32 @@ extension SQLiteStore: IdempotentWriter {
 }
 
 extension SQLiteTransaction {
+    /// The writer's lock is held from the lookup of the key to the commit, so no other process can interfere.
+    ///
+    /// - Returns: the earlier request with this key; `nil` if the notifications were stored.
+    func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
+    ) throws -> IdempotentRequest? {
+        if let earlier = try self.request(request.key, now: now) {
+            // The same request again means that its caller retries because the first result was lost.
+            return earlier == request ? nil : earlier
+        }
+        // An expired key may still be there.
+        try run(
+            """
+            INSERT INTO idempotency_keys (sender, value, line, fingerprint, location, body, expires_at)
+            VALUES (
+                \(request.key.sender), \(request.key.value), \(request.key.line), \(request.fingerprint),
+                \(request.answer.location), \(request.answer.body), \(request.expiresAt))
+            ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
+                location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
+            """)
+        try append(notifications)
+        return nil
+    }
+
     /// The unexpired request with this key.
-    fileprivate func request(_ key: IdempotentRequest.Key, now: Timestamp) throws -> IdempotentRequest? {
+    func request(_ key: IdempotentRequest.Key, now: Timestamp) throws -> IdempotentRequest? {
         try first(
             """
             SELECT fingerprint, location, body, expires_at FROM idempotency_keys
@@ -134,7 +142,7 @@ extension SQLiteStore: PayloadReader {
 
 extension SQLiteTransaction {
     /// Also withdraws a push that a dispatcher with `DISPATCH_WITHDRAW=read` has sent.
-    fileprivate func markRead(_ id: NotificationID, at time: Timestamp) throws {
+    func markRead(_ id: NotificationID, at time: Timestamp) throws {
         // No row if it was read before.
         let isWithdrawn: Bool? = try first(
             """

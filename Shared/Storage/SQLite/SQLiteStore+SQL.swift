@@ -48,6 +48,8 @@ struct SQLiteTransaction: SQLTransaction {
         for sql in statements { try run(sql) }
     }
 
+    func lock(_ names: [String]) {}
+
     func first<Value>(_ sql: SQL, _ read: (inout SQLRow) throws -> Value) throws -> Value? {
         guard let found = try Row.fetchOne(prepare(sql)) else { return nil }
         var row = SQLRow(found)
@@ -97,7 +99,7 @@ extension SQLValue {
         case .integer(let number): number.databaseValue
         case .text(let text): text.databaseValue
         case .bytes(let bytes): Data(bytes).databaseValue
-        case .id(let id): id.data.databaseValue
+        case .id(let id): Data(id.bytes).databaseValue
         }
     }
 
