@@ -53,6 +53,10 @@ extension PostgresTransaction: SQLTransaction {
         _ = try query(statements.map { (.cached($0), $0.postgresParameters) })
     }
 
+    func lock(_ names: [String]) throws {
+        try run(each: names.map { "SELECT pg_advisory_xact_lock(hashtextextended(\($0), 0))" })
+    }
+
     func first<Value>(_ sql: SQL, _ read: (inout SQLRow) throws -> Value) throws -> Value? {
         try query(.cached(sql), sql.postgresParameters).first?.read(read)
     }

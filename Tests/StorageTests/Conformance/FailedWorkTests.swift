@@ -100,18 +100,6 @@ struct FailedWorkTests {
         #expect(await trial.run() == nil)
     }
 
-    @Test("Changes in SQLite that have different statements are different work")
-    func kinds() {
-        let work = { SQLiteWrite.work(SQLiteWork(kind: $0, weight: 1, bytes: 1) { _ in }) }
-        let changes: [SQLiteWrite] = [
-            .abandon(NotificationID()),
-            .device(.expire(DeviceLease(kind: .installation, id: "i", token: 1), now: noon)),
-            work("claimFollowUps"), work("UPDATE a"),
-        ]
-        let kinds = ["abandon", "device.expire", "claimFollowUps", "UPDATE a"]
-        #expect(changes.map(\.kind) == kinds)
-    }
-
     @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)
     func refusedValue(_ rule: RefusalTests.Rule) async throws {
         try await withTestStore(rule.kind) { test in

@@ -1,24 +1,11 @@
 import GRDB
 import SecurePushCore
-import Synchronization
 import Testing
 
 @testable import Storage
 
 @Suite("How SQLite goes about each statement")
 struct SQLiteQueryPlanTests {
-    static let statements: [String] =
-        [
-            IdempotentRequest.find, SQLiteWrite.saveKey, Installation.byID, Installation.byHandle,
-            Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
-            Registration.byIDAndOwner,
-            Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
-            OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
-            SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteWrite.noteRead,
-            SQLiteClaim.begin, SQLiteClaim.enter,
-            SQLiteWrite.postponeEntry, SQLiteLease.postpone, DeviceEncryptionKey.ofOwner,
-        ] + SQLiteDeviceChange.statements + DeviceReference.statements + DevicePlace.statements
-
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()
         try queue.write(SQLiteSchema.create)
@@ -30,48 +17,31 @@ struct SQLiteQueryPlanTests {
         }
     }
 
-    @Test("No table is scanned and nothing is sorted", arguments: statements)
-    func plans(_ statement: String) throws {
-        let steps = try plan(statement)
-        #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(steps)")
-        #expect(!steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(steps)")
-    }
-
-    /// The statements of a notification's life, as they are executed.
-    private func executed() throws -> Set<String> {
-        let queue = try DatabaseQueue()
-        try queue.write(SQLiteSchema.create)
-        let seen = Mutex<Set<String>>([])
+    /// What happens to notifications, by the calls that SQLite has of its own.
+    private func dispatch(_ store: TracedStore) throws {
         let sent = (0..<2).map { _ in SealedNotification.sample(remind: [.seconds(60)]) }
         let (id, later) = (sent[0].id, sent[1].id)
         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon, isWithdrawnOnRead: true)
         let outcome = DispatchOutcome(id: id, attempt: 1, deliveries: [delivery], pushedAt: noon)
-        let retry = DispatchOutcome(id: later, attempt: 1, deliveries: [], nextTry: due)
-        let changes: [SQLiteWrite] = [
-            .append(sent[0]), .append(sent[1]), .confirm(id, until: due), .claim(id, isFirst: false, now: noon),
-            .claim(later, isFirst: true, now: noon), .record(outcome), .record(retry), .markRead(id, noon),
-            .markShown(id, noon), .abandon(later),
-        ]
-        try queue.write { db in
-            db.trace { event in
-                guard case .statement(let statement) = event else { return }
-                seen.withLock { _ = $0.insert(statement.sql) }
+        try store.traced { db in
+            let request = IdempotentRequest.sample(of: [sent[1]])
+            #expect(try db.append([sent[1]], once: request, now: noon) == nil)
+            try db.append([sent[0]])
+            try db.run(OutboxEntry.confirm(id, until: due))
+            for column in ["due_at", "republish_at"] {
+                _ = try db.lease(column, limit: 1, due: due, now: due, until: due)
             }
-            for change in changes { _ = try change.execute(db, withdrawals: .read) }
-            db.trace(nil)
-        }
-        return seen.withLock { $0 }
-    }
-
-    @Test("Each change of a notification finds its rows by an index")
-    func changes() throws {
-        let statements = try executed().filter { statement in
-            ["SELECT", "INSERT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) }
-        }
-        #expect(statements.count > 12)
-        for statement in statements {
-            let steps = try plan(statement)
-            #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(statement): \(steps)")
+            #expect(try db.first(OutboxBacklog.bounded) == 2)
+            for place in OutboxBacklog.places { try db.run(OutboxBacklog.oldest(place, now: noon)) }
+            _ = try db.first(SQLiteClaim.begin(id, now: noon))
+            try db.run(SQLiteClaim.enter(id, now: noon))
+            #expect(try db.first(SQLiteClaim.make(id, isFirst: false, now: noon)) != nil)
+            #expect(try db.first(SQLiteClaim.make(later, isFirst: true, now: noon)) != nil)
+            #expect(try db.record(outcome, .read))
+            #expect(try db.record(DispatchOutcome(id: later, attempt: 1, deliveries: [], nextTry: due), .read))
+            #expect(try SQLiteFind(id: id, recipient: .alice).execute(db) != nil)
+            try db.markRead(id, at: noon)
+            try db.abandon(later)
         }
     }
 
@@ -84,19 +54,65 @@ struct SQLiteQueryPlanTests {
         _ = try await store.renew(family, replacing: [1], now: noon)
         _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
         try await store.removeRefreshFamily(id)
+        try await useDevices(store)
+        try await findDevices(store)
     }
 
-    @Test("Each statement of a port finds its rows by an index, and sorts nothing")
+    private func useDevices(_ store: TracedStore) async throws {
+        let installation = Installation(
+            id: "I", owner: .alice, platform: .apple, handle: "h", document: [7], updatedAt: noon)
+        let claim = DeviceLease.Condition.claimed(by: installation, handles: ["h"])
+        guard case .leased(let first) = try await store.lease(.installation, "I", if: claim, now: noon),
+            case .leased(let second) = try await store.lease(.registration, "r", if: .new(for: .alice), now: noon)
+        else { return #expect(Bool(false)) }
+        #expect(try await store.setPlaces([DevicePlace(hub: "a")], of: first))
+        try await store.expire(first, now: noon)
+        let registration = Registration(id: "r", owner: .alice, platform: .apns, handle: "h", updatedAt: noon)
+        #expect(try await store.end(first, .saveInstallation(installation, handles: ["h"]), now: noon))
+        #expect(try await store.end(second, .saveRegistration(registration, handles: ["h"]), now: noon))
+        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        #expect(try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon))
+        #expect(try await store.leaseNewHandle(now: noon, until: due) == "h")
+        #expect(try await store.leaseNewHandle(now: noon, until: due) == "h")
+        try await store.settleNewHandle(["h"])
+        for (kind, id) in [(DeviceLease.Kind.installation, "i"), (.registration, "R")] {
+            guard case .leased(let lease) = try await store.lease(kind, id, if: .any, now: noon) else { continue }
+            #expect(try await store.end(lease, .remove, now: noon))
+        }
+    }
+
+    private func findDevices(_ store: TracedStore) async throws {
+        _ = try await store.installation("i")
+        _ = try await store.installations(handle: "h")
+        _ = try await store.installations(after: nil, limit: 9)
+        _ = try await store.installations(of: .alice, after: nil, limit: 9)
+        _ = try await store.registration("r")
+        _ = try await store.registration("r", owner: .alice)
+        _ = try await store.registrations(handle: "h")
+        _ = try await store.registrations(after: nil, limit: 9)
+        _ = try await store.platforms(of: [.alice, .bob])
+        _ = try await store.devices(of: .alice, limit: 9)
+        _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
+        _ = try await store.expiredLeases(limit: 9, now: noon)
+        _ = try await store.encryptionKeys(of: .alice, limit: 9)
+        _ = try await store.places(of: .installation, ["i"])
+        for kind in DeviceLease.Kind.allCases {
+            _ = try await store.placesWithoutDevice(of: kind, after: nil, limit: 9)
+        }
+    }
+
+    @Test("Each statement finds its rows by an index, and sorts nothing")
     func ports() async throws {
         let store = try TracedStore()
+        try dispatch(store)
         try await useAll(store)
         try await store.useNotifications()
-        #expect(store.statements.count > 40)
+        #expect(store.statements.count > 60)
         for statement in store.statements {
             let steps = try plan(statement)
             let isScan = { (step: String) in TracedStore.tables.contains { step.hasPrefix("SCAN \($0)") } }
-            // The census looks through the oldest entries of the outbox, a bounded number.
-            let isCensus = statement.contains("AS oldest")
+            // The census and the backlog look through the oldest entries of the outbox, a bounded number.
+            let isCensus = statement.contains("AS oldest") || statement.contains("LIMIT 10000")
             #expect(isCensus || !steps.contains(where: isScan), "\(statement): \(steps)")
             #expect(isCensus || !steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(statement): \(steps)")
         }
