@@ -251,28 +251,28 @@ enum SQLiteMigration {
     private static let tooNew = StorageError(
         .migrationNeeded, "A newer version has migrated the database. Run that version.")
 
-    static func run(_ pool: DatabasePool, policy: MigrationPolicy) throws -> MigrationReport {
+    static func run(_ database: any DatabaseWriter, policy: MigrationPolicy) throws -> MigrationReport {
         let migrator = SQLiteSchema.migrator
-        let before = try pool.read { db in
+        let before = try database.read { db in
             if try migrator.hasBeenSuperseded(db) { throw tooNew }
             return try migrator.completedMigrations(db)
         }
         if before.count < migrator.migrations.count {
             if policy == .check { throw needed }
-            try migrate(pool, migrator)
+            try migrate(database, migrator)
         }
         return MigrationReport(
             applied: Array(migrator.migrations.dropFirst(before.count)), version: migrator.migrations.count)
     }
 
     /// Each migration is a transaction. One that another process runs at the same time fails here, but is applied.
-    private static func migrate(_ pool: DatabasePool, _ migrator: DatabaseMigrator) throws {
+    private static func migrate(_ database: any DatabaseWriter, _ migrator: DatabaseMigrator) throws {
         var done = -1
         while true {
             do {
-                return try migrator.migrate(pool)
+                return try migrator.migrate(database)
             } catch {
-                let now = try pool.read { db in try migrator.completedMigrations(db).count }
+                let now = try database.read { db in try migrator.completedMigrations(db).count }
                 if now <= done { throw error }
                 done = now
             }

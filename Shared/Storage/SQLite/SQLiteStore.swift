@@ -44,6 +44,12 @@ final class SQLiteStore: Sendable {
         }
     }
 
+    /// Serves requests from now on, without ``run()``. For a database in memory: there is nothing to close.
+    func start() {
+        writes.start()
+        finds.start()
+    }
+
     /// Submits changes to the writer. Before ``run()`` it throws at once, so that no caller hangs.
     func submit(_ changes: [SQLiteWrite]) async throws -> [SQLiteWrite.Output] {
         try checkRunning()
