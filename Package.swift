@@ -222,7 +222,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
+            name: "TestSupport",
+            dependencies: ["SecurePushCore", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -282,7 +283,7 @@ let package = Package(
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb, logging,
                 serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(

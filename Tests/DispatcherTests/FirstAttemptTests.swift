@@ -8,7 +8,7 @@ import Testing
 /// Messages of notifications whose row was stored with the first attempt claimed.
 @Suite struct FirstAttemptTests {
     let bench = DispatchPipelineTests()
-    var store: MemoryStore { bench.store }
+    var store: any Store { bench.store }
     var broker: FakeBroker { bench.broker }
 
     /// Notes which statements are used.
@@ -73,7 +73,7 @@ import Testing
         try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(message) }
         #expect(ledger.calls == ["begin 1"])
         #expect(gateway.sent.count == 3 && broker.record.acknowledged == [1])
-        #expect(await store.status(of: message.id) == .dispatched)
+        #expect(try await store.status(of: message.id) == .dispatched)
         let plan = try await next(message)
         #expect(plan.attempt == 2 && plan.unrecordedClaims == 0)
         #expect(plan.deliveries.allSatisfy { $0.state == .sent && $0.attempts == 1 && $0.unanswered == 0 })
@@ -203,7 +203,7 @@ import Testing
         try await bench.withPipeline(gateway, ledger: ledger) {
             broker.deliver(message)
             try await expectEventually { ledger.calls.contains("enter 1") }
-            #expect(await store.status(of: message.id) == .queued)
+            #expect(try await store.status(of: message.id) == .queued)
             gateway.letGo()
             try await expectEventually { broker.record.acknowledged == [1] }
             broker.deliver(short)
@@ -224,7 +224,7 @@ import Testing
 
     @Test func anUnreadableRowIsDeadLettered() async throws {
         let message = try await published()
-        await store.damage(message.id)
+        try await store.damage(message.id)
         try await bench.withPipeline(FakeGateway()) { broker.deliver(message) }
         #expect(broker.record.acknowledged == [1])
         guard case .dead = broker.record.published.first?.route else {

@@ -7,11 +7,11 @@ final class PickyStore: DispatchStore, FollowUpStore {
 
     typealias Refusal = @Sendable (Operation, NotificationID) -> StorageError.Code?
 
-    private let base: MemoryStore
+    private let base: any Store
     private let refusal: Mutex<Refusal>
     private let counts = Mutex<[Operation: Int]>([:])
 
-    init(_ base: MemoryStore, refusing refusal: @escaping Refusal) {
+    init(_ base: any Store, refusing refusal: @escaping Refusal) {
         self.base = base
         self.refusal = Mutex(refusal)
     }

@@ -34,7 +34,7 @@ import Testing
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.map(\.platform) == [.apple])
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
         let states = try await bench.deliveries(id).mapValues(\.state)
         #expect(states == [.apple: .sent, .fcmv1: .skipped, .windows: .skipped])
         #expect(bench.broker.record.acknowledged == [1])
@@ -62,7 +62,7 @@ import Testing
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.isEmpty)
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
         #expect(bench.broker.record.acknowledged == [1])
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .skipped && $0.attempts == 0 })
     }

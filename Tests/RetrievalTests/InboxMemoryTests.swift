@@ -21,10 +21,10 @@ struct InboxMemoryTests {
             var bytes = 0
         }
 
-        let store: MemoryStore
+        let store: any Store
         let state = Mutex(State())
 
-        init(_ store: MemoryStore) { self.store = store }
+        init(_ store: any Store) { self.store = store }
 
         func find(
             _ ids: [NotificationID], recipient: UserName
@@ -65,7 +65,7 @@ struct InboxMemoryTests {
         }
     }
 
-    private static func fill(_ store: MemoryStore, _ sealer: PayloadSealer, count: Int, bytes: Int) async throws {
+    private static func fill(_ store: any Store, _ sealer: PayloadSealer, count: Int, bytes: Int) async throws {
         let user = try #require(UserName("alice"))
         let text = Array("\"\(String(repeating: "x", count: bytes - 2))\"".utf8)
         for _ in 0..<count {
@@ -92,7 +92,7 @@ struct InboxMemoryTests {
     /// Before, all pages were loaded, and then most of them were refused.
     @Test(arguments: [(20, 64 * 1024, ""), (5, 256 * 1024, "&Unread=true"), (200, 40 * 1024, "&Limit=200")])
     func twoHundredPagesHoldNoMoreThanTheBudget(count: Int, bytes: Int, query: String) async throws {
-        let (store, budget) = (MemoryStore(), RequestBudget(maxBytes: 16 * 1024 * 1024, reservedForSmall: 0))
+        let (store, budget) = (memoryStore(), RequestBudget(maxBytes: 16 * 1024 * 1024, reservedForSmall: 0))
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in
             try await Self.fill(store, bench.sealer, count: count, bytes: bytes)
@@ -111,7 +111,7 @@ struct InboxMemoryTests {
     }
 
     @Test func twoHundredSmallPagesAreAllAnswered() async throws {
-        let (store, budget) = (MemoryStore(), RequestBudget())
+        let (store, budget) = (memoryStore(), RequestBudget())
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in
             try await Self.fill(store, bench.sealer, count: 20, bytes: 200)

@@ -167,7 +167,7 @@ struct InboxPayloadTests {
 
     /// Between the list and the payloads, another request may take a notification away.
     @Test func whatIsGoneMeanwhileIsLeftOut() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         try await withRetrieval(reader: VanishingReader(store: store)) { bench in
             let user = try #require(UserName("alice"))
             var ids: [NotificationID] = []
@@ -197,7 +197,7 @@ struct InboxPayloadTests {
 
 /// A store in which the first notification is revoked as soon as the inbox has been listed.
 private struct VanishingReader: PayloadReader, Inbox {
-    let store: MemoryStore
+    let store: any Store
 
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp

@@ -2,6 +2,7 @@ import Authentication
 import Hummingbird
 import SecurePushCore
 import ServiceRuntime
+import Storage
 
 @testable import Ingest
 
@@ -41,7 +42,7 @@ extension Operation {
         let acceptor = NotificationAcceptor(
             store: store, sealer: try Samples.sealer(folder),
             relay: OutboxRelay(
-                outbox: MemoryStore(), publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
+                outbox: try openStoreInMemory(), publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
             platforms: Samples.platforms, retention: .seconds(86_400))
         let controller = NotificationSendController(
             authentication: SenderAuthentication(

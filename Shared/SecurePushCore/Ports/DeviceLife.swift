@@ -42,9 +42,6 @@ extension Installation {
         if let expiresAt, expiresAt <= now { return .expired }
         return lastSeenAt <= unseenSince ? .unseen : nil
     }
-
-    /// Whether two versions differ in their times only.
-    func hasContent(of other: Installation) -> Bool { owner == other.owner && document == other.document }
 }
 
 extension Registration {

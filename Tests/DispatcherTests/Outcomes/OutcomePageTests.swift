@@ -10,7 +10,7 @@ import Testing
 
     /// A store that does not take all outcomes.
     private struct FailingStore: OutcomeStore {
-        let store: MemoryStore
+        let store: any Store
         /// Why outcomes are not stored; `nil` to store them.
         let failure: @Sendable ([DeliveryOutcomes]) -> StorageError?
 

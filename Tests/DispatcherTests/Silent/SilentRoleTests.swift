@@ -1,12 +1,13 @@
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Dispatcher
 
 /// The decisions of several dispatchers about the same recipient, at times that the test says.
 @Suite struct SilentRoleTests {
-    let store = MemoryStore()
+    let store = memoryStore()
     private static let interval = Duration.seconds(60)
     private static let noon = Timestamp(milliseconds: 1_795_262_400_123)
 
@@ -155,7 +156,7 @@ import Testing
     /// A number of pushes that cannot grow any more, for example.
     @Test func aRecipientWhoseRowIsRefusedHoldsUpNobodyElse() async throws {
         struct Picky: SilentPushes, DeadLetterStore {
-            let base = MemoryStore()
+            let base = memoryStore()
             func admit(
                 _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
             ) async throws -> [SilentPushAdmission] {

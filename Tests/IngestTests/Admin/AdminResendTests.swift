@@ -2,6 +2,7 @@ import APITestSupport
 import HummingbirdTesting
 import SecurePushCore
 import Storage
+import TestSupport
 import Testing
 
 @testable import Ingest
@@ -9,7 +10,7 @@ import Testing
 /// Requests that cannot do all at once go on where the one before has ended.
 @Suite("Repeated resends and replays", .serialized, .timeLimit(.minutes(5)))
 struct AdminResendTests {
-    private let store = MemoryStore()
+    private let store = memoryStore()
     private let handedOver = Mailbox<OutboxEntry>()
     private let key = FailureKey(platform: "apple", reason: "HTTP 400")
 
@@ -76,7 +77,7 @@ struct AdminResendTests {
         #expect(second == ResendReport(resent: 1))
     }
 
-    @Test(arguments: [StoreKind.memory, .sqlite, .postgres])
+    @Test(arguments: [StoreKind.sqlite, .postgres])
     func theAPITakesTheEndOfTheRequestBefore(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             var ids: [NotificationID] = []

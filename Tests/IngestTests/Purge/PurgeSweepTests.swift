@@ -45,7 +45,7 @@ struct PurgeSweepTests {
     }
 
     @Test func whatHasExpiredIsDestroyedAndTheRestStays() async throws {
-        let (store, alice) = (MemoryStore(), try #require(UserName("alice")))
+        let (store, alice) = (memoryStore(), try #require(UserName("alice")))
         let now = Timestamp.now
         var ids: [NotificationID] = []
         for number in 0..<1501 {

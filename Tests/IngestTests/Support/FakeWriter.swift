@@ -1,5 +1,6 @@
 import SecurePushCore
 import Synchronization
+import TestSupport
 
 /// Stands in the way of a store: holds what comes, or fails it, as a test says.
 final class FakeWriter: NotificationWriter, IdempotentWriter {
@@ -10,13 +11,13 @@ final class FakeWriter: NotificationWriter, IdempotentWriter {
         var appends = 0
     }
 
-    private let store: MemoryStore
+    private let store: any Store
     private let state: Mutex<State>
     /// The recipient whose notifications are refused for good.
     private let refused: UserName?
 
     init(
-        _ store: MemoryStore = MemoryStore(), failure: StorageError? = nil, refused: UserName? = nil,
+        _ store: any Store = memoryStore(), failure: StorageError? = nil, refused: UserName? = nil,
         isHolding: Bool = false
     ) {
         self.store = store

@@ -9,13 +9,14 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 import StackKit
+import TestSupport
 
 @testable import Ingest
 
 /// The ingest API around a store in memory, with the sender `clinic` and the user `alice`.
 struct IngestBench: Sendable {
     let client: any TestClientProtocol
-    let store: MemoryStore
+    let store: any Store
     let sealer: PayloadSealer
     let acceptor: NotificationAcceptor
     let publisher: FakePublisher
@@ -82,7 +83,7 @@ extension Logger {
 ///   - requiresEncryption: whether every payload must be encrypted end to end.
 ///   - server: `.live` listens at a port.
 func withIngest(
-    hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
+    hasUsers: Bool = true, retention: Duration = .seconds(3600), store: any Store = memoryStore(),
     writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any SenderNotifications)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),

@@ -8,6 +8,7 @@ import Logging
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Retrieval
@@ -15,7 +16,7 @@ import Testing
 /// The retrieval API around a store in memory and a recording hub, with the users `alice` and `bob`.
 struct RetrievalBench: Sendable {
     let client: any TestClientProtocol
-    let store: MemoryStore
+    let store: any Store
     let hub: FakeHub
     let changes: DeviceChanges
     let sealer: PayloadSealer
@@ -124,7 +125,7 @@ func withRetrieval(
     let configuration = UserAuthenticationConfiguration(
         usersFile: path("users"), signingKeyFile: issuesTokens ? path("signing-key.pem") : nil, tokenTTL: .seconds(600),
         refreshTTL: refreshTTL)
-    let (store, hub) = (MemoryStore(), FakeHub())
+    let (store, hub) = (memoryStore(), FakeHub())
     let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
     let issuer = try TokenIssuer(configuration: configuration)
     let provider = try TokenIssuer(

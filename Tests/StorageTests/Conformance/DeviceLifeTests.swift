@@ -131,7 +131,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("What the previous version saves is seen at that time, and has no expiry", arguments: conformingDatabases)
+    @Test("What the previous version saves is seen at that time, and has no expiry", arguments: conformingStores)
     func previousVersion(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let document = kind == .postgres ? "'\\x7B7D'" : "x'7B7D'"

@@ -150,7 +150,7 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A process of the previous version removes the key too", arguments: conformingDatabases)
+    @Test("A process of the previous version removes the key too", arguments: conformingStores)
     func previousVersion(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             for id in ["a", "b"] {
@@ -184,7 +184,7 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A key that was changed by hand is an error, not another key", arguments: conformingDatabases)
+    @Test("A key that was changed by hand is an error, not another key", arguments: conformingStores)
     func damaged(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.store.save(Self.installation("i"))
