@@ -389,8 +389,8 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
             name: "Benchmarks",
             dependencies: [
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", crypto, httpTypes,
-                hummingbird, logging, metrics, nioCore,
+                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage", crypto,
+                httpTypes, hummingbird, logging, metrics, nioCore,
             ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
 }

@@ -15,7 +15,7 @@ import Testing
 
     /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
     func withPipeline(
-        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any RegisteredPlatforms)? = nil,
+        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any DispatchStore)? = nil,
         _ body: () async throws -> Void
     ) async throws {
         let pipeline = DispatchPipeline(

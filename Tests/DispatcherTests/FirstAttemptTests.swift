@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -12,11 +13,11 @@ import Testing
     var broker: FakeBroker { bench.broker }
 
     /// Notes which statements are used.
-    private final class NotingLedger: DispatchStore {
-        private let base: any DispatchStore
+    private final class NotingLedger: ForwardingStore {
+        let base: any Store
         private let noted = Mutex<[String]>([])
 
-        init(_ base: any DispatchStore) { self.base = base }
+        init(_ base: any Store) { self.base = base }
 
         var calls: [String] { noted.withLock { $0 } }
 
@@ -38,12 +39,6 @@ import Testing
             note("claim \(ids.count)")
             return try await base.claim(ids, first: first, now: now)
         }
-
-        func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
-            try await base.record(outcomes)
-        }
-
-        func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }
     }
 
     /// A notification that ingest has stored and published.

@@ -9,13 +9,6 @@ import Testing
 @Suite struct RegisteredOnlyTests {
     let bench = DispatchPipelineTests()
 
-    /// A store that cannot tell the platforms.
-    private struct AwayPlatforms: RegisteredPlatforms {
-        func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
-            throw StorageError(.unavailable, "away for the test")
-        }
-    }
-
     private func registerIPhoneAndBrowser(of name: String) async throws {
         let user = try #require(UserName(name))
         try await bench.store.save(
@@ -86,7 +79,7 @@ import Testing
     @Test func withoutAnAnswerOfTheStoreAllAreSent() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
-        try await bench.withPipeline(gateway, registered: AwayPlatforms()) {
+        try await bench.withPipeline(gateway, registered: AwayStore()) {
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.count == 3)

@@ -4,7 +4,7 @@ import Synchronization
 /// Moves devices to their users' hubs, as ``HubsCommand/Rebalance`` says. A device is changed under its lease, like by
 /// the services. It keeps no state of its own: the places in the store tell what is left to do.
 struct HubRebalance: Sendable {
-    typealias Source = PlacedDevices.Source & DeviceLeases
+    typealias Source = DeviceStore
 
     /// What to do, and how fast.
     struct Plan: Sendable {

@@ -2,7 +2,7 @@ import SecurePushCore
 
 /// Changes devices one at a time per device, with the same leases as the services.
 struct LeasedDevices: Sendable {
-    typealias Source = InstallationStore & RegistrationStore & DeviceLeases
+    typealias Source = DeviceStore
 
     let store: any Source
 

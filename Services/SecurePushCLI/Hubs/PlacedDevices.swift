@@ -2,7 +2,7 @@ import SecurePushCore
 
 /// Reads all devices of the database with the hubs at which they may be, page by page.
 struct PlacedDevices: Sendable {
-    typealias Source = InstallationStore & RegistrationStore & DevicePlaces
+    typealias Source = DeviceStore
     typealias Page = [(device: StoredDevice, places: [DevicePlace])]
 
     let store: any Source

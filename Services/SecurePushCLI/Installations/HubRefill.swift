@@ -3,7 +3,7 @@ import SecurePushCore
 /// Writes the store's installations and registrations to a hub, or to their users' hubs. It can be repeated: a second
 /// run writes the same again.
 struct HubRefill: Sendable {
-    typealias Source = LeasedDevices.Source & DevicePlaces
+    typealias Source = DeviceStore
 
     let store: any Source
     /// `nil` for a dry run, which only counts.

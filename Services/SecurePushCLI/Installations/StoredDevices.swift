@@ -2,7 +2,7 @@ import SecurePushCore
 
 /// Reads the devices of the database page by page: installations first, then registrations.
 struct StoredDevices: Sendable {
-    let store: any InstallationStore & RegistrationStore & DeviceLife
+    let store: any DeviceStore
     /// Only this user's devices; `nil` for all.
     let owner: UserName?
 

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: AllNotifications {
+extension PostgresStore {
     func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus {
         var parameters = PostgresParameters()
         parameters.append(PostgresUUID(NotificationID.first(at: since)))

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DeviceLeases {
+extension PostgresStore {
     func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {

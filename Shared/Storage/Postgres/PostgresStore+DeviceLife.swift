@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DeviceLife {
+extension PostgresStore {
     func installations(
         of owner: UserName, after id: String?, limit: Int
     ) async throws -> [Installation] {

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DevicePlaces {
+extension PostgresStore {
     func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] {
         if ids.isEmpty { return [:] }
         var parameters = PostgresParameters(capacity: ids.count * 48 + 32)

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: InstallationStore {
+extension PostgresStore {
     func installation(_ id: String) async throws -> Installation? {
         var parameters = PostgresParameters()
         parameters.append(id)
@@ -57,7 +57,7 @@ extension Installation {
     }
 }
 
-extension PostgresStore: RegistrationStore {
+extension PostgresStore {
     func registration(_ id: String, owner: UserName) async throws -> Registration? {
         var parameters = PostgresParameters()
         parameters.append(id)
@@ -118,7 +118,7 @@ extension Registration {
     }
 }
 
-extension PostgresStore: RegisteredPlatforms {
+extension PostgresStore {
     func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
         if users.isEmpty { return [:] }
         let users = Array(Set(users))

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DispatchStore {
+extension PostgresStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if ids.isEmpty { return DispatchClaims() }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
@@ -230,7 +230,7 @@ extension DispatchPlan {
     }
 }
 
-extension PostgresStore: DeadLetterStore {
+extension PostgresStore {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
         return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }

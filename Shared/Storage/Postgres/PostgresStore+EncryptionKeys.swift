@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: EncryptionKeyStore {
+extension PostgresStore {
     func setEncryptionKey(
         _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
     ) async throws -> Bool {

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: FollowUpOutbox {
+extension PostgresStore {
     func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
         if limit <= 0 { return [] }
         var parameters = PostgresParameters()
@@ -22,7 +22,7 @@ extension PostgresStore: FollowUpOutbox {
     }
 }
 
-extension PostgresStore: FollowUpStore {
+extension PostgresStore {
     func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         if followUps.isEmpty { return FollowUpClaims() }
         // In the order of the rows, so that two processes never wait for each other's locks.

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: Outbox {
+extension PostgresStore {
     static let maxBacklogScan = 100_000
     static let maxDue = 10_000
 

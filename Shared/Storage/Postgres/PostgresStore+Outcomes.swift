@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: OutcomeStore {
+extension PostgresStore {
     func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
         var parameters = PostgresParameters()
         parameters.append(holder)

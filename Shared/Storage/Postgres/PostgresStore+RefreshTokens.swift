@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: RefreshTokenStore {
+extension PostgresStore {
     func add(_ family: RefreshFamily) async throws {
         var parameters = PostgresParameters()
         parameters.append(family.id)

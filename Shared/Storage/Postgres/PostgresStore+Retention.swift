@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: Retention {
+extension PostgresStore {
     /// Each kind is one statement and one transaction, unless rows are refused. Rows locked by another process are
     /// skipped.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
@@ -95,7 +95,7 @@ extension PostgresStatement {
         """)
 }
 
-extension PostgresStore: PayloadKeyUse {
+extension PostgresStore {
     func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
         var parameters = PostgresParameters()
         parameters.append(keyID)

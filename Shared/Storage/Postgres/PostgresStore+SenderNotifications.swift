@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: SenderNotifications {
+extension PostgresStore {
     /// How many rows one page scans before it ends early and says where to continue: this bounds the time of any query.
     static let maxScan = 10_000
 

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: SilentPushes {
+extension PostgresStore {
     /// A recipient's first push inserts a row. If another dispatcher inserts it at the same time, this one asks again.
     private static let maxTries = 3
 

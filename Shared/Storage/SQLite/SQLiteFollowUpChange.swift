@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: FollowUpOutbox {
+extension SQLiteStore {
     func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
         let output = try await submit([.followUp(.lease(max(limit, 0), now: now))]).first
         guard case .leasedFollowUps(let entries)? = output else { return [] }
@@ -10,7 +10,7 @@ extension SQLiteStore: FollowUpOutbox {
     }
 }
 
-extension SQLiteStore: FollowUpStore {
+extension SQLiteStore {
     func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims {
         let followUps = Array(Set(followUps))
         var claims = FollowUpClaims()

@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: AllNotifications {
+extension SQLiteStore {
     func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus {
         try checkRunning()
         return try await database.read { db in

@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: DeviceLife {
+extension SQLiteStore {
     func installations(
         of owner: UserName, after id: String?, limit: Int
     ) async throws -> [Installation] {

@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: DevicePlaces {
+extension SQLiteStore {
     func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] {
         try checkRunning()
         return try await database.read { db in

@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: DeviceLeases {
+extension SQLiteStore {
     func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {
@@ -42,7 +42,7 @@ extension SQLiteStore: DeviceLeases {
     }
 }
 
-extension SQLiteStore: InstallationStore {
+extension SQLiteStore {
     func installation(_ id: String) async throws -> Installation? {
         try checkRunning()
         return try await database.read { db in
@@ -75,7 +75,7 @@ extension Installation {
     static let afterID = "SELECT \(columns) FROM installations WHERE id > ? ORDER BY id LIMIT ?"
 }
 
-extension SQLiteStore: RegistrationStore {
+extension SQLiteStore {
     func registration(_ id: String, owner: UserName) async throws -> Registration? {
         try checkRunning()
         return try await database.read { db in
@@ -117,7 +117,7 @@ extension Registration {
     static let afterID = "SELECT \(columns) FROM registrations WHERE id > ? ORDER BY id LIMIT ?"
 }
 
-extension SQLiteStore: RegisteredPlatforms {
+extension SQLiteStore {
     func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
         try checkRunning()
         if users.isEmpty { return [:] }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: DispatchStore {
+extension SQLiteStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         try checkRunning()
         // A file that cannot be written to can be read all the same. The claim, which writes, decides then.
@@ -168,7 +168,7 @@ struct SQLiteClaim: Sendable {
     }
 }
 
-extension SQLiteStore: DeadLetterStore {
+extension SQLiteStore {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
         return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: EncryptionKeyStore {
+extension SQLiteStore {
     func setEncryptionKey(
         _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
     ) async throws -> Bool {

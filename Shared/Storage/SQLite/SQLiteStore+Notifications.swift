@@ -2,11 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        _ = try await submit(notifications.map { .append($0) })
-    }
-
+extension SQLiteStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
@@ -15,12 +11,7 @@ extension SQLiteStore: NotificationWriter {
     }
 }
 
-extension SQLiteStore: PayloadReader {
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try checkRunning()
-        return try await finds.submit([SQLiteFind(id: id, recipient: recipient)])[0]
-    }
-
+extension SQLiteStore {
     func find(
         _ id: NotificationID, recipient: UserName,
         then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
@@ -72,7 +63,7 @@ struct SQLiteFind: Sendable {
     }
 }
 
-extension SQLiteStore: Inbox {
+extension SQLiteStore {
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
@@ -122,7 +113,7 @@ extension InboxPage.Entry {
     }
 }
 
-extension SQLiteStore: IdempotentWriter {
+extension SQLiteStore {
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
@@ -137,7 +128,7 @@ extension SQLiteStore: IdempotentWriter {
     }
 }
 
-extension SQLiteStore: SenderNotifications {
+extension SQLiteStore {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         try checkRunning()
         return try await database.read { db in

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: Outbox {
+extension SQLiteStore {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         let lease = SQLiteLease(isPublished: false, limit: limit, due: now, now: now, until: until)
         return try await execute(lease).entries

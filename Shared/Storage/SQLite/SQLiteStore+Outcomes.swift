@@ -1,7 +1,7 @@
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: OutcomeStore {
+extension SQLiteStore {
     func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
         let outputs = try await submit([.outcome(.lease(holder: holder, now: now, until: until))])
         guard case .outcomeCursors(let text?)? = outputs.first else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: RefreshTokenStore {
+extension SQLiteStore {
     func add(_ family: RefreshFamily) async throws {
         _ = try await submit([.refresh(.add(family))])
     }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: Retention {
+extension SQLiteStore {
     /// Splits a batch into short transactions, so that this process's other work and other processes can run between
     /// them; see ``SQLitePurge``.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
@@ -147,7 +147,7 @@ struct SQLitePurge: Sendable {
         """
 }
 
-extension SQLiteStore: PayloadKeyUse {
+extension SQLiteStore {
     func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
         try checkRunning()
         return try await database.read { db in

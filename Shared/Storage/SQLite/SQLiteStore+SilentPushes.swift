@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SecurePushCore
 
-extension SQLiteStore: SilentPushes {
+extension SQLiteStore {
     func admit(
         _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
     ) async throws -> [SilentPushAdmission] {

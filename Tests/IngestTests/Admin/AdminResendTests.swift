@@ -1,6 +1,7 @@
 import APITestSupport
 import HummingbirdTesting
 import SecurePushCore
+import StackKit
 import Storage
 import TestSupport
 import Testing
@@ -16,9 +17,7 @@ struct AdminResendTests {
 
     private var actions: AdminActions { actions(on: store) }
 
-    private func actions(
-        on store: any AllNotifications & SenderNotifications & DeadLetterStore
-    ) -> AdminActions {
+    private func actions(on store: any OperatorStore & SenderNotifications) -> AdminActions {
         AdminActions(
             store: store, publisher: FakePublisher(), openDeadLetters: { FakeQueues() },
             handOver: { [handedOver] in handedOver.put(CollectionOfOne($0)) }, logger: .silent)
@@ -109,7 +108,8 @@ struct AdminResendTests {
 }
 
 /// A store whose pages end at the limit of a statement, without a failure and without an end.
-private actor PagesWithoutFailures: AllNotifications, SenderNotifications, DeadLetterStore {
+private actor PagesWithoutFailures: ForwardingStore {
+    let base = memoryStore()
     private(set) var count = 0
     private(set) var last: NotificationID?
 
@@ -118,15 +118,4 @@ private actor PagesWithoutFailures: AllNotifications, SenderNotifications, DeadL
         last = NotificationID(at: (query.before?.timestamp ?? .now) - .seconds(1))
         return OperatorPage(entries: [], next: last)
     }
-
-    func census(since: Timestamp, now: Timestamp) -> NotificationCensus { NotificationCensus() }
-    func life(of id: NotificationID) -> NotificationLife? { nil }
-    func record(_ id: NotificationID, sender: String) -> NotificationRecord? { nil }
-    func page(_ query: NotificationQuery, now: Timestamp) -> NotificationPage {
-        NotificationPage(records: [], next: nil)
-    }
-    func revoke(_ id: NotificationID, sender: String, now: Timestamp) -> Bool { false }
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) -> ReplayDecision? { nil }
-    func records(_ ids: [NotificationID]) -> [NotificationID: NotificationRecord] { [:] }
-    func reopen(_ letters: [NotificationID: [Platform]], now: Timestamp) -> [NotificationID: ReplayDecision] { [:] }
 }

@@ -48,7 +48,8 @@ struct FollowUpSweepTests {
 
 /// Runs a relay for the time of the body.
 private func withRelay(
-    _ outbox: any Outbox, _ followUps: any FollowUpOutbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+    _ outbox: any NotificationWriter, _ followUps: any NotificationWriter, _ publisher: FakePublisher,
+    _ body: () async throws -> Void
 ) async throws {
     var timing = OutboxTiming.patient
     (timing.sweepInterval, timing.followUpInterval) = (.milliseconds(5), .milliseconds(5))

@@ -10,7 +10,7 @@ import Testing
 @Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
+        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> OutboxRelay {
         OutboxRelay(

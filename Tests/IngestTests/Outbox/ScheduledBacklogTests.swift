@@ -51,7 +51,7 @@ struct ScheduledBacklogTests {
     }
 
     private func withSweep(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: () async throws -> Void
     ) async throws {
         let relay = OutboxRelay(
             outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)

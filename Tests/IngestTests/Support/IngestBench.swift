@@ -84,10 +84,10 @@ extension Logger {
 ///   - server: `.live` listens at a port.
 func withIngest(
     hasUsers: Bool = true, retention: Duration = .seconds(3600), store: any Store = memoryStore(),
-    writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any SenderNotifications)? = nil,
+    writer: (any NotificationWriter)? = nil, directory: (any SenderNotifications)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
-    keys: (any EncryptionKeyStore)? = nil, requiresEncryption: Bool = false,
+    keys: (any DeviceStore)? = nil, requiresEncryption: Bool = false,
     userLimit: RateLimiter? = nil, maxBatchIdle: Duration = BatchLimit.maxIdle,
     now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
