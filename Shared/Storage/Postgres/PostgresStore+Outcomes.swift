@@ -138,24 +138,3 @@ extension PostgresStatement {
         WHERE n.id = outcome.id AND n.attempt = outcome.attempt AND n.status > 1
         """)
 }
-
-extension PostgresMigration {
-    // The lease and the places of the process that asks the hub for outcomes: one row. `not_before` never changes, so
-    // updates stay HOT, and notifications without it are not in the index.
-    static let outcomes = PostgresMigration(
-        version: 13, name: "0013_outcomes",
-        statements: [
-            """
-            CREATE TABLE outcome_watch (
-                id smallint PRIMARY KEY,
-                holder bigint NOT NULL,
-                until bigint NOT NULL,
-                cursors text NOT NULL
-            )
-            """,
-            "INSERT INTO outcome_watch (id, holder, until, cursors) VALUES (1, 0, 0, '')",
-            """
-            CREATE INDEX notifications_scheduled ON notifications (not_before, id) WHERE not_before IS NOT NULL
-            """,
-        ])
-}

@@ -87,11 +87,11 @@ extension PostgresStatement {
     fileprivate static let forgetKeys = PostgresStatement(
         """
         WITH due AS (
-            SELECT sender, key, line FROM idempotency_keys WHERE expires_at <= $2
+            SELECT sender, value, line FROM idempotency_keys WHERE expires_at <= $2
             ORDER BY expires_at LIMIT $1 OFFSET $3 FOR UPDATE SKIP LOCKED
         )
         DELETE FROM idempotency_keys AS present USING due
-        WHERE present.sender = due.sender AND present.key = due.key AND present.line = due.line
+        WHERE present.sender = due.sender AND present.value = due.value AND present.line = due.line
         """)
 }
 

@@ -13,6 +13,7 @@ final class PostgresStore: Sendable {
     static let maxGroup = 512
 
     let client: PostgresClient
+    let transactions: PostgresTransactions
     let appends: GroupCommit<SealedNotification, Void>
     let keyedAppends: GroupCommit<KeyedAppend, KeyedAppend.Outcome>
     let requestReadings: GroupCommit<IdempotentRequest.Key, IdempotentRequest?>
@@ -50,6 +51,9 @@ final class PostgresStore: Sendable {
             configuration: tuned, connections: connections, logger: logger,
             observer: { failedWork.note($0, $1, $2, at: tuned) })
         self.client = client
+        transactions = PostgresTransactions(
+            configuration: tuned, connections: connections,
+            observer: { failedWork.note($0, $1, $2, at: tuned) })
         let limit = PostgresStore.maxGroup
         appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { client.append($0, then: $1) }
         keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) {
@@ -125,6 +129,7 @@ extension PostgresStore: Service {
             await self.serveGroups()
             group.cancelAll()
         }
+        await transactions.close()
     }
 
     private func serveGroups() async {

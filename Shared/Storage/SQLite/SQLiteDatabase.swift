@@ -33,7 +33,7 @@ struct SQLiteDatabase: Sendable {
 
     private init(path: String, migrations: MigrationPolicy) throws {
         do {
-            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SQLiteMigration.needed }
+            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
             connections = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(connections, policy: migrations)
@@ -87,6 +87,7 @@ struct SQLiteDatabase: Sendable {
             try db.execute(sql: "PRAGMA secure_delete = ON")
             // Truncates the write-ahead log, which holds old pages, at each checkpoint that empties it.
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
+            db.add(function: SQLiteTransaction.fromHex)
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         // After opening, because GRDB sets NORMAL there, with which a power cut may lose acknowledged commits.

@@ -57,36 +57,6 @@ extension Row {
     }
 }
 
-extension Registration {
-    static let columns = "id, owner, platform, handle, updated_at, tags"
-
-    /// Reads ``columns``.
-    init(_ row: Row) throws {
-        let platform: String? = row[2]
-        let tags: String? = row[5]
-        self.init(
-            id: row[0], owner: try row.userName(1, column: "owner"),
-            platform: platform.flatMap(RegistrationPlatform.init(rawValue:)), handle: row[3],
-            tags: try tags.map(StorageCoding.decodeTags) ?? [],
-            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0))
-    }
-}
-
-extension Installation {
-    static let columns =
-        "id, owner, platform, handle, updated_at, document, \(SQLiteSchema.seenAt), expires_at, encryption_key, "
-        + "encryption_key_at"
-
-    /// Reads ``columns``.
-    init(_ row: Row) throws {
-        self.init(
-            id: row[0], owner: try row.userName(1, column: "owner"), platform: Platform(rawValue: row[2]),
-            handle: row[3], document: try row.bytes(5, column: "document"),
-            updatedAt: row.timestamp(4) ?? Timestamp(milliseconds: 0), lastSeenAt: row.timestamp(6),
-            expiresAt: row.timestamp(7), encryptionKey: try DeviceEncryptionKey(row, id: 0, key: 8, time: 9))
-    }
-}
-
 extension NotificationRecord {
     private static let columnList = [
         "id", "recipient", "created_at", "expires_at", "not_before", "status", "read_at", "revoked_at", "deliveries",

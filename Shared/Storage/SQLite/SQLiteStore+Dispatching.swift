@@ -135,7 +135,7 @@ struct SQLiteClaim: Sendable {
             title: try row.valueIfPresent(2, column: "alert_title"),
             body: try row.valueIfPresent(3, column: "alert_body"))
         let platforms: String? = try row.valueIfPresent(4, column: "platforms")
-        let priority: String? = try row.valueIfPresent(7, column: "priority")
+        let priority: Int16? = try row.valueIfPresent(7, column: "priority")
         let revokedAt: Int64? = try row.valueIfPresent(9, column: "revoked_at")
         // Read as 32 bits, so that arithmetic with them cannot overflow.
         let attempt: Int32 = try row.value(10, column: "attempt")
@@ -153,7 +153,7 @@ struct SQLiteClaim: Sendable {
             expiresAt: try Timestamp(stored: try row.value(5, column: "expires_at"), column: "expires_at"),
             expiryBoundsPush: try row.value(12, column: "bounds_push"),
             collapseKey: try row.valueIfPresent(6, column: "collapse_key"),
-            priority: priority.flatMap(Priority.init(rawValue:)),
+            priority: priority.flatMap(Priority.init(code:)),
             traceparent: try row.valueIfPresent(8, column: "traceparent"), isRevoked: revokedAt != nil,
             attempt: Int(attempt), unrecordedClaims: max(0, Int(attempt) - 1 - newest),
             remind: try remind.map(StorageCoding.decodeRemind) ?? [])

@@ -52,7 +52,7 @@ struct SQLiteFind: Sendable {
             throw Row.unreadable("created_at")
         }
         let payload: SealedPayload?
-        if let keyID: String = row[5], keyID != SQLiteSchema.destroyed, let sealed: Data = row[6] {
+        if let keyID: String = row[5], let sealed: Data = row[6] {
             payload = SealedPayload(keyID: keyID, bytes: [UInt8](sealed))
         } else {
             payload = nil

@@ -122,18 +122,3 @@ extension AwaitedOutcome {
             deliveries: deliveries)
     }
 }
-
-extension SQLiteSchema {
-    /// The lease and the places of the process that asks the hub for outcomes: one row. Notifications without
-    /// `NotBefore` are not in the index.
-    static let outcomes = """
-        CREATE TABLE outcome_watch (
-            id INTEGER PRIMARY KEY NOT NULL,
-            holder INTEGER NOT NULL,
-            until INTEGER NOT NULL,
-            cursors TEXT NOT NULL
-        ) STRICT;
-        INSERT INTO outcome_watch (id, holder, until, cursors) VALUES (1, 0, 0, '');
-        CREATE INDEX notifications_scheduled ON notifications (not_before, id) WHERE not_before IS NOT NULL;
-        """
-}

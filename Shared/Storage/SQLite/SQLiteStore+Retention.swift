@@ -117,14 +117,14 @@ struct SQLitePurge: Sendable {
 
     /// SQLite stores the length of a blob at the start of its row, so no ciphertext is read.
     static let expiring = """
-        SELECT rowid, length(sealed) FROM payloads WHERE purge_at <= ? AND key_id <> ''
+        SELECT rowid, length(sealed) FROM payloads WHERE purge_at <= ? AND sealed IS NOT NULL
         ORDER BY purge_at LIMIT ? OFFSET ?
         """
 
-    static let destroy = "UPDATE payloads SET key_id = '', sealed = x'', purge_at = purge_at + ? WHERE rowid = ?"
+    static let destroy = "UPDATE payloads SET sealed = NULL, purge_at = purge_at + ? WHERE rowid = ?"
 
     static let removable = """
-        SELECT notification_id FROM payloads WHERE purge_at <= ? AND key_id = ''
+        SELECT notification_id FROM payloads WHERE purge_at <= ? AND sealed IS NULL
         ORDER BY purge_at LIMIT ? OFFSET ?
         """
 
@@ -155,7 +155,7 @@ extension SQLiteStore {
                 sql: """
                     SELECT count(*) FROM (
                         SELECT 1 FROM payloads
-                        WHERE key_id = ? AND key_id <> '' AND (purge_at IS NULL OR purge_at > ?) LIMIT ?
+                        WHERE key_id = ? AND sealed IS NOT NULL AND (purge_at IS NULL OR purge_at > ?) LIMIT ?
                     )
                     """)
             return try Int.fetchOne(statement, arguments: [keyID, now.milliseconds, max(limit, 0)]) ?? 0

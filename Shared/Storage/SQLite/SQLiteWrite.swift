@@ -16,11 +16,10 @@ enum SQLiteWrite: Sendable {
     case reopen(NotificationReplay.Change, now: Timestamp)
     case lease(SQLiteLease)
     case confirm(NotificationID, until: Timestamp)
-    case device(SQLiteDeviceChange)
     case silentPush(SQLiteSilentChange)
     case purge(SQLitePurge)
     case followUp(SQLiteFollowUpChange)
-    case refresh(SQLiteRefreshChange)
+    case work(SQLiteWork)
     case outcome(SQLiteOutcomeChange)
 
     /// The result of a change.
@@ -38,25 +37,18 @@ enum SQLiteWrite: Sendable {
         /// Whether the sender has such a notification.
         case revoked(Bool)
         case purged(SQLitePurge.Outcome)
-        case deviceLease(DeviceLease.Outcome)
-        /// Whether the lease was still held, when it was ended or when its device's places were set.
-        case deviceLeaseEnded(Bool)
-        case newHandle(String?)
-        /// Whether the user has the installation.
-        case encryptionKeySet(Bool)
         /// The answer to a request; `nil` for a release.
         case silentPush(SilentPushAdmission?)
         case leasedFollowUps([OutboxEntry])
         /// `nil` if it is not due any more; a failure for a row that cannot be read.
         case claimedFollowUp(Result<DispatchPlan, StorageError>?)
-        /// The number of families of refresh tokens that were changed.
-        case refreshed(Int)
         /// The stored places; `nil` if another process has the lease, and after storing outcomes.
         case outcomeCursors(String?)
     }
 
     /// The name of the case, with that of the change in it: each is a statement of its own; see ``FailedWork``.
     var kind: String {
+        if case .work(let work) = self { return work.kind }
         if case .purge(let purge) = self { return "purge.\(purge.kind)" }
         guard let child = Mirror(reflecting: self).children.first, let label = child.label else { return "write" }
         let inner = Mirror(reflecting: child.value)
@@ -72,7 +64,7 @@ enum SQLiteWrite: Sendable {
         case .purge(let purge): purge.limit
         case .lease(let lease): lease.limit
         case .followUp(.lease(let limit, now: _)): limit
-        case .refresh(.purge(let limit, _)): limit
+        case .work(let work): work.weight
         default: 1
         }
     }
@@ -88,9 +80,8 @@ extension SQLiteWrite {
         case .record(let outcome): 256 + outcome.deliveries.count * 256
         case .followUp(.record(let outcome)): 256 + outcome.deliveries.count * 256
         case .outcome(.record(let outcome)): 256 + outcome.deliveries.count * 256
+        case .work(let work): work.bytes
         case .reopen(let change, _): 256 + change.new.utf8.count + (change.old?.utf8.count ?? 0)
-        case .device(.lease(_, _, .claimed(let installation, _), now: _)): 512 + installation.document.count
-        case .device(.end(_, .saveInstallation(let installation, _), now: _)): 512 + installation.document.count
         default: 512
         }
     }
@@ -125,8 +116,6 @@ extension SQLiteWrite {
             return .leased(try lease.execute(db))
         case .confirm(let id, let until):
             try db.cachedStatement(sql: SQLiteWrite.confirm).execute(arguments: [until.milliseconds, id.data])
-        case .device(let change):
-            return try change.execute(db)
         case .silentPush(let change):
             return .silentPush(try change.execute(db))
         case .appendOnce(let notifications, let request, let now):
@@ -137,8 +126,8 @@ extension SQLiteWrite {
             return .purged(try purge.execute(db))
         case .followUp(let change):
             return try change.execute(db)
-        case .refresh(let change):
-            return .refreshed(try change.execute(db))
+        case .work(let work):
+            try work.body(SQLiteTransaction(db))
         case .outcome(let change):
             return .outcomeCursors(try change.execute(db))
         }
@@ -204,7 +193,7 @@ extension SQLiteWrite {
         try db.cachedStatement(sql: insertNotification).execute(arguments: [
             id, new.sender, new.recipient.text, new.createdAt.milliseconds, new.expiresAt.milliseconds,
             new.notBefore?.milliseconds, new.presentation == .alert ? 1 : 0, new.alert?.title, new.alert?.body,
-            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.rawValue,
+            new.platforms.map(StorageCoding.encode(platforms:)), new.collapseKey, new.priority?.code,
             new.traceparent, new.expiryBoundsPush, StorageCoding.encode(remind: new.remind),
             sealed.claimsFirstAttempt ? 1 : 0,
         ])
@@ -274,7 +263,7 @@ extension SQLiteWrite {
         """
 
     static let destroyPayload = """
-        UPDATE payloads SET key_id = '', sealed = x'', purge_at = ? WHERE notification_id = ? AND key_id <> ''
+        UPDATE payloads SET sealed = NULL, purge_at = ? WHERE notification_id = ? AND sealed IS NOT NULL
         """
 }
 

@@ -9,7 +9,7 @@ struct SQLitePageTests {
     /// Of sixty of a sender's, every tenth is another recipient's; and as many of another sender's.
     private func withRows(_ body: (Database, [SealedNotification]) throws -> Void) throws {
         let queue = try DatabaseQueue()
-        try SQLiteSchema.migrator.migrate(queue)
+        try queue.write(SQLiteSchema.create)
         var sent = SealedNotification.samples(60)
         for index in sent.indices where index % 10 == 0 { sent[index].notification.recipient = .bob }
         try queue.write { db in
