@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: Inbox {}
-extension SQLiteStore: Inbox {}
-
 // The part of `PayloadReader` that is no hot call.
 extension SQLStore {
     /// Both databases know the length of a payload without reading it.

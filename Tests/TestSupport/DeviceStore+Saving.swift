@@ -1,7 +1,7 @@
 package import SecurePushCore
 
 /// Fills a store with devices, whatever it holds.
-extension DeviceLeases {
+extension DeviceStore {
     package func save(_ installation: Installation) async throws {
         try await change(
             .installation, installation.id, .saveInstallation(installation, handles: [installation.handle]))

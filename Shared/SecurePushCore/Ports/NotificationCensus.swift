@@ -1,17 +1,3 @@
-/// The notifications of all senders, as an operator sees them; never a payload.
-///
-/// Every query reads along an index and examines a bounded number of rows, whatever the size of the store.
-package protocol AllNotifications: Sendable {
-    /// Counts the newest notifications that were accepted since a time: at most ``NotificationCensus/maxScan``.
-    func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus
-
-    /// A page of notifications, newest first. It examines at most ``NotificationCensus/maxScan`` rows.
-    func page(_ query: OperatorQuery) async throws -> OperatorPage
-
-    /// Everything that is on record of one notification; `nil` for an unknown ID.
-    func life(of id: NotificationID) async throws -> NotificationLife?
-}
-
 /// How far the newest notifications have come.
 package struct NotificationCensus: Sendable, Hashable {
     /// How many of the newest notifications a census or a page examines.

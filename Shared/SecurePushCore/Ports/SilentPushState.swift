@@ -1,22 +1,3 @@
-/// The last silent push of each recipient on each platform. All dispatchers share it (`SILENT_PUSH_MIN_INTERVAL`).
-///
-/// A push is recorded before it is sent. If a dispatcher dies then, the push may have been sent, so the recipient's
-/// next one waits for the interval, and so does the notification itself. Nothing is lost: it stays owed.
-package protocol SilentPushes: Sendable {
-    /// Asks for silent pushes, and records those that are granted; see ``SilentPushState/admitting(_:interval:now:)``.
-    ///
-    /// - Parameter requests: at most one for each recipient and platform.
-    /// - Returns: the answers in the order of the requests.
-    /// - Throws: ``StorageError``. A push may have been granted if the code is `connectionLost` or `timeout`.
-    func admit(
-        _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
-    ) async throws -> [SilentPushAdmission]
-
-    /// Gives back pushes that the hub has certainly not accepted, so that the next one need not wait. A grant that is
-    /// not the newest of its recipient and platform changes nothing.
-    func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws
-}
-
 /// The key of a state: a recipient and a platform.
 package struct SilentPushKey: Sendable, Hashable {
     /// The user whose devices are woken.

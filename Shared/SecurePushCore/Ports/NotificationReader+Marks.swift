@@ -1,4 +1,4 @@
-extension PayloadReader {
+extension NotificationReader {
     /// Sets the time of the first reading of one notification. A later call changes nothing.
     package func markRead(_ id: NotificationID, at time: Timestamp) async throws {
         try await markRead([id], at: time)
@@ -14,9 +14,7 @@ extension PayloadReader {
         if unread.isEmpty { return }
         try await markRead(Array(unread.keys), at: time)
     }
-}
 
-extension PayloadReader where Self: Inbox {
     /// Marks as read what is unread in this user's inbox up to and including a notification of this user.
     ///
     /// If there is no such notification, or if it belongs to another user or is before its `NotBefore`, nothing
@@ -41,6 +39,6 @@ extension PayloadReader where Self: Inbox {
 package enum ReadMarkPolicy {
     /// The maximum number of one request that names them.
     package static let maxIDs = 1000
-    /// The maximum number of one step of ``PayloadReader/markRead(through:of:at:)``.
+    /// The maximum number of one step of ``NotificationReader/markRead(through:of:at:)``.
     package static let step = 500
 }
