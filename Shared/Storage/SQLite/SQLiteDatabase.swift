@@ -51,7 +51,9 @@ struct SQLiteDatabase: Sendable {
     /// A database in the memory of this process: one connection, because each would have a database of its own.
     init() throws {
         do {
-            connections = try DatabaseQueue()
+            var configuration = Configuration()
+            configuration.prepareDatabase { db in db.add(function: SQLiteTransaction.fromHex) }
+            connections = try DatabaseQueue(configuration: configuration)
             report = try SQLiteMigration.run(connections, policy: .automatic)
             watch = .nothing
         } catch {
