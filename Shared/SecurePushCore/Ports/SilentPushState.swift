@@ -111,7 +111,7 @@ package struct SilentPushState: Sendable, Hashable {
         return sequence < self.sequence && id < pushedID
     }
 
-    /// Decides about a request. PostgreSQL does the same in one statement.
+    /// Decides about a request.
     ///
     /// A push is granted if the interval since the last one has passed. If a newer notification is waiting, that one is
     /// sent first, because the push has to name the newest.
