@@ -51,9 +51,7 @@ struct SQLiteDatabase: Sendable {
     /// A database in the memory of this process: one connection, because each would have a database of its own.
     init() throws {
         do {
-            var configuration = Configuration()
-            configuration.prepareDatabase { db in db.add(function: SQLiteTransaction.fromHex) }
-            connections = try DatabaseQueue(configuration: configuration)
+            connections = try DatabaseQueue(configuration: SQLiteDatabase.configuration)
             report = try SQLiteMigration.run(connections, policy: .automatic)
             watch = .nothing
         } catch {
@@ -76,7 +74,7 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    private static func connect(_ path: String) throws -> DatabasePool {
+    private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
         configuration.busyMode = .callback { tries in
@@ -91,6 +89,10 @@ struct SQLiteDatabase: Sendable {
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
             db.add(function: SQLiteTransaction.fromHex)
         }
+        return configuration
+    }
+
+    private static func connect(_ path: String) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration)
         // After opening, because GRDB sets NORMAL there, with which a power cut may lose acknowledged commits.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
