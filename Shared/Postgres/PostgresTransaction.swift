@@ -1,3 +1,4 @@
+import Synchronization
 import ThreadExecutor
 
 /// A transaction whose statements are run by blocking calls, on the thread of its connection.
@@ -107,7 +108,7 @@ extension PostgresConnection {
         // The server may have closed it meanwhile.
         if isConnected { serve(readable: true, writable: false) }
         if isConnected { return }
-        if case .idle = phase {} else { disconnect(.notConnected) }
+        if case .closed = phase { throw PostgresError.notConnected }
         let promise = try startConnecting()
         block { promise.result != nil }
         try promise.result?.get()

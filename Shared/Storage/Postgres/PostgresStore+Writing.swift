@@ -76,7 +76,7 @@ extension PostgresStatement {
 
     /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
     static func notificationInput(_ remind: Int?) -> String {
-        insertedInput + (remind.map { ", string_to_array(unnest($\($0)::text[]), ',')::bigint[] AS remind" } ?? "")
+        insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
     }
 
     private static let insertedInput = """

@@ -89,7 +89,7 @@ extension SQL {
     /// The text with numbered parameters for PostgreSQL, with anonymous ones for SQLite.
     func text(_ dialect: Dialect) -> String {
         var text = ""
-        text.reserveCapacity(parts.reduce(0) { $0 + $1.capacity })
+        text.reserveCapacity(parts.reduce(64) { $0 + $1.capacity })
         var count = 0
         for part in parts {
             switch part {

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import SecurePushCore
-import Synchronization
 
 extension SQLiteStore: SQLStore {
     func reading<Value: Sendable>(
@@ -14,72 +13,23 @@ extension SQLiteStore: SQLStore {
     func writing<Value: Sendable>(
         kind: String, weight: Int, bytes: Int, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {
-        let reply = Reply<Value>()
-        let work = SQLiteWork(kind: kind, weight: weight, bytes: bytes) { db in
-            try reply.run { try body(db) }
-        }
-        return try await reply.value { _ = try await submit([.work(work)]) }
+        try await commit(kind, weight: weight, bytes: bytes, body)
     }
 
     func run(weight: Int, _ sql: SQL) async throws -> Int {
-        try await writing(kind: sql.text(.sqlite), weight: weight, bytes: 512) { db in try db.run(sql) }
+        try await commit(sql.text(.sqlite), weight: weight) { db in try db.run(sql) }
     }
 
     func change<Value: Sendable>(
         weight: Int, _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value
     ) async throws -> [Value] {
-        try await writing(kind: sql.text(.sqlite), weight: weight, bytes: 512) { db in try db.all(sql, read) }
+        try await commit(sql.text(.sqlite), weight: weight) { db in try db.all(sql, read) }
     }
 
     func all<Value: Sendable>(
         _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value
     ) async throws -> [Value] {
         try await reading(kind: sql.text(.sqlite)) { db in try db.all(sql, read) }
-    }
-}
-
-/// A change of the database, which is committed in one transaction with others.
-struct SQLiteWork: Sendable {
-    /// See ``FailedWork``.
-    let kind: String
-    /// How many changes it counts as when groups are formed.
-    let weight: Int
-    /// The approximate memory while it waits.
-    let bytes: Int
-    /// May run several times, until a transaction with it is committed.
-    let body: @Sendable (SQLiteTransaction) throws -> Void
-}
-
-/// What a body returns or throws, while its group is committed.
-private final class Reply<Value: Sendable>: Sendable {
-    private let last = Mutex<Result<Value, any Error>?>(nil)
-
-    /// An error of the body itself is one that no neighbour in its group has: the group is divided until it is alone.
-    func run(_ body: () throws -> Value) throws {
-        last.withLock { $0 = nil }
-        do {
-            let value = try body()
-            last.withLock { $0 = .success(value) }
-        } catch let error as DatabaseError {
-            throw error
-        } catch {
-            last.withLock { $0 = .failure(error) }
-            throw StorageError(.failed, "A change was refused.")
-        }
-    }
-
-    /// The value once its group is committed.
-    func value(_ commit: () async throws -> Void) async throws -> Value {
-        do {
-            try await commit()
-        } catch {
-            if case .failure(let own)? = last.withLock({ $0 }) { throw own }
-            throw error
-        }
-        guard let value = try last.withLock({ $0 })?.get() else {
-            throw StorageError(.failed, "A transaction did not run.")
-        }
-        return value
     }
 }
 
@@ -149,7 +99,7 @@ extension SQLValue {
         case .integer(let number): number.databaseValue
         case .text(let text): text.databaseValue
         case .bytes(let bytes): Data(bytes).databaseValue
-        case .id(let id): id.data.databaseValue
+        case .id(let id): Data(id.bytes).databaseValue
         }
     }
 

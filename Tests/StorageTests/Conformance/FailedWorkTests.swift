@@ -100,17 +100,6 @@ struct FailedWorkTests {
         #expect(await trial.run() == nil)
     }
 
-    @Test("Changes in SQLite that have different statements are different work")
-    func kinds() {
-        let push = FollowUp(id: NotificationID(), kind: .withdrawal)
-        let changes: [SQLiteWrite] = [
-            .abandon(push.id), .followUp(.lease(1, now: noon)), .followUp(.claim(push, now: noon)),
-            .followUp(.abandon(push)), .purge(SQLitePurge(kind: .payloads, limit: 1, now: noon)),
-        ]
-        let kinds = ["abandon", "followUp.lease", "followUp.claim", "followUp.abandon", "purge.payloads"]
-        #expect(changes.map(\.kind) == kinds)
-    }
-
     @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)
     func refusedValue(_ rule: RefusalTests.Rule) async throws {
         try await withTestStore(rule.kind) { test in

@@ -27,7 +27,7 @@ final class TracedStore: SQLStore {
         }
     }
 
-    private func traced<Value: Sendable>(_ body: @Sendable (SQLiteTransaction) throws -> Value) throws -> Value {
+    func traced<Value: Sendable>(_ body: @Sendable (SQLiteTransaction) throws -> Value) throws -> Value {
         try queue.write { db in
             db.trace { event in
                 guard case .statement(let statement) = event else { return }
