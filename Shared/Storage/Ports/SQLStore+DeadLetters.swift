@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: DeadLetterStore {}
-extension SQLiteStore: DeadLetterStore {}
-
 extension SQLStore {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         // A row that cannot be read does not prevent the others.
@@ -32,7 +29,7 @@ extension SQLStore {
             let rows = try db.all(
                 """
                 SELECT id, attempt, \(raw: NotificationRecord.columns) FROM notifications WHERE \(condition)
-                \(.forUpdate)
+                ORDER BY id \(.forUpdate)
                 """
             ) { row in
                 (

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: FollowUpOutbox, FollowUpStore {}
-extension SQLiteStore: FollowUpOutbox, FollowUpStore {}
-
 extension SQLStore {
     /// Notifications are looked up without a lock: a claim checks them again.
     func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {
@@ -96,13 +93,13 @@ extension SQLStore {
 }
 
 extension SQLTransaction {
-    /// The notifications of follow-ups, locked until the end of the transaction. PostgreSQL goes through the IDs in
-    /// their order, so that two processes never wait for each other's locks.
+    /// The notifications of follow-ups, locked in the order of their IDs, so that two processes never wait for each
+    /// other's locks.
     fileprivate func notifications(of followUps: Set<FollowUp>) throws -> [NotificationID: FollowedNotification] {
         let found = try all(
             """
-            SELECT \(raw: FollowedNotification.columns) FROM notifications AS n WHERE n.id \(in: Set(followUps.map(\.id)))
-            \(SQLWord(postgres: "FOR NO KEY UPDATE", sqlite: ""))
+            SELECT \(raw: FollowedNotification.columns) FROM notifications AS n
+            WHERE n.id \(in: Set(followUps.map(\.id))) ORDER BY n.id \(.forUpdate)
             """
         ) { row in try FollowedNotification(&row) }
         return Dictionary(found.compactMap { $0.map { ($0.id, $0) } }) { $1 }
@@ -112,8 +109,8 @@ extension SQLTransaction {
     fileprivate func followUps(_ asked: Set<FollowUp>) throws -> [FollowUp: FollowUpRow] {
         let found = try all(
             """
-            SELECT \(raw: FollowUpRow.columns) FROM follow_ups AS f WHERE f.notification_id \(in: Set(asked.map(\.id)))
-            \(.forUpdate)
+            SELECT \(raw: FollowUpRow.columns) FROM follow_ups AS f
+            WHERE f.notification_id \(in: Set(asked.map(\.id))) ORDER BY f.notification_id, f.kind \(.forUpdate)
             """
         ) { row in try FollowUpRow(&row) }
         let rows = found.compactMap { row in row.followUp.map { ($0, row) } }

@@ -1,16 +1,13 @@
 import SecurePushCore
 
-extension PostgresStore: Inbox {}
-extension SQLiteStore: Inbox {}
-
-// The part of `PayloadReader` that is no hot call.
+// The part of `NotificationReader` that is no hot call.
 extension SQLStore {
     /// Both databases know the length of a payload without reading it.
     func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
         try await first(
             """
-            SELECT CAST(sum(length(sealed)) AS bigint) FROM notifications JOIN payloads ON notification_id = id
-            WHERE id \(in: ids) AND recipient = \(recipient)
+            SELECT CAST(sum(length(sealed)) AS bigint) FROM payloads JOIN notifications ON id = notification_id
+            WHERE notification_id \(in: ids) AND recipient = \(recipient)
             """) ?? 0
     }
 

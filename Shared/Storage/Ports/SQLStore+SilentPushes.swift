@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: SilentPushes {}
-extension SQLiteStore: SilentPushes {}
-
 extension SQLStore {
     func admit(
         _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
@@ -44,14 +41,14 @@ extension SQLStore {
 }
 
 extension SQLTransaction {
-    /// The states of these keys, and others of the same recipients. PostgreSQL locks the rows in the order of the
-    /// primary key, so that two dispatchers never wait for each other.
+    /// The states of these keys, and others of the same recipients. They are locked in the order of the primary key, so
+    /// that two dispatchers never wait for each other.
     fileprivate func silentStates(_ keys: [SilentPushKey]) throws -> [SilentPushKey: SilentPushState] {
         let rows = try all(
             """
             SELECT recipient, platform, turn, pushed_at, pushed_id, waiting_id FROM silent_pushes
             WHERE recipient \(in: Set(keys.map(\.recipient))) AND platform \(in: Set(keys.map(\.platform)))
-            \(.forUpdate)
+            ORDER BY recipient, platform \(.forUpdate)
             """
         ) { row in
             let key = SilentPushKey(recipient: try row(), platform: try row())
