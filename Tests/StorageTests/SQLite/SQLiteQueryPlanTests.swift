@@ -31,8 +31,6 @@ struct SQLiteQueryPlanTests {
             for column in ["due_at", "republish_at"] {
                 _ = try db.lease(column, limit: 1, due: due, now: due, until: due)
             }
-            #expect(try db.first(OutboxBacklog.bounded) == 2)
-            for place in OutboxBacklog.places { try db.run(OutboxBacklog.oldest(place, now: noon)) }
             _ = try db.first(SQLiteClaim.begin(id, now: noon))
             try db.run(SQLiteClaim.enter(id, now: noon))
             #expect(try db.first(SQLiteClaim.make(id, isFirst: false, now: noon)) != nil)
