@@ -45,6 +45,8 @@ import Testing
             "Services/Ingest", "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
+        "SwiftASN1": ["Services/SecurePushCLI"],
+        "X509": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
             "Services/HubEmulator",
@@ -68,7 +70,7 @@ import Testing
         ],
         "Tools/Benchmarks": [
             "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage",
+            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
         ],
         "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
         "Tools/Vectors": ["NotificationHubs", "SecurePushCore", "SecurePushEnvelope"],

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: AllNotifications {}
-extension SQLiteStore: AllNotifications {}
-
 extension SQLStore {
     /// The newest rows are the end of the primary key, because IDs ascend with time. The outbox is looked up only for
     /// rows without a dispatcher's claim. It has no row that the broker has confirmed and that is `accepted` for longer

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: DeadLetterStore {}
-extension SQLiteStore: DeadLetterStore {}
-
 extension SQLStore {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
         // A row that cannot be read does not prevent the others.

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: DeviceLeases {}
-extension SQLiteStore: DeviceLeases {}
-
 extension SQLStore {
     /// Locks the claimant's name first, so that of two claims the second one counts the device of the first one, and
     /// then the device. Each statement sees everything that was committed before it began, so after the locks the latest

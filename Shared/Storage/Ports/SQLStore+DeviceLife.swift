@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: DeviceLife {}
-extension SQLiteStore: DeviceLife {}
-
 extension SQLStore {
     /// Every ID sorts after the empty string. The order is that of the index `installations_owner_id`.
     func installations(of owner: UserName, after id: String?, limit: Int) async throws -> [Installation] {

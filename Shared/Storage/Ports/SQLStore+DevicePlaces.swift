@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: DevicePlaces {}
-extension SQLiteStore: DevicePlaces {}
-
 extension SQLStore {
     /// The places are sorted here: no index has both the IDs and the hubs in the order of this list.
     func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] {

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: InstallationStore, RegistrationStore, RegisteredPlatforms {}
-extension SQLiteStore: InstallationStore, RegistrationStore, RegisteredPlatforms {}
-
 extension SQLStore {
     func installation(_ id: String) async throws -> Installation? {
         try await installations("lower(id) = \(DeviceID.folded(id))").first

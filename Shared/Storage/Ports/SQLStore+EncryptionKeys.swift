@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: EncryptionKeyStore {}
-extension SQLiteStore: EncryptionKeyStore {}
-
 extension SQLStore {
     /// The time of a key that is stored already stays.
     func setEncryptionKey(

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: FollowUpOutbox, FollowUpStore {}
-extension SQLiteStore: FollowUpOutbox, FollowUpStore {}
-
 extension SQLStore {
     /// Notifications are looked up without a lock: a claim checks them again.
     func leaseFollowUps(limit: Int, now: Timestamp) async throws -> [OutboxEntry] {

@@ -1,6 +1,6 @@
 import SecurePushCore
 
-// The part of `DeviceLeases` about handles that are new to this store.
+// The part of `DeviceStore` about handles that are new to this store.
 
 extension SQLStore {
     /// Skips rows that another process has locked.

@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: OutcomeStore {}
-extension SQLiteStore: OutcomeStore {}
-
 extension SQLStore {
     /// The lease ends by itself, so another process can go on after a crash.
     func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {

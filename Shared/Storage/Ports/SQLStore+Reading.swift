@@ -1,9 +1,6 @@
 import SecurePushCore
 
-extension PostgresStore: Inbox {}
-extension SQLiteStore: Inbox {}
-
-// The part of `PayloadReader` that is no hot call.
+// The part of `NotificationReader` that is no hot call.
 extension SQLStore {
     /// Both databases know the length of a payload without reading it.
     func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {

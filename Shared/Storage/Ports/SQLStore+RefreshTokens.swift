@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: RefreshTokenStore {}
-extension SQLiteStore: RefreshTokenStore {}
-
 extension SQLStore {
     func add(_ family: RefreshFamily) async throws {
         try await write { db in

@@ -1,13 +1,13 @@
 import SecurePushCore
 
-extension PostgresStore: Retention {
+extension PostgresStore {
     /// Each kind is one transaction, unless payloads are large or rows are refused.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {
         try await purge(limit: limit, now: now, maxStep: limit, pause: .zero)
     }
 }
 
-extension SQLiteStore: Retention {
+extension SQLiteStore {
     /// Short transactions of a few milliseconds, so that this process's other work and other processes can run between
     /// them. Other processes try to get the writer's lock every millisecond; without a pause this process would take it
     /// again within microseconds.
@@ -99,9 +99,6 @@ extension SQLStore {
         return (count, count == limit)
     }
 }
-
-extension PostgresStore: PayloadKeyUse {}
-extension SQLiteStore: PayloadKeyUse {}
 
 extension SQLStore {
     func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {

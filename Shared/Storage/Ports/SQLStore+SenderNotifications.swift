@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: SenderNotifications {}
-extension SQLiteStore: SenderNotifications {}
-
 extension SQLStore {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
         try await first(

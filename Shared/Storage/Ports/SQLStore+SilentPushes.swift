@@ -1,8 +1,5 @@
 import SecurePushCore
 
-extension PostgresStore: SilentPushes {}
-extension SQLiteStore: SilentPushes {}
-
 extension SQLStore {
     func admit(
         _ requests: [SilentPushRequest], interval: Duration, now: Timestamp

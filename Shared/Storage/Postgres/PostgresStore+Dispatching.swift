@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DispatchStore {
+extension PostgresStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if ids.isEmpty { return DispatchClaims() }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: IdempotentWriter {
+extension PostgresStore {
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
@@ -152,7 +152,7 @@ extension IdempotentRequest {
     }
 }
 
-/// One call of ``IdempotentWriter/append(_:once:now:)`` while it waits for a shared statement.
+/// One call of ``NotificationWriter/append(_:once:now:)`` while it waits for a shared statement.
 struct KeyedAppend: Sendable {
     /// `nil` if stored, or the earlier request with the key. A `Result`, because a group may need several statements,
     /// and each may fail.

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: Outbox {
+extension PostgresStore {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         try await lease(.lease, limit: limit, due: now, now: now, until: until).entries
     }

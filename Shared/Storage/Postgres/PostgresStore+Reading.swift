@@ -13,12 +13,7 @@ struct ReadMark: Sendable {
     let time: Timestamp
 }
 
-extension PostgresStore: PayloadReader {
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try requireConnection()
-        return try await readings.submit([Reading(id: id, recipient: recipient)]).first ?? nil
-    }
-
+extension PostgresStore {
     func find(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: StoredNotification] {

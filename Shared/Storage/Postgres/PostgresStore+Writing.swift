@@ -1,13 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        if notifications.isEmpty { return }
-        try requireConnection()
-        _ = try await appends.submit(notifications)
-    }
-
+extension PostgresStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {

@@ -136,11 +136,11 @@ enum SQLiteSchema {
 
 /// Creates the schema in a new file, or refuses a file with another one.
 enum SQLiteMigration {
-    static func run(_ pool: DatabasePool, policy: MigrationPolicy) throws -> MigrationReport {
-        if try pool.read(isCurrent) { return SchemaVersion.report(isNew: false) }
+    static func run(_ database: any DatabaseWriter, policy: MigrationPolicy) throws -> MigrationReport {
+        if try database.read(isCurrent) { return SchemaVersion.report(isNew: false) }
         if policy == .check { throw SchemaVersion.missing }
         // Exclusive, so that of several processes that start together one creates it.
-        let isNew = try pool.writeWithoutTransaction { db in
+        let isNew = try database.writeWithoutTransaction { db in
             var isNew = false
             try db.inTransaction(.exclusive) {
                 isNew = try !isCurrent(db)

@@ -1,6 +1,6 @@
 import SecurePushCore
 
-extension SQLiteStore: DispatchStore {
+extension SQLiteStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         try checkRunning()
         // A file that cannot be written to can be read all the same. The claim, which writes, decides then.
@@ -64,12 +64,13 @@ extension SQLTransaction {
 extension SQLiteTransaction {
     /// - Returns: whether its attempt was still the newest.
     func record(_ outcome: DispatchOutcome, _ withdrawals: WithdrawalMode) throws -> Bool {
-        let isNewest = try run(
-            """
-            UPDATE notifications SET status = \(outcome.status), deliveries = \(StorageCoding.encode(outcome.deliveries)),
-                recorded_attempt = \(outcome.attempt)
-            WHERE id = \(outcome.id) AND attempt = \(outcome.attempt)
-            """) > 0
+        let isNewest =
+            try run(
+                """
+                UPDATE notifications SET status = \(outcome.status), deliveries = \(StorageCoding.encode(outcome.deliveries)),
+                    recorded_attempt = \(outcome.attempt)
+                WHERE id = \(outcome.id) AND attempt = \(outcome.attempt)
+                """) > 0
         guard isNewest else { return false }
         if let due = outcome.republishAt {
             try enter(outcome.id, due: .max, republishAt: due.milliseconds)

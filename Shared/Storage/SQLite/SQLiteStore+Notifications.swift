@@ -1,10 +1,6 @@
 import SecurePushCore
 
-extension SQLiteStore: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        try await withCheckedThrowingContinuation { caller in append(notifications) { caller.resume(with: $0) } }
-    }
-
+extension SQLiteStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
@@ -20,19 +16,20 @@ extension SQLiteTransaction {
     func append(_ notifications: [SealedNotification]) throws {
         for sealed in notifications {
             let new = sealed.notification
-            let isNew = try run(
-                """
-                INSERT INTO notifications (
-                    id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body,
-                    platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
-                ) VALUES (
-                    \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt), \(new.notBefore),
-                    \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
-                    \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey), \(new.priority?.code),
-                    \(new.traceparent), \(new.expiryBoundsPush), \(StorageCoding.encode(remind: new.remind)),
-                    \(sealed.claimsFirstAttempt)
-                ) ON CONFLICT (id) DO NOTHING
-                """) > 0
+            let isNew =
+                try run(
+                    """
+                    INSERT INTO notifications (
+                        id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body,
+                        platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
+                    ) VALUES (
+                        \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt), \(new.notBefore),
+                        \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
+                        \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey), \(new.priority?.code),
+                        \(new.traceparent), \(new.expiryBoundsPush), \(StorageCoding.encode(remind: new.remind)),
+                        \(sealed.claimsFirstAttempt)
+                    ) ON CONFLICT (id) DO NOTHING
+                    """) > 0
             guard isNew else { continue }
             try run(
                 """
@@ -48,7 +45,7 @@ extension SQLiteTransaction {
     }
 }
 
-extension SQLiteStore: IdempotentWriter {
+extension SQLiteStore {
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
@@ -105,12 +102,7 @@ extension SQLiteTransaction {
     }
 }
 
-extension SQLiteStore: PayloadReader {
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try checkRunning()
-        return try await finds.submit([SQLiteFind(id: id, recipient: recipient)])[0]
-    }
-
+extension SQLiteStore {
     func find(
         _ id: NotificationID, recipient: UserName,
         then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void

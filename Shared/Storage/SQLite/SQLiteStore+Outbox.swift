@@ -1,6 +1,6 @@
 import SecurePushCore
 
-extension SQLiteStore: Outbox {
+extension SQLiteStore {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         try await commit(weight: max(limit, 0)) { db in
             try db.lease("due_at", limit: limit, due: now, now: now, until: until).entries

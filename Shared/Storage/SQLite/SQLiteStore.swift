@@ -44,6 +44,12 @@ final class SQLiteStore: Sendable {
         }
     }
 
+    /// Serves requests from now on, without ``run()``. For a database in memory: there is nothing to close.
+    func start() {
+        writes.start()
+        finds.start()
+    }
+
     func checkRunning() throws {
         if let notRunning { throw notRunning }
     }

@@ -13,9 +13,9 @@ import Testing
 @Suite("OutboxRelay and RabbitMQ", .timeLimit(.minutes(5)))
 struct LostInBrokerTests {
     private struct Bench {
-        let store: MemoryStore
+        let store: any Store
         let relay: OutboxRelay
-        let gauge: RabbitMQDispatchGauge
+        let gauge: RabbitMQInspector
         let connection: AMQPConnection
         let queue: String
 
@@ -80,8 +80,8 @@ struct LostInBrokerTests {
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
         let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
-        let gauge = RabbitMQDispatchGauge(configuration: configuration, logger: .silent)
-        let store = MemoryStore()
+        let gauge = RabbitMQInspector(configuration: configuration)
+        let store = memoryStore()
         let relay = OutboxRelay(
             outbox: store, publisher: publisher, gauge: gauge, timing: .quick, logger: .silent)
         let connection = try await AMQPConnection.open(configuration.amqp)

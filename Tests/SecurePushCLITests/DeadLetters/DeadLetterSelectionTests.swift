@@ -1,5 +1,6 @@
 import ArgumentParser
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test func `A row tells what the store knows, and nothing of an unreadable body`() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let id = try await store.addGivenUp()
         let records = try await store.records([id])
         let row = DeadLetterRow(.sample(1, id), records: records, now: .now)
@@ -50,7 +51,8 @@ import Testing
         #expect(unknown.status == "unknown" && unknown.recipient == nil)
         let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
         #expect(try JSONCoding.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
-        let table = DeadLetterRow.table([row, poison])
-        #expect(table.count == 3 && table[2].hasPrefix("unreadable, 7 bytes"))
+        var table = Table(DeadLetterRow.columns)
+        let lines = table.lines([row, poison])
+        #expect(lines.count == 3 && lines[2].hasPrefix("unreadable, 7 bytes"))
     }
 }

@@ -167,7 +167,7 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A key that was changed by hand is an error, not another key", arguments: conformingDatabases)
+    @Test("A key that was changed by hand is an error, not another key", arguments: conformingStores)
     func damaged(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.store.save(Self.installation("i"))

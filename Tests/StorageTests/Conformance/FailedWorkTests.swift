@@ -56,7 +56,7 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("The next success ends it", arguments: conformingDatabases)
+    @Test("The next success ends it", arguments: conformingStores)
     func success(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")
@@ -67,7 +67,7 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("So does a request with several notifications, which is not divided", arguments: conformingDatabases)
+    @Test("So does a request with several notifications, which is not divided", arguments: conformingStores)
     func severalOfOneRequest(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")

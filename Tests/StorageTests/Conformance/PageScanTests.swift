@@ -33,7 +33,7 @@ struct PageScanTests {
         return (found, 100)
     }
 
-    @Test("Another sender's notification is never where a page ends", arguments: conformingDatabases)
+    @Test("Another sender's notification is never where a page ends", arguments: conformingStores)
     func others(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, _ in
             let (found, calls) = try await walk(store, NotificationQuery(sender: "nobody", recipient: .bob))
@@ -41,7 +41,7 @@ struct PageScanTests {
         }
     }
 
-    @Test("One recipient's are found among those of other senders", arguments: conformingDatabases)
+    @Test("One recipient's are found among those of other senders", arguments: conformingStores)
     func recipient(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, sent in
             let bobs = sent.filter { $0.notification.recipient == .bob }.map(\.id)
@@ -52,7 +52,7 @@ struct PageScanTests {
         }
     }
 
-    @Test("Looking is bounded, and going on finds all: of a rare status", arguments: conformingDatabases)
+    @Test("Looking is bounded, and going on finds all: of a rare status", arguments: conformingStores)
     func status(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, sent in
             _ = try await store.claim([sent[20].id], now: noon)

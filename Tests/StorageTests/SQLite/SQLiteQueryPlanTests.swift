@@ -52,51 +52,7 @@ struct SQLiteQueryPlanTests {
         _ = try await store.renew(family, replacing: [1], now: noon)
         _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
         try await store.removeRefreshFamily(id)
-        try await useDevices(store)
-        try await findDevices(store)
-    }
-
-    private func useDevices(_ store: TracedStore) async throws {
-        let installation = Installation(
-            id: "I", owner: .alice, platform: .apple, handle: "h", document: [7], updatedAt: noon)
-        let claim = DeviceLease.Condition.claimed(by: installation, handles: ["h"])
-        guard case .leased(let first) = try await store.lease(.installation, "I", if: claim, now: noon),
-            case .leased(let second) = try await store.lease(.registration, "r", if: .new(for: .alice), now: noon)
-        else { return #expect(Bool(false)) }
-        #expect(try await store.setPlaces([DevicePlace(hub: "a")], of: first))
-        try await store.expire(first, now: noon)
-        let registration = Registration(id: "r", owner: .alice, platform: .apns, handle: "h", updatedAt: noon)
-        #expect(try await store.end(first, .saveInstallation(installation, handles: ["h"]), now: noon))
-        #expect(try await store.end(second, .saveRegistration(registration, handles: ["h"]), now: noon))
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
-        #expect(try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon))
-        #expect(try await store.leaseNewHandle(now: noon, until: due) == "h")
-        #expect(try await store.leaseNewHandle(now: noon, until: due) == "h")
-        try await store.settleNewHandle(["h"])
-        for (kind, id) in [(DeviceLease.Kind.installation, "i"), (.registration, "R")] {
-            guard case .leased(let lease) = try await store.lease(kind, id, if: .any, now: noon) else { continue }
-            #expect(try await store.end(lease, .remove, now: noon))
-        }
-    }
-
-    private func findDevices(_ store: TracedStore) async throws {
-        _ = try await store.installation("i")
-        _ = try await store.installations(handle: "h")
-        _ = try await store.installations(after: nil, limit: 9)
-        _ = try await store.installations(of: .alice, after: nil, limit: 9)
-        _ = try await store.registration("r")
-        _ = try await store.registration("r", owner: .alice)
-        _ = try await store.registrations(handle: "h")
-        _ = try await store.registrations(after: nil, limit: 9)
-        _ = try await store.platforms(of: [.alice, .bob])
-        _ = try await store.devices(of: .alice, limit: 9)
-        _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
-        _ = try await store.expiredLeases(limit: 9, now: noon)
-        _ = try await store.encryptionKeys(of: .alice, limit: 9)
-        _ = try await store.places(of: .installation, ["i"])
-        for kind in DeviceLease.Kind.allCases {
-            _ = try await store.placesWithoutDevice(of: kind, after: nil, limit: 9)
-        }
+        try await store.useDevices()
     }
 
     @Test("Each statement finds its rows by an index, and sorts nothing")
