@@ -85,8 +85,8 @@ package struct PostgresTransaction {
 }
 
 extension PostgresConnection {
-    /// Connects if necessary, and runs a transaction on this thread, which does nothing else meanwhile. A statement that
-    /// the body has caught failing still fails the transaction.
+    /// Connects if necessary, and runs a transaction on this thread, which does nothing else meanwhile. A statement
+    /// that fails fails the transaction, even if the body catches the error.
     ///
     /// - Throws: ``PostgresError``, or what the body throws; the transaction is rolled back then.
     func transaction<Value>(

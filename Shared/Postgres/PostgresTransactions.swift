@@ -27,8 +27,8 @@ package final class PostgresTransactions: Sendable {
         self.observer = observer
     }
 
-    /// Runs a transaction, and again if the server rolled it back in favour of another one. Cancelling the caller has no
-    /// effect; the time limits of waiting, connecting and of each statement end it.
+    /// Runs a transaction, and again if the server rolled it back in favour of another one. Cancelling the caller has
+    /// no effect; the time limits of waiting, connecting and of each statement end it.
     ///
     /// - Parameter isReadOnly: whether all its statements read, from one snapshot.
     /// - Throws: ``PostgresError``, or what the body throws; the transaction is rolled back then.

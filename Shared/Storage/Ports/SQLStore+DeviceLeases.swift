@@ -2,8 +2,8 @@ import SecurePushCore
 
 extension SQLStore {
     /// Locks the claimant's name first, so that of two claims the second one counts the device of the first one, and
-    /// then the device. Each statement sees everything that was committed before it began, so after the locks the latest
-    /// state. Whoever is cancelled from here on has the lease, and gives it back.
+    /// then the device. Each statement sees everything that was committed before it began, so after the locks the
+    /// latest state. Whoever is cancelled from here on has the lease, and gives it back.
     func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {
@@ -132,8 +132,8 @@ extension SQLTransaction {
         ) { row in KnownDevice(id: try row(), owner: try row(), handle: try row()) }
     }
 
-    /// The number of the user's devices: those that are stored, except for those with one of the handles, and those that
-    /// the user is claiming now. A registration without a platform has no device yet, and so none to be replaced.
+    /// The number of the user's devices: those that are stored, except for those with one of the handles, and those
+    /// that the user is claiming now. A registration without a platform has no device yet, and so none to be replaced.
     fileprivate func deviceCount(of owner: UserName, besides device: DeviceLease, _ handles: [String]) throws -> Int {
         try first(
             """

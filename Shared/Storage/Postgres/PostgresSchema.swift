@@ -47,9 +47,9 @@ enum PostgresSchema {
     ]
 
     // A wide table that dispatching never reads; as ciphertext the values are not compressed. `purge_at` is the time of
-    // the next step: while there is ciphertext, its destruction when the notification expires; afterwards the removal of
-    // all rows. Each step has its own index, so that it does not scan the other's rows. A destroyed payload is NULL, and
-    // stays on the disk until the table is vacuumed, so that happens often.
+    // the next step: while there is ciphertext, its destruction when the notification expires; afterwards the removal
+    // of all rows. Each step has its own index, so that it does not scan the other's rows. A destroyed payload is NULL,
+    // and stays on the disk until the table is vacuumed, so that happens often.
     private static let payloads = [
         """
         CREATE TABLE payloads (

@@ -1,5 +1,5 @@
-/// A statement for both databases with its values: each interpolated value becomes a parameter, so text and values never
-/// mix.
+/// A statement for both databases with its values: each interpolated value becomes a parameter, so text and values
+/// never mix.
 struct SQL: Sendable, ExpressibleByStringInterpolation {
     fileprivate enum Part: Sendable {
         case text(String)
@@ -46,7 +46,8 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// Another statement, or a part of one.
         mutating func appendInterpolation(_ part: SQL) { parts += part.parts }
 
-        /// Constant text, such as the names of columns. Never a value from outside: each text is prepared once and kept.
+        /// Constant text, such as the names of columns. Never a value from outside: each text is prepared once, and
+        /// kept.
         mutating func appendInterpolation(raw text: String) { parts.append(.text(text)) }
 
         /// `handle \(in: handles)`: whether the value on the left is one of these.
@@ -77,8 +78,6 @@ struct SQLWord: Sendable {
     static let skipLocked = SQLWord(postgres: "FOR UPDATE SKIP LOCKED", sqlite: "")
     /// `LIMIT \(.all) OFFSET …`.
     static let all = SQLWord(postgres: "ALL", sqlite: "-1")
-    /// The type of a blob in a CAST.
-    static let bytes = SQLWord(postgres: "bytea", sqlite: "BLOB")
     /// `a \(.isNot) b`: whether they differ, where NULL equals NULL.
     static let isNot = SQLWord(postgres: "IS DISTINCT FROM", sqlite: "IS NOT")
 }

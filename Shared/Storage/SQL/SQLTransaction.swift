@@ -12,8 +12,8 @@ protocol SQLTransaction {
     /// Runs statements one after another, on PostgreSQL in one round trip.
     func run(each statements: [SQL]) throws
 
-    /// Waits until no other transaction has locked one of these names, and locks them in this order until this one ends.
-    /// On PostgreSQL in one round trip; SQLite has one writer.
+    /// Waits until no other transaction has locked one of these names, and locks them in this order until this one
+    /// ends. On PostgreSQL in one round trip; SQLite has one writer.
     func lock(_ names: [String]) throws
 
     /// The first row of a SELECT, or of a statement with RETURNING.

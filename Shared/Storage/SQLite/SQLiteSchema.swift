@@ -5,9 +5,6 @@ import GRDB
 /// A table of narrow rows has no row ID: a row is in one tree instead of two, and new keys sort last (UUIDv7), so pages
 /// fill up in order. Times are milliseconds since the Unix epoch.
 enum SQLiteSchema {
-    /// The `due_at` of a published entry, so that the sweep of unpublished entries never finds it.
-    static let never = Int64.max
-
     static let statements = [notifications, payloads, outbox, idempotencyKeys, silentPushes, outcomeWatch, devices]
 
     /// The only table that the dispatcher touches. The second index covers the inbox query, so a user's inbox is one
@@ -62,7 +59,8 @@ enum SQLiteSchema {
         CREATE INDEX payloads_to_forget ON payloads (purge_at) WHERE sealed IS NULL;
         """
 
-    /// A published entry has a `republish_at`. Done follow-ups stay for the status, outside the index; `sent` is the
+    /// A published entry has the maximum `due_at`, so that the sweep of unpublished ones never finds it, and a
+    /// `republish_at`. Done follow-ups stay for the status, outside the index; `sent` is the
     /// number of steps of a reminder that a platform has accepted.
     private static let outbox = """
         CREATE TABLE outbox (
@@ -125,13 +123,6 @@ enum SQLiteSchema {
         ) STRICT;
         INSERT INTO outcome_watch (id, holder, until, cursors) VALUES (1, 0, 0, '');
         """
-
-    /// The attempt that was recorded last.
-    ///
-    /// - Parameter newest: the newest possible attempt, for a row without one that was recorded.
-    static func recordedAttempt(_ newest: String) -> String {
-        "coalesce(recorded_attempt, CASE WHEN deliveries IS NULL THEN 0 ELSE \(newest) END)"
-    }
 }
 
 /// Creates the schema in a new file, or refuses a file with another one.

@@ -67,8 +67,8 @@ extension SQLiteTransaction {
         let isNewest =
             try run(
                 """
-                UPDATE notifications SET status = \(outcome.status), deliveries = \(StorageCoding.encode(outcome.deliveries)),
-                    recorded_attempt = \(outcome.attempt)
+                UPDATE notifications SET status = \(outcome.status),
+                    deliveries = \(StorageCoding.encode(outcome.deliveries)), recorded_attempt = \(outcome.attempt)
                 WHERE id = \(outcome.id) AND attempt = \(outcome.attempt)
                 """) > 0
         guard isNewest else { return false }

@@ -20,14 +20,14 @@ extension SQLiteTransaction {
                 try run(
                     """
                     INSERT INTO notifications (
-                        id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title, alert_body,
-                        platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
+                        id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title,
+                        alert_body, platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
                     ) VALUES (
-                        \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt), \(new.notBefore),
-                        \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
-                        \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey), \(new.priority?.code),
-                        \(new.traceparent), \(new.expiryBoundsPush), \(StorageCoding.encode(remind: new.remind)),
-                        \(sealed.claimsFirstAttempt)
+                        \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt),
+                        \(new.notBefore), \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
+                        \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey),
+                        \(new.priority?.code), \(new.traceparent), \(new.expiryBoundsPush),
+                        \(StorageCoding.encode(remind: new.remind)), \(sealed.claimsFirstAttempt)
                     ) ON CONFLICT (id) DO NOTHING
                     """) > 0
             guard isNew else { continue }
