@@ -66,7 +66,7 @@ package protocol DispatchStore: Sendable {
     // every push, a read those whose deliveries say so (``Delivery/isWithdrawnOnRead``). The dispatcher that claims a
     // withdrawal may drop it.
 
-    /// Claims follow-ups in one statement: increments the attempt of each and returns its plan, whose platforms are
+    /// Claims follow-ups in one transaction: increments the attempt of each and returns its plan, whose platforms are
     /// those that accepted the push.
     ///
     /// The claim of a reminder uses up its step before anything is sent, and makes the next step due. So no step is
@@ -77,7 +77,7 @@ package protocol DispatchStore: Sendable {
     /// - Throws: ``StorageError``.
     func claimFollowUps(_ followUps: [FollowUp], now: Timestamp) async throws -> FollowUpClaims
 
-    /// Stores outcomes in one statement, each only if its attempt is still the newest.
+    /// Stores outcomes in one transaction, each only if its attempt is still the newest.
     ///
     /// With a next try the follow-up is due again then. A reminder's next try repeats its step, unless the next step is
     /// due by now. Without one, a withdrawal is done.

@@ -19,20 +19,6 @@ extension SQLiteStore {
     func confirm(_ ids: [NotificationID], until: Timestamp) async throws {
         _ = try await commit(each: ids) { db, id in try db.run(OutboxEntry.confirm(id, until: until)) }
     }
-
-    /// Its cost is bounded: the count ends at 100,000, and the oldest entry is searched among the first 10,000 by ID
-    /// and, if none of those has fallen due, among the first 10,000 by due time.
-    func backlog(now: Timestamp) async throws -> OutboxBacklog {
-        try await read { db in
-            let count: Int? = try db.first(OutboxBacklog.bounded)
-            for place in OutboxBacklog.places {
-                if let oldest: Timestamp = try db.first(OutboxBacklog.oldest(place, now: now)) {
-                    return OutboxBacklog(count: count ?? 0, oldest: oldest)
-                }
-            }
-            return OutboxBacklog(count: count ?? 0, oldest: nil)
-        }
-    }
 }
 
 extension OutboxEntry {
@@ -40,26 +26,6 @@ extension OutboxEntry {
         """
         UPDATE outbox SET due_at = \(.never), republish_at = \(until)
         WHERE notification_id = \(id) AND republish_at IS NULL
-        """
-    }
-}
-
-extension OutboxBacklog {
-    static let bounded: SQL = "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE due_at < \(.never) LIMIT 100000)"
-
-    /// The two places to search for the oldest entry.
-    static let places: [SQL] = ["ORDER BY notification_id", "WHERE due_at < \(.never) ORDER BY due_at"]
-
-    /// A leased entry is due again later; whether it was due once shows in its notification. One that waits for a time
-    /// (``DispatchOutcome/dueAgain``) looks published and counts when that time has come.
-    static func oldest(_ place: SQL, now: Timestamp) -> SQL {
-        """
-        SELECT min(max(n.created_at, coalesce(n.not_before, n.created_at)))
-        FROM (SELECT notification_id, due_at, republish_at FROM outbox \(place) LIMIT 10000)
-        CROSS JOIN notifications AS n ON n.id = notification_id
-        WHERE due_at <= \(now) OR due_at < \(.never) AND republish_at IS NULL
-            AND max(coalesce(n.not_before, 0), CASE WHEN n.not_before > n.created_at THEN 0
-                ELSE n.created_at + \(OutboxPolicy.grace.milliseconds) END) <= \(now)
         """
     }
 }

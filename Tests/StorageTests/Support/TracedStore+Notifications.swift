@@ -53,6 +53,7 @@ extension TracedStore {
             _ = try await page(OperatorQuery(recipient: recipient, onlyFailed: true, limit: 9))
             _ = try await page(NotificationQuery(sender: "tests", recipient: recipient, status: .read), now: noon)
         }
+        _ = try await backlog(now: noon)
         _ = try await census(since: noon, now: noon)
         _ = try await life(of: id)
         _ = try await record(id, sender: "tests")
