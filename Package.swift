@@ -234,7 +234,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
+            name: "TestSupport",
+            dependencies: ["SecurePushCore", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -297,7 +298,7 @@ let package = Package(
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb, logging,
                 serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
@@ -403,8 +404,8 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
             name: "Benchmarks",
             dependencies: [
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", crypto, httpTypes,
-                hummingbird, logging, metrics, nioCore,
+                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage", crypto,
+                httpTypes, hummingbird, logging, metrics, nioCore,
             ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
 }

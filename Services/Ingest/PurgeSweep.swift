@@ -8,7 +8,7 @@ import ServiceLifecycle
 ///
 /// Every ingest process sweeps; the store keeps them from blocking each other.
 struct PurgeSweep: Service {
-    let retention: any Retention
+    let retention: any OperatorStore
     let logger: Logger
     private let clock: any Clock<Duration>
     private let metrics = PurgeMetrics()
@@ -19,7 +19,7 @@ struct PurgeSweep: Service {
     static let interval = Duration.seconds(10)
 
     /// - Parameter clock: measures batches and waits; a test's clock does not wait.
-    init(retention: any Retention, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
+    init(retention: any OperatorStore, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
         self.retention = retention
         self.logger = logger
         self.clock = clock

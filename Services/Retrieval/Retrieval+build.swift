@@ -124,7 +124,7 @@ func retrievalOpenAPI() throws -> OpenAPIDocument {
 /// Adds the routes that register devices and their keys.
 func addDeviceRoutes(
     to router: some RouterMethods<some RequestContext>, users: UserAuthenticator, changes: DeviceChanges,
-    keys: any EncryptionKeyStore
+    keys: any DeviceStore
 ) {
     RegistrationController(users: users, changes: changes).addRoutes(to: router)
     InstallationController(users: users, changes: changes).addRoutes(to: router)

@@ -4,6 +4,7 @@ import HummingbirdTesting
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Retrieval
@@ -130,7 +131,7 @@ struct CORSTests {
     @Test func aStoreThatIsAwayShowsTheAppItsStatus() async throws {
         let error = StorageError(.unavailable, "for the test")
         let policy = CORSPolicy(origins: [try WebOrigin(Self.app)])
-        try await withRetrieval(reader: FailingReader(error: error), cors: policy) { bench in
+        try await withRetrieval(reader: AwayStore(error), cors: policy) { bench in
             let answer = try await bench.get("/api/notifications", from: Self.app)
             try answer.expectProblem(503)
             #expect(answer.headers[.accessControlAllowOrigin] == Self.app)

@@ -8,8 +8,8 @@ import Testing
     private static let pageSize = 20
     private let time = Timestamp(rfc3339: "2026-11-22T08:30:00.123Z")!
 
-    private func filled() async throws -> MemoryStore {
-        let store = MemoryStore()
+    private func filled() async throws -> any Store {
+        let store = memoryStore()
         for name in ["alice", "bob"] {
             let owner = try #require(UserName(name))
             for number in 0..<Self.pageSize + 1 {

@@ -74,7 +74,7 @@ import Testing
         ],
         "Tools/Benchmarks": [
             "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage",
+            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
         ],
         "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
         "Tools/Vectors": ["NotificationHubs", "SecurePushCore", "SecurePushEnvelope"],

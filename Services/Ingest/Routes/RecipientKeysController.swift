@@ -9,7 +9,7 @@ import ServiceRuntime
 /// A recipient that is unknown and one whose devices have no keys are the same: an empty list.
 struct RecipientKeysController: Sendable {
     let authentication: SenderAuthentication
-    let keys: any EncryptionKeyStore
+    let keys: any DeviceStore
 
     func addRoutes(to router: some RouterMethods<some RequestContext>) {
         router.get("/api/recipients/:name/keys", use: list)

@@ -7,7 +7,7 @@ import Testing
 @testable import SecurePushCLI
 
 @Suite struct HubRebalanceTests {
-    private let store = MemoryStore()
+    private let store = memoryStore()
     private let hubs = ["hub-a": FakeHub(), "hub-b": FakeHub(), "hub-c": FakeHub()]
     private static let two = ["hub-a", "hub-b"]
     private static let three = ["hub-a", "hub-b", "hub-c"]

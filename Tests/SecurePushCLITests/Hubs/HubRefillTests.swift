@@ -10,8 +10,8 @@ import Testing
     private let now = Timestamp(milliseconds: 1_800_000_000_000)
 
     /// A store with three installations, three registrations and an ID without a handle.
-    private func store() async throws -> MemoryStore {
-        let store = MemoryStore()
+    private func store() async throws -> any Store {
+        let store = memoryStore()
         let alice = try #require(UserName("Alice"))
         for number in 1...3 {
             try await store.save(
@@ -27,7 +27,7 @@ import Testing
         return store
     }
 
-    private func refill(_ store: MemoryStore, _ hub: FakeHub, dryRun: Bool = false) -> HubRefill {
+    private func refill(_ store: any Store, _ hub: FakeHub, dryRun: Bool = false) -> HubRefill {
         HubRefill(
             store: store, hubs: dryRun ? nil : .single(hub),
             pause: { wait in hub.pauses.withLock { $0.append(wait) } })
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `Many pages, sixteen at a time`() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let owner = try #require(UserName("alice"))
         for number in 0..<1203 {
             let id = "i\(number)"
