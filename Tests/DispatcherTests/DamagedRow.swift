@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SecurePushCore
 import Testing
@@ -11,7 +12,7 @@ extension Store {
         try await withCheckedThrowingContinuation { (caller: CheckedContinuation<Void, any Error>) in
             store.database.write { db in
                 try db.execute(
-                    sql: "UPDATE notifications SET deliveries = 'no JSON' WHERE id = ?", arguments: [id.data])
+                    sql: "UPDATE notifications SET deliveries = 'no JSON' WHERE id = ?", arguments: [Data(id.bytes)])
             } completion: {
                 caller.resume(with: $0.mapError(\.error))
             }
