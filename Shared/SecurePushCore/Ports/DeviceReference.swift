@@ -7,7 +7,6 @@ package struct DevicePlace: Sendable, Hashable {
     /// request was not answered, or the hub may have an older version of the device.
     package var content: Int64?
 
-    /// Makes a place.
     package init(hub: String, content: Int64? = nil) {
         self.hub = hub
         self.content = content
@@ -18,10 +17,8 @@ package struct DevicePlace: Sendable, Hashable {
 package struct DeviceReference: Sendable, Hashable {
     /// The form in which the hub registers the device.
     package var kind: DeviceLease.Kind
-    /// Its ID.
     package var id: String
 
-    /// Makes a reference.
     package init(kind: DeviceLease.Kind, id: String) {
         self.kind = kind
         self.id = id

@@ -5,7 +5,6 @@ extension DispatchStore {
     }
 }
 
-/// Receives deliveries from the broker.
 package protocol DispatchConsumer: Sendable {
     /// All deliveries that have arrived, at most `limit`. Waits while there is none.
     ///
@@ -34,7 +33,6 @@ extension DispatchConsumer {
     package func acknowledgeLater(_ deliveries: [DispatchDelivery]) { acknowledge(deliveries) }
 }
 
-/// Publishes to the broker.
 package protocol DispatchPublisher: Sendable {
     /// Publishes messages together, each to its own route, and waits for the broker's answer to each.
     ///
@@ -104,7 +102,6 @@ package struct DeadLetter: Sendable, Hashable {
     /// The length of its body in bytes. Nothing else may be shown of an unreadable message.
     package var byteCount: Int
 
-    /// Makes a dead letter.
     package init(tag: UInt64, message: DispatchMessage?, reason: String, byteCount: Int) {
         self.tag = tag
         self.message = message

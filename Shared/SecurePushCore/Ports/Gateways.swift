@@ -22,7 +22,6 @@ package protocol PushGateway: Sendable {
 }
 
 extension PushGateway {
-    /// Sends without a span.
     package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
@@ -40,7 +39,6 @@ package final class PushTrace: Sendable {
     /// How often the notification was sent to the platform before.
     package let resendCount: Int
 
-    /// Makes one.
     package init(parent: TraceContext, resendCount: Int) {
         self.parent = parent
         self.resendCount = resendCount
@@ -86,24 +84,18 @@ package struct HubNotification: Sendable, Hashable {
     package var contentType: String
     /// Further headers (`apns-push-type`, `X-WNS-Type`, …).
     package var headers: [Header]
-    /// The native payload.
     package var body: String
 
-    /// A header.
     package struct Header: Sendable, Hashable {
-        /// Its name.
         package var name: String
-        /// Its value.
         package var value: String
 
-        /// Makes a header.
         package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Makes a notification.
     package init(platform: Platform, tag: String, contentType: String, headers: [Header], body: String) {
         self.platform = platform
         self.tag = tag

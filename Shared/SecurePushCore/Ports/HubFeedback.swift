@@ -8,14 +8,12 @@ package protocol HubFeedback: Sendable {
     func feedback(after versions: [String: String]) async throws -> FeedbackPage
 }
 
-/// Feedback of the hub.
 package struct FeedbackPage: Sendable, Hashable {
     /// The channels that push services have rejected, in the order of the feedback. A channel can be repeated.
     package var channels: [DeadChannel]
     /// The version of each file of feedback that was read, by its name.
     package var versions: [String: String]
 
-    /// Makes a page.
     package init(channels: [DeadChannel], versions: [String: String]) {
         self.channels = channels
         self.versions = versions
@@ -29,7 +27,6 @@ package struct DeadChannel: Sendable, Hashable {
     /// When the push service rejected it. A device that registered the handle later is not dead.
     package var rejectedAt: Timestamp
 
-    /// Makes a channel.
     package init(handle: String, rejectedAt: Timestamp) {
         self.handle = handle
         self.rejectedAt = rejectedAt

@@ -1,15 +1,9 @@
-/// A page of a user's inbox.
 package struct InboxPage: Sendable, Hashable {
-    /// One notification.
     package struct Entry: Sendable, Hashable {
-        /// Its ID.
         package var id: NotificationID
-        /// When it was accepted.
         package var createdAt: Timestamp
-        /// Whether a device has read it.
         package var isRead: Bool
 
-        /// Makes an entry.
         package init(id: NotificationID, createdAt: Timestamp, isRead: Bool) {
             self.id = id
             self.createdAt = createdAt
@@ -17,7 +11,6 @@ package struct InboxPage: Sendable, Hashable {
         }
     }
 
-    /// The notifications of this page.
     package var entries: [Entry]
     /// The number of the user's unread notifications, on this page and on all others, among the user's newest
     /// ``maxUnreadScan``.
@@ -28,7 +21,6 @@ package struct InboxPage: Sendable, Hashable {
     /// The ID of the last entry if there are more; `nil` on the last page.
     package var next: NotificationID?
 
-    /// Makes a page.
     package init(entries: [Entry], unread: Int, next: NotificationID?) {
         self.entries = entries
         self.unread = unread

@@ -27,12 +27,9 @@ extension HubTelemetry {
 
 /// A place in one of the orders in which notifications are looked at: behind the notification with this time and ID.
 package struct OutcomeCursor: Sendable, Hashable, Comparable {
-    /// When the notification became due.
     package var time: Timestamp
-    /// Its ID.
     package var id: NotificationID
 
-    /// Makes a place.
     package init(time: Timestamp, id: NotificationID) {
         self.time = time
         self.id = id
@@ -48,7 +45,6 @@ package struct OutcomeCursor: Sendable, Hashable, Comparable {
 
 /// One of the times at which the outcome of each push is asked for.
 package struct OutcomePass: Sendable, Hashable {
-    /// The order in which notifications are read.
     package enum Order: Sendable, Hashable, CaseIterable {
         /// By ID, which begins with the time of acceptance.
         case accepted
@@ -56,7 +52,6 @@ package struct OutcomePass: Sendable, Hashable {
         case scheduled
     }
 
-    /// The order.
     package var order: Order
     /// How long after a notification became due the outcome of its messages is asked for.
     package var delay: Duration
@@ -80,16 +75,13 @@ package enum OutcomePolicy {
 
 /// A query for notifications with a delivery whose outcome is not known.
 package struct OutcomeQuery: Sendable, Hashable {
-    /// The order of the page.
     package var order: OutcomePass.Order
-    /// Where the page begins.
     package var after: OutcomeCursor
     /// The page ends before notifications that became due at this time or later.
     package var before: Timestamp
     /// The maximum number of notifications in a page, at least 1.
     package let limit: Int
 
-    /// Makes a query.
     package init(order: OutcomePass.Order, after: OutcomeCursor, before: Timestamp, limit: Int) {
         self.order = order
         self.after = after
@@ -100,14 +92,11 @@ package struct OutcomeQuery: Sendable, Hashable {
 
 /// A page of notifications with a delivery whose outcome is not known, in their order.
 package struct OutcomePage: Sendable, Hashable {
-    /// The notifications.
     package var entries: [AwaitedOutcome]
-    /// Where the next page begins.
     package var next: OutcomeCursor
     /// Whether there is nothing more before ``OutcomeQuery/before``.
     package var isEnd: Bool
 
-    /// Makes a page.
     package init(entries: [AwaitedOutcome], next: OutcomeCursor, isEnd: Bool) {
         self.entries = entries
         self.next = next
@@ -117,16 +106,13 @@ package struct OutcomePage: Sendable, Hashable {
 
 /// A notification with a delivery whose outcome is not known.
 package struct AwaitedOutcome: Sendable, Hashable {
-    /// Its place.
     package var cursor: OutcomeCursor
     /// The user it was sent to.
     package var recipient: UserName
     /// The newest claim. It fences the outcome.
     package var attempt: Int
-    /// The record of each platform.
     package var deliveries: [Delivery]
 
-    /// Makes one.
     package init(cursor: OutcomeCursor, recipient: UserName, attempt: Int, deliveries: [Delivery]) {
         self.cursor = cursor
         self.recipient = recipient
@@ -134,20 +120,15 @@ package struct AwaitedOutcome: Sendable, Hashable {
         self.deliveries = deliveries
     }
 
-    /// The notification.
     package var id: NotificationID { cursor.id }
 }
 
-/// The deliveries of a notification with their outcomes.
 package struct DeliveryOutcomes: Sendable, Hashable {
-    /// The notification.
     package var id: NotificationID
     /// The claim that was the newest when the deliveries were read.
     package var attempt: Int
-    /// The record of each platform.
     package var deliveries: [Delivery]
 
-    /// Makes one.
     package init(id: NotificationID, attempt: Int, deliveries: [Delivery]) {
         self.id = id
         self.attempt = attempt

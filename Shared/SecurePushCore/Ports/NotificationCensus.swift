@@ -5,7 +5,6 @@ package struct NotificationCensus: Sendable, Hashable {
     /// How many outbox entries are examined for ``oldestUnfinished``.
     package static let maxOutboxScan = 1000
 
-    /// The number of notifications.
     package var accepted = 0
     /// Those whose ID the broker has, or had.
     package var published = 0
@@ -19,7 +18,6 @@ package struct NotificationCensus: Sendable, Hashable {
     package var partial = 0
     /// Those that no platform accepted.
     package var failed = 0
-    /// Those that their sender revoked.
     package var revoked = 0
     /// When the oldest of them was accepted; `nil` if there is none.
     package var oldest: Timestamp?
@@ -27,16 +25,13 @@ package struct NotificationCensus: Sendable, Hashable {
     /// ``maxOutboxScan`` oldest of the outbox; it may be older than the census.
     package var oldestUnfinished: Timestamp?
 
-    /// An empty census.
     package init() {}
 
     /// Whether there may be older notifications in the time that was asked for.
     package var isCut: Bool { accepted >= Self.maxScan }
 }
 
-/// A query for notifications of all senders.
 package struct OperatorQuery: Sendable, Hashable {
-    /// Only notifications to this user.
     package var recipient: UserName?
     /// Only those that failed on at least one platform, and were neither revoked nor are being sent again.
     package var onlyFailed: Bool
@@ -44,10 +39,8 @@ package struct OperatorQuery: Sendable, Hashable {
     package var since: Timestamp
     /// Only notifications that are older than this one.
     package var before: NotificationID?
-    /// The maximum number of notifications in a page.
     package var limit: Int
 
-    /// Makes a query.
     package init(
         recipient: UserName? = nil, onlyFailed: Bool = false, since: Timestamp = Timestamp(milliseconds: 0),
         before: NotificationID? = nil, limit: Int
@@ -60,16 +53,13 @@ package struct OperatorQuery: Sendable, Hashable {
     }
 }
 
-/// A page of notifications of all senders.
 package struct OperatorPage: Sendable, Hashable {
-    /// A notification and its sender.
     package struct Entry: Sendable, Hashable {
         /// The notification, without the results of its follow-ups.
         package var record: NotificationRecord
         /// The sender's name, as the store keeps it.
         package var sender: String
 
-        /// Makes an entry.
         package init(record: NotificationRecord, sender: String) {
             self.record = record
             self.sender = sender
@@ -82,7 +72,6 @@ package struct OperatorPage: Sendable, Hashable {
     /// entries than its limit, or none, and still have a next page.
     package var next: NotificationID?
 
-    /// Makes a page.
     package init(entries: [Entry], next: NotificationID?) {
         self.entries = entries
         self.next = next
@@ -91,7 +80,6 @@ package struct OperatorPage: Sendable, Hashable {
 
 /// Everything that is on record of one notification.
 package struct NotificationLife: Sendable, Hashable {
-    /// The state of its outbox entry.
     package enum OutboxState: Sendable, Hashable {
         /// It waits to be published at a time, and may have been published before.
         case waiting(due: Timestamp)
@@ -107,10 +95,8 @@ package struct NotificationLife: Sendable, Hashable {
     package var sender: String
     /// The number of claims by dispatchers.
     package var attempt: Int
-    /// The state of its outbox entry.
     package var outbox: OutboxState
 
-    /// Makes a life.
     package init(record: NotificationRecord, sender: String, attempt: Int, outbox: OutboxState) {
         self.record = record
         self.sender = sender

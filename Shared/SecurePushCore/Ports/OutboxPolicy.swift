@@ -1,6 +1,5 @@
 /// A notification whose ID has to be published.
 package struct OutboxEntry: Sendable, Hashable {
-    /// The ID of the notification.
     package var id: NotificationID
     /// Its trace; see ``Notification/traceparent``.
     package var traceparent: String?
@@ -9,7 +8,6 @@ package struct OutboxEntry: Sendable, Hashable {
     /// See ``DispatchMessage/isFirst``. Never of an entry that was leased.
     package var isFirst: Bool
 
-    /// Makes an entry.
     package init(
         id: NotificationID, traceparent: String? = nil, kind: FollowUp.Kind? = nil, isFirst: Bool = false
     ) {
@@ -20,7 +18,6 @@ package struct OutboxEntry: Sendable, Hashable {
     }
 }
 
-/// The size of the outbox.
 package struct OutboxBacklog: Sendable, Hashable {
     /// The number of unpublished entries.
     package var count: Int
@@ -29,7 +26,6 @@ package struct OutboxBacklog: Sendable, Hashable {
     /// that the broker refuses again and again would never be seen.
     package var oldest: Timestamp?
 
-    /// Makes a backlog.
     package init(count: Int, oldest: Timestamp?) {
         self.count = count
         self.oldest = oldest
@@ -44,7 +40,6 @@ package struct PublishedLease: Sendable, Hashable {
     /// may be more.
     package var examined: Int
 
-    /// Makes a result.
     package init(entries: [OutboxEntry] = [], examined: Int = 0) {
         self.entries = entries
         self.examined = examined

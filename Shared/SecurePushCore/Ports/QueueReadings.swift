@@ -6,21 +6,17 @@ package protocol QueueReadings: Sendable {
     func queues() async throws -> [QueueReading]
 }
 
-/// One queue of the broker.
 package struct QueueReading: Sendable, Hashable {
-    /// The purpose of a queue.
     package enum Purpose: String, Sendable, CaseIterable {
         /// Dispatchers consume it.
         case dispatch
         /// Messages wait in it for their next attempt.
         case retry
-        /// Dead letters stay in it.
         case dead
     }
 
     /// The name in the broker.
     package var name: String
-    /// The purpose.
     package var purpose: Purpose
     /// The number of messages that are ready; `nil` if the broker does not tell.
     package var messages: Int?
@@ -29,7 +25,6 @@ package struct QueueReading: Sendable, Hashable {
     /// Why the broker does not tell, for an operator.
     package var problem: String?
 
-    /// Makes a reading.
     package init(name: String, purpose: Purpose, messages: Int? = nil, consumers: Int? = nil, problem: String? = nil) {
         self.name = name
         self.purpose = purpose

@@ -5,7 +5,6 @@
 package struct RefreshFamily: Sendable, Hashable {
     /// Random bytes, which each token of the family contains.
     package var id: [UInt8]
-    /// The user who logged in.
     package var owner: UserName
     /// The user's entry in the file of users at the log-in, as a fingerprint. A change of the password changes it.
     package var userEntry: String
@@ -23,14 +22,12 @@ package struct RefreshFamily: Sendable, Hashable {
         /// When it was used first.
         package var usedAt: Timestamp
 
-        /// Makes a value.
         package init(hash: [UInt8], usedAt: Timestamp) {
             self.hash = hash
             self.usedAt = usedAt
         }
     }
 
-    /// Makes a family of one token.
     package init(id: [UInt8], owner: UserName, userEntry: String, tokenHash: [UInt8], expiresAt: Timestamp) {
         self.id = id
         self.owner = owner
@@ -43,7 +40,6 @@ package struct RefreshFamily: Sendable, Hashable {
     package static let maxPerUser = 100
 }
 
-/// Stores the families of refresh tokens.
 package protocol RefreshTokenStore: Sendable {
     /// Stores a new family. If the user has ``RefreshFamily/maxPerUser`` of them, those that expire first are removed.
     func add(_ family: RefreshFamily) async throws

@@ -8,14 +8,11 @@ package enum RetentionPolicy {
 package struct PurgeReport: Sendable, Equatable {
     /// The number of payloads whose ciphertext was destroyed.
     package var payloads: Int
-    /// The number of notifications whose rows were removed.
     package var notifications: Int
-    /// The number of idempotency keys that were removed.
     package var keys: Int
     /// Why rows were left that are due: the database refused to change them.
     package var refusal: StorageError?
 
-    /// Makes a report.
     package init(payloads: Int = 0, notifications: Int = 0, keys: Int = 0) {
         self.payloads = payloads
         self.notifications = notifications

@@ -2,10 +2,8 @@
 package struct SilentPushKey: Sendable, Hashable {
     /// The user whose devices are woken.
     package var recipient: UserName
-    /// The platform of the devices.
     package var platform: Platform
 
-    /// Makes a key.
     package init(recipient: UserName, platform: Platform) {
         self.recipient = recipient
         self.platform = platform
@@ -14,7 +12,6 @@ package struct SilentPushKey: Sendable, Hashable {
 
 /// A notification that needs a silent push.
 package struct SilentPushRequest: Sendable, Hashable {
-    /// The recipient and the platform.
     package var key: SilentPushKey
     /// The notification that the push would name.
     package var id: NotificationID
@@ -25,7 +22,6 @@ package struct SilentPushRequest: Sendable, Hashable {
     /// delivery that a reminder names was sent before.
     package var isReminder: Bool
 
-    /// Makes a request.
     package init(key: SilentPushKey, id: NotificationID, sequence: Int64? = nil, isReminder: Bool = false) {
         self.key = key
         self.id = id
@@ -34,7 +30,6 @@ package struct SilentPushRequest: Sendable, Hashable {
     }
 }
 
-/// The answer to a request.
 package enum SilentPushAdmission: Sendable, Hashable {
     /// Send it. If the hub has certainly not accepted it, release the grant.
     case granted(SilentPushGrant)
@@ -44,12 +39,10 @@ package enum SilentPushAdmission: Sendable, Hashable {
 
 /// A push that may be sent.
 package struct SilentPushGrant: Sendable, Hashable {
-    /// The recipient and the platform.
     package var key: SilentPushKey
     /// Its number, from 1.
     package var sequence: Int64
 
-    /// Makes a grant.
     package init(key: SilentPushKey, sequence: Int64) {
         self.key = key
         self.sequence = sequence
@@ -58,13 +51,11 @@ package struct SilentPushGrant: Sendable, Hashable {
 
 /// A grant that was not used.
 package struct SilentPushRelease: Sendable, Hashable {
-    /// The grant.
     package var grant: SilentPushGrant
     /// Whether the notification is tried again. Other notifications of the recipient then wait for it, at most
     /// ``SilentPushState/gracePeriod``.
     package var isOwed: Bool
 
-    /// Makes a release.
     package init(_ grant: SilentPushGrant, isOwed: Bool) {
         self.grant = grant
         self.isOwed = isOwed
@@ -82,7 +73,6 @@ package struct SilentPushState: Sendable, Hashable {
     /// The newest notification that waits for the next push.
     package var waitingID: NotificationID?
 
-    /// Makes a state.
     package init(sequence: Int64, pushedAt: Timestamp, pushedID: NotificationID?, waitingID: NotificationID? = nil) {
         self.sequence = sequence
         self.pushedAt = pushedAt
