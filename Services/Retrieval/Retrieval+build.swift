@@ -26,19 +26,19 @@ func buildRetrieval(
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
     issuer?.watchFiles()
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
-        try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+        try PayloadSealer(path: configuration.own.payloadKeysFile, logger: context.logger)
     }
-    let pushKeys = try configuration.pushVerificationKeysFile.map { path in
+    let pushKeys = try configuration.own.pushVerificationKeysFile.map { path in
         try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
     }
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
-    let context = try context.auditing(to: configuration.auditLog)
+    let context = try context.auditing(to: configuration.own.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
 
-    let origins = configuration.webOrigins
+    let origins = configuration.own.webOrigins
     let cors =
         origins.isEmpty
-        ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
+        ? nil : CORSPolicy(origins: origins, headers: configuration.own.webHeaders.compactMap { HTTPField.Name($0) })
     let router = makeRouter(
         of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
         readChanges: NotificationReadController.marksAsRead)
@@ -62,8 +62,8 @@ func buildRetrieval(
         services.append(hub.service)
         services.append(
             DeviceUpkeep(
-                changes: changes, staleAfter: configuration.deviceStaleAfter,
-                feedback: configuration.readsFeedback ? hub.feedback : nil, logger: context.logger))
+                changes: changes, staleAfter: configuration.own.deviceStaleAfter,
+                feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger))
     }
     if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
     if let audit = context.audit { services.append(audit) }

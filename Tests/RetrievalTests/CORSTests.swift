@@ -182,10 +182,10 @@ struct CORSTests {
         var reader = ConfigurationReader(environment: settings)
         let read = RetrievalConfiguration(&reader)
         let configuration = try #require(read, "\(reader.issues)")
-        #expect(configuration.webOrigins.map(\.text) == ["https://app.example.org", "http://localhost:5173"])
+        #expect(configuration.own.webOrigins.map(\.text) == ["https://app.example.org", "http://localhost:5173"])
         var unset = ConfigurationReader(environment: settings.filter { $0.key != "RETRIEVAL_CORS_ORIGINS" })
         let none = RetrievalConfiguration(&unset)
-        #expect(none?.webOrigins == [])
+        #expect(none?.own.webOrigins == [])
         var wrong = ConfigurationReader(environment: settings.merging(["RETRIEVAL_CORS_ORIGINS": "*"]) { $1 })
         _ = RetrievalConfiguration(&wrong)
         #expect(wrong.issues.map(\.key) == ["RETRIEVAL_CORS_ORIGINS"])
@@ -197,7 +197,7 @@ struct CORSTests {
     ])
     func theNamesOfHeadersAreChecked(_ text: String, _ names: [String]?) throws {
         var reader = ConfigurationReader(environment: ["RETRIEVAL_CORS_HEADERS": text])
-        #expect(reader.read(ConfigurationKeys.retrievalCORSHeaders) == names)
+        #expect(reader[\.retrievalCORSHeaders] == names)
         #expect(reader.issues.map(\.key) == (names == nil ? ["RETRIEVAL_CORS_HEADERS"] : []))
     }
 }

@@ -99,23 +99,6 @@ struct PostgresPlanTests {
         #expect(revoked)
         _ = try await store.purge(limit: 10, now: noon + .seconds(86400))
         _ = try await store.purge(limit: 10, now: noon + .seconds(86400) + RetentionPolicy.tombstone)
-        try await store.save(
-            Installation(id: "i", owner: .alice, platform: .apple, handle: "h", document: [], updatedAt: noon))
-        try await store.save(Registration(id: "r", owner: .alice, platform: .wns, handle: "h", updatedAt: noon))
-        let platforms = try await store.platforms(of: [.alice, .bob])
-        #expect(platforms == [.alice: [.apple, .windows]])
-        _ = try await store.installations(handle: "h")
-        let claimed = Installation(id: "I2", owner: .bob, platform: .apple, handle: "g", document: [], updatedAt: noon)
-        let claim = DeviceLease.Condition.claimed(by: claimed, handles: ["g"])
-        guard case .leased(let lease) = try await store.lease(.installation, "I2", if: claim, now: noon) else { return }
-        try await store.expire(lease, now: noon)
-        let expired = try await store.expiredLeases(limit: 5, now: noon)
-        #expect(expired.count == 1)
-        for _ in 0..<3 { _ = try await store.leaseNewHandle(now: .now, until: .now + .seconds(60)) }
-        try await store.settleNewHandle(["g", "h"])
-        _ = try await store.installations(after: nil, limit: 5)
-        try await useDeviceLife(store)
-        _ = try await store.registrations(after: nil, limit: 5)
         let ids = (0..<3).map { _ in SealedNotification.sample() }
         try await store.append(ids)
         try await store.confirm(ids.map(\.id), until: noon)
@@ -135,23 +118,6 @@ struct PostgresPlanTests {
         #expect(try await store.life(of: ids[0].id) != nil)
     }
 
-    private func useDeviceLife(_ store: any Store) async throws {
-        _ = try await store.installations(of: .alice, after: nil, limit: 5)
-        _ = try await store.devices(of: .alice, limit: 5)
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: 32)))
-        let isKnown = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon)
-        #expect(isKnown)
-        _ = try await store.encryptionKeys(of: .alice, limit: 5)
-        _ = try await store.dueDevices(unseenSince: noon, limit: 5, now: noon)
-        let id = [UInt8](repeating: 7, count: 16)
-        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)
-        try await store.add(family)
-        let isRenewed = try await store.renew(family, replacing: [1], now: noon)
-        #expect(isRenewed)
-        _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
-        try await store.removeRefreshFamily(id)
-    }
-
     @Test func everyIndexIsUsedAndNoTableIsReadWhole() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
@@ -159,7 +125,10 @@ struct PostgresPlanTests {
             try await test.execute("VACUUM ANALYZE notifications, payloads")
             let scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables"
             let before = try PostgresTestDatabase.psql(test.url, scans)
-            try await useAll(test.store)
+            let store = try #require(test.store as? PostgresStore)
+            try await useAll(store)
+            try await store.useDevices()
+            try await store.useRefreshTokens()
             let unused = """
                 SELECT coalesce(string_agg(indexrelname, ' ' ORDER BY indexrelname), '') FROM pg_stat_user_indexes
                 WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',

@@ -43,23 +43,12 @@ struct SQLiteQueryPlanTests {
         }
     }
 
-    /// One call of each port that reads or changes rows by something else than their primary key.
-    private func useAll(_ store: TracedStore) async throws {
-        let id = [UInt8](repeating: 7, count: 16)
-        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)
-        try await store.add(family)
-        _ = try await store.refreshFamily(id)
-        _ = try await store.renew(family, replacing: [1], now: noon)
-        _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
-        try await store.removeRefreshFamily(id)
-        try await store.useDevices()
-    }
-
     @Test("Each statement finds its rows by an index, and sorts nothing")
     func ports() async throws {
         let store = try TracedStore()
         try dispatch(store)
-        try await useAll(store)
+        try await store.useDevices()
+        try await store.useRefreshTokens()
         try await store.useNotifications()
         #expect(store.statements.count > 60)
         for statement in store.statements {

@@ -48,4 +48,15 @@ extension SQLStore {
             _ = try await placesWithoutDevice(of: kind, after: nil, limit: 9)
         }
     }
+
+    /// The same of the port of refresh tokens.
+    func useRefreshTokens() async throws {
+        let id = [UInt8](repeating: 7, count: 16)
+        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)
+        try await add(family)
+        #expect(try await refreshFamily(id) == family)
+        #expect(try await renew(family, replacing: [1], now: noon))
+        #expect(try await purgeRefreshFamilies(limit: 5, now: due) == 1)
+        try await removeRefreshFamily(id)
+    }
 }

@@ -27,14 +27,14 @@ import Testing
         return store
     }
 
-    private func refill(_ store: any Store, _ hub: RefillHub, dryRun: Bool = false) -> HubRefill {
+    private func refill(_ store: any Store, _ hub: FakeHub, dryRun: Bool = false) -> HubRefill {
         HubRefill(
             store: store, hubs: dryRun ? nil : .single(hub),
             pause: { wait in hub.pauses.withLock { $0.append(wait) } })
     }
 
     @Test func `Everything is put as it is stored`() async throws {
-        let hub = RefillHub { _ in nil }
+        let hub = FakeHub { _ in nil }
         let report = try await refill(store(), hub).run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.summary == "put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
         #expect(
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [DeviceLease.Kind.installation, .registration])
     func `One kind only`(kind: DeviceLease.Kind) async throws {
-        let hub = RefillHub { _ in nil }
+        let hub = FakeHub { _ in nil }
         let report = try await refill(store(), hub).run([kind]) { _ in }
         #expect(report.installations == (kind == .installation ? 3 : 0))
         #expect(report.registrations == (kind == .registration ? 3 : 0))
@@ -56,10 +56,10 @@ import Testing
     }
 
     @Test func `A dry run asks the hub nothing`() async throws {
-        let hub = RefillHub { _ in PushGatewayError(.unavailable, "down") }
+        let hub = FakeHub { _ in PushGatewayError(.unavailable, "down") }
         let report = try await refill(store(), hub, dryRun: true).run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.summary == "would put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
-        #expect(hub.requests.withLock { $0 } == 0)
+        #expect(hub.requests.withLock { $0.isEmpty })
     }
 
     @Test func `Many pages, sixteen at a time`() async throws {
@@ -71,7 +71,7 @@ import Testing
                 Installation(
                     id: id, owner: owner, platform: .apple, handle: id, document: Array(id.utf8), updatedAt: now))
         }
-        let hub = RefillHub { _ in nil }
+        let hub = FakeHub { _ in nil }
         var seen = 0
         let report = try await refill(store, hub).run([.installation]) { seen = $0.done }
         #expect(report.installations == 1203 && seen == 1203)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `What the hub refuses is listed without the handle, and the others are put`() async throws {
-        let hub = RefillHub { id in
+        let hub = FakeHub { id in
             switch id {
             case "i2": PushGatewayError(.rejected, "HTTP 400: The handle secret-handle is not one")
             case "r3": PushGatewayError(.gone, "HTTP 410: given up")
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `A throttled request waits as long as the hub asks`() async throws {
         let refusals = Mutex(2)
-        let hub = RefillHub { _ in
+        let hub = FakeHub { _ in
             let isRefused = refusals.withLock { left in
                 left -= 1
                 return left >= 0
@@ -121,7 +121,7 @@ import Testing
         (PushGatewayError(.unauthorized, "HTTP 401: secret-handle"), .configuration),
     ])
     func `A hub that is down or refuses us ends it`(error: PushGatewayError, code: CommandFailure.Code) async throws {
-        let hub = RefillHub { $0.hasPrefix("r") ? error : nil }
+        let hub = FakeHub { $0.hasPrefix("r") ? error : nil }
         let command = refill(try await store(), hub)
         let failure = await #expect(throws: CommandFailure.self) {
             try await command.run(DeviceLease.Kind.allCases) { _ in }
@@ -134,7 +134,7 @@ import Testing
     @Test func `With several hubs each device is put at its user's hub, and on record there`() async throws {
         let store = try await store()
         let alice = try #require(UserName("Alice"))
-        let hubs = ["hub-a": RefillHub { _ in nil }, "hub-b": RefillHub { _ in nil }]
+        let hubs = ["hub-a": FakeHub { _ in nil }, "hub-b": FakeHub { _ in nil }]
         let table = HubTable<any DevicePlacer.Hub>(hubs.map { .init(label: $0.key, client: $0.value) })
         let own = table.member(for: alice).name
         let other = own == "hub-a" ? "hub-b" : "hub-a"
@@ -169,7 +169,7 @@ import Testing
 
     @Test func `With several hubs a device that the services are changing is listed`() async throws {
         let store = try await store()
-        let hub = RefillHub { id in id == "r3" ? PushGatewayError(.rejected, "HTTP 400: secret-handle") : nil }
+        let hub = FakeHub { id in id == "r3" ? PushGatewayError(.rejected, "HTTP 400: secret-handle") : nil }
         let table = HubTable<any DevicePlacer.Hub>([.init(label: "hub-a", client: hub)])
         // A busy machine may need longer than a lease lasts: this one begins in an hour.
         let later = Timestamp.now + .seconds(3600)
@@ -217,40 +217,4 @@ import Testing
             DeviceLease.Kind.allCases, databaseURL: "memory:", hubs: hub, line: ProgressLine())
         #expect(report == RefillReport())
     }
-}
-
-/// A hub that keeps what it is given, and refuses what a test says.
-private final class RefillHub: RegistrationGateway, InstallationGateway {
-    let kept = Mutex<[String: String]>([:])
-    let requests = Mutex(0)
-    let mostAtOnce = Mutex(0)
-    let pauses = Mutex<[Duration]>([])
-    private let atOnce = Mutex(0)
-    private let refusal: @Sendable (String) -> PushGatewayError?
-
-    init(_ refusal: @escaping @Sendable (String) -> PushGatewayError?) { self.refusal = refusal }
-
-    private func keep(_ id: String, _ text: String) async throws {
-        requests.withLock { $0 += 1 }
-        let count = atOnce.withLock { count in
-            count += 1
-            return count
-        }
-        mostAtOnce.withLock { $0 = max($0, count) }
-        defer { atOnce.withLock { $0 -= 1 } }
-        await Task.yield()
-        if let error = refusal(id) { throw error }
-        kept.withLock { $0[id] = text }
-    }
-
-    func putRegistration(
-        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
-    ) async throws { try await keep(id, "\(platform) \(handle) \(tags.joined(separator: ","))") }
-    func putInstallation(_ id: String, document: [UInt8]) async throws {
-        try await keep(id, String(decoding: document, as: UTF8.self))
-    }
-    func createRegistrationID() async throws -> String { "" }
-    func registrations(handle: String) async throws -> [HubRegistration] { [] }
-    func deleteRegistration(_ id: String) async throws { kept.withLock { $0[id] = nil } }
-    func deleteInstallation(_ id: String) async throws { kept.withLock { $0[id] = nil } }
 }

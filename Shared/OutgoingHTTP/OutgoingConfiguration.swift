@@ -1,4 +1,5 @@
 package import NIOSSL
+package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -10,11 +11,8 @@ import Foundation
 ///
 /// It is for the hub and the key set. RabbitMQ and PostgreSQL are reached without a proxy.
 package struct OutgoingConfiguration: Sendable {
-    /// The authorities of certificates.
     package var authorities = TrustedAuthorities()
-    /// The proxy for `https` (`HTTPS_PROXY`).
     package var httpsProxy: OutgoingProxy?
-    /// The proxy for `http` (`HTTP_PROXY`).
     package var httpProxy: OutgoingProxy?
     /// The hosts that are reached without a proxy (`NO_PROXY`).
     package var exceptions = ProxyExceptions()
@@ -22,7 +20,6 @@ package struct OutgoingConfiguration: Sendable {
     /// The system's authorities, and no proxy.
     package init() {}
 
-    /// The TLS settings.
     package var tls: TLSConfiguration { OutgoingTLS.configuration(trusting: authorities) }
 
     /// The proxy to a server. This machine is always reached without one.
@@ -42,45 +39,35 @@ package struct OutgoingConfiguration: Sendable {
 }
 
 extension OutgoingConfiguration {
-    /// The keys that ``read(_:)`` uses, for a service's list.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.httpsProxy, ConfigurationKeys.httpsProxyFile, ConfigurationKeys.httpProxy,
-            ConfigurationKeys.httpProxyFile, ConfigurationKeys.noProxy, ConfigurationKeys.sslCertFile,
-            ConfigurationKeys.sslCertDir,
-        ]
-    }
-
     /// Reads the proxies and the trusted authorities. The reader holds the issues of those that are not valid.
     package static func read(_ reader: inout ConfigurationReader) -> OutgoingConfiguration {
         var configuration = OutgoingConfiguration()
-        configuration.httpsProxy = proxy(
-            &reader, ConfigurationKeys.httpsProxy, orFile: ConfigurationKeys.httpsProxyFile)
-        configuration.httpProxy = proxy(&reader, ConfigurationKeys.httpProxy, orFile: ConfigurationKeys.httpProxyFile)
-        configuration.exceptions = reader.read(ConfigurationKeys.noProxy) ?? ProxyExceptions()
+        configuration.httpsProxy = proxy(&reader, \.httpsProxy, orFile: \.httpsProxyFile)
+        configuration.httpProxy = proxy(&reader, \.httpProxy, orFile: \.httpProxyFile)
+        configuration.exceptions = reader[\.noProxy] ?? ProxyExceptions()
         configuration.authorities = TrustedAuthorities(
-            file: reader.read(ConfigurationKeys.sslCertFile),
-            folders: TrustedAuthorities.folders(reader.read(ConfigurationKeys.sslCertDir) ?? ""))
+            file: reader[\.sslCertFile], folders: TrustedAuthorities.folders(reader[\.sslCertDir] ?? ""))
         if let file = configuration.authorities.file,
             (try? NIOSSLCertificate.certificates(inFile: file))?.isEmpty != false
         {
-            reader.note(ConfigurationKeys.sslCertFile.name, "names a file without a certificate in PEM")
+            reader.note(\.sslCertFile, "names a file without a certificate in PEM")
         }
         let folders = configuration.authorities.folders
         if !folders.isEmpty, folders.allSatisfy({ TrustedAuthorities.certificates(in: $0).isEmpty }) {
-            reader.note(ConfigurationKeys.sslCertDir.name, "names no folder with a certificate in PEM")
+            reader.note(\.sslCertDir, "names no folder with a certificate in PEM")
         }
         return configuration
     }
 
     private static func proxy(
-        _ reader: inout ConfigurationReader, _ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>
+        _ reader: inout ConfigurationReader, _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>,
+        orFile fileKey: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>
     ) -> OutgoingProxy? {
-        guard let text = reader.read(key, orFile: fileKey) else { return nil }
+        guard let text = reader[key, orFile: fileKey] else { return nil }
         do {
             return try OutgoingProxy(text)
         } catch {
-            reader.note(key.name, error.problem)
+            reader.note(key, error.problem)
             return nil
         }
     }

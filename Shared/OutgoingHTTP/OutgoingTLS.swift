@@ -1,5 +1,6 @@
 package import NIOSSL
 import SecurePushCore
+package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

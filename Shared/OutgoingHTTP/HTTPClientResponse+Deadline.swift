@@ -7,9 +7,6 @@ extension HTTPClientResponse.Body {
     /// AsyncHTTPClient's deadline of a request ends with the head of its response, and its read timeout begins anew
     /// with every byte. A server that sends a body slowly, or never ends it, would hold the caller for ever.
     ///
-    /// - Parameters:
-    ///   - maxBytes: the maximum size.
-    ///   - limit: how long it may take.
     /// - Throws: `HTTPClientError.readTimeout`, `NIOTooManyBytesError`, an error of the connection, or
     ///   `CancellationError`. The connection is closed.
     package func collect(upTo maxBytes: Int, within limit: Duration) async throws -> ByteBuffer {
