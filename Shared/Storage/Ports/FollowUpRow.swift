@@ -130,7 +130,7 @@ struct FollowUpTimes {
 
 /// A notification whose follow-ups are claimed.
 struct FollowedNotification {
-    static let columns = "n.id, \(FollowUpTimes.columns), n.remind, \(DispatchPlan.columns)"
+    static let columns = "n.id, \(FollowUpTimes.columns), n.remind, \(DispatchPlan.columns), deliveries"
 
     let id: NotificationID
     let times: FollowUpTimes
@@ -144,37 +144,10 @@ struct FollowedNotification {
         (self.id, self.times) = (id, times)
         let remind: String? = try row()
         self.remind = remind.flatMap { try? StorageCoding.decodeRemind($0) } ?? []
-        plan = Result { try DispatchPlan(id, &row) }
-    }
-}
-
-extension DispatchPlan {
-    fileprivate static let columns = """
-        n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at, n.bounds_push,
-            n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.deliveries
-        """
-
-    fileprivate init(_ id: NotificationID, _ row: inout SQLRow) throws {
-        let (recipient, presentation): (UserName, Presentation) = (try row(), try row())
-        let alert = AlertText(title: try row(), body: try row())
-        self.init(
-            id: id, recipient: recipient, presentation: presentation, alert: alert == AlertText() ? nil : alert,
-            platforms: try row.mapIfPresent(StorageCoding.decodePlatforms), expiresAt: try row(),
-            expiryBoundsPush: try row(), collapseKey: try row(), priority: try row(), traceparent: try row(),
-            isRevoked: try row(), deliveries: try row.mapIfPresent(StorageCoding.decodeDeliveries) ?? [])
-    }
-}
-
-extension Presentation: SQLDecodable {
-    init?(sql value: SQLValue) {
-        guard let code = Int16(sql: value) else { return nil }
-        self.init(code: code)
-    }
-}
-
-extension Priority: SQLDecodable {
-    init?(sql value: SQLValue) {
-        guard let code = Int16(sql: value) else { return nil }
-        self.init(code: code)
+        plan = Result {
+            var plan = try DispatchPlan(id, &row)
+            plan.deliveries = try row.mapIfPresent(StorageCoding.decodeDeliveries) ?? []
+            return plan
+        }
     }
 }

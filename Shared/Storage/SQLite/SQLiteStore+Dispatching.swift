@@ -140,35 +140,24 @@ struct SQLiteClaim: Sendable {
         """
     }
 
-    // `IS NULL` is not here: in RETURNING of an UPDATE of a table without row IDs it gives wrong results (SQLite 3.40).
-    private static let columns = """
-        recipient, presentation, alert_title, alert_body, platforms, expires_at, bounds_push, collapse_key, priority,
-            traceparent, revoked_at, attempt, deliveries, recorded_attempt, remind, not_before
-        """
+    private static let columns =
+        "\(DispatchPlan.columns), attempt, deliveries, recorded_attempt, remind, not_before"
 
     /// Whether the first attempt of a row is open; see ``DispatchStore/begin(_:now:)``.
     private static let isFirstAttemptOpen = "attempt = 1 AND claimed_at IS NULL AND recorded_attempt IS NULL"
 
     /// Reads ``columns``.
     init(_ id: NotificationID, _ row: inout SQLRow) throws {
-        let (recipient, presentation): (UserName, Presentation) = (try row(), try row())
-        let alert = AlertText(title: try row(), body: try row())
-        let platforms = try row.mapIfPresent(StorageCoding.decodePlatforms)
-        let (expiresAt, expiryBoundsPush): (Timestamp, Bool) = (try row(), try row())
-        let (collapseKey, priority, traceparent): (String?, Int16?, String?) = (try row(), try row(), try row())
-        let revokedAt: Int64? = try row()
+        plan = try DispatchPlan(id, &row)
         // Read as 32 bits, so that arithmetic with them cannot overflow.
         let attempt: Int32 = try row()
         deliveries = try row()
         let recorded: Int32? = try row()
-        let remind = try row.mapIfPresent(StorageCoding.decodeRemind) ?? []
+        plan.remind = try row.mapIfPresent(StorageCoding.decodeRemind) ?? []
         notBefore = try row()
         let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
-        plan = DispatchPlan(
-            id: id, recipient: recipient, presentation: presentation, alert: alert == AlertText() ? nil : alert,
-            platforms: platforms, expiresAt: expiresAt, expiryBoundsPush: expiryBoundsPush, collapseKey: collapseKey,
-            priority: priority.flatMap(Priority.init(code:)), traceparent: traceparent, isRevoked: revokedAt != nil,
-            attempt: Int(attempt), unrecordedClaims: max(0, Int(attempt) - 1 - newest), remind: remind)
+        plan.attempt = Int(attempt)
+        plan.unrecordedClaims = max(0, Int(attempt) - 1 - newest)
     }
 
     /// The plan with its deliveries.
