@@ -45,13 +45,13 @@ struct AdminController: Sendable {
     @Sendable func failures(_ request: Request, context: some RequestContext) async throws -> Response {
         var query = QueryParameters(request.uri.query, known: ["Window", "Before"])
         let window = query.takeWindow()
-        let before = query.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        let before = query.take("Before", NotificationID.requirement) { NotificationID($0) }
         try query.check()
         return try .report(try await directory.failures(window, before: before, now: .now))
     }
 
     @Sendable func resendFailures(_ request: Request, context: some RequestContext) async throws -> Response {
-        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { FailureSelection(&$0) }
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { FailureSelection(&$0) })
         AuditTrail.current?.note(id: "\(wanted.key.platform): \(wanted.key.reason)")
         let trace = request.headers.traceContext
         return try .report(
@@ -66,7 +66,7 @@ struct AdminController: Sendable {
     }
 
     @Sendable func replay(_ request: Request, context: some RequestContext) async throws -> Response {
-        let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON { ReplaySelection(&$0) }
+        let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { ReplaySelection(&$0) })
         if let ids = selection.ids {
             AuditTrail.current?.note(ids: ids.map(\.description).sorted())
         } else {
@@ -80,10 +80,9 @@ struct AdminController: Sendable {
     }
 
     @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {
-        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { RecipientSelection(&$0) }
-        guard let recipient = wanted.recipient else { throw Problem.internalServerError() }
-        AuditTrail.current?.note(id: recipient.text)
-        return try .report(try await directory.found(recipient, before: wanted.before, now: .now))
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { RecipientSelection(&$0) })
+        AuditTrail.current?.note(id: wanted.recipient.text)
+        return try .report(try await directory.found(wanted.recipient, before: wanted.before, now: .now))
     }
 
     @Sendable func notification(_ request: Request, context: some RequestContext) async throws -> Response {

@@ -101,14 +101,12 @@ extension NotificationQuery {
     /// - Throws: 422 that names every parameter that is unknown, repeated or invalid.
     init(query: String?, sender: String) throws(Problem) {
         var parameters = QueryParameters(query, known: ["Recipient", "Status", "Before", "Limit"])
-        let recipient = parameters.take(
-            "Recipient", "A recipient is 1 to 1,024 bytes of UTF-8 without control characters."
-        ) { UserName($0) }
+        let recipient = parameters.take("Recipient", UserName.requirement) { UserName($0) }
         let statuses = NotificationStatus.allCases.map(\.rawValue).joined(separator: ", ")
         let status = parameters.take("Status", "The value must be one of: \(statuses).") {
             NotificationStatus(rawValue: $0)
         }
-        let before = parameters.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        let before = parameters.take("Before", NotificationID.requirement) { NotificationID($0) }
         let limit = parameters.takeNumber("Limit", in: 1...200)
         try parameters.check()
         self.init(sender: sender, recipient: recipient, status: status, before: before, limit: limit ?? 50)

@@ -21,7 +21,7 @@ struct RecipientKeysController: Sendable {
         }
         // The router leaves the name percent-encoded.
         guard let name = context.parameters.get("name").flatMap({ PercentCoding.decode($0) }).flatMap({ UserName($0) })
-        else { throw Problem.notFound("A recipient is 1 to 1,024 bytes of UTF-8 without control characters.") }
+        else { throw Problem.notFound(UserName.requirement) }
         let found = try await keys.encryptionKeys(of: name, limit: Installation.maxPerUser)
         return .json(.ok, Self.json(found))
     }

@@ -335,7 +335,10 @@ package struct JSONElements: Sequence, IteratorProtocol {
 struct JSONMembers: Sequence, IteratorProtocol {
     private var cursor: JSONCursor
 
-    init(of object: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>) { cursor = JSONCursor(object, bytes) }
+    /// - Parameter offset: where the first of the members begins; `nil` for all of the object.
+    init(of object: JSONSpan, from offset: Int? = nil, in bytes: UnsafeBufferPointer<UInt8>) {
+        cursor = JSONCursor(object, bytes, from: offset)
+    }
 
     mutating func next() -> (name: JSONSpan, value: JSONSpan)? {
         cursor.step { scanner in
@@ -354,9 +357,9 @@ private struct JSONCursor {
     /// The place of the closing bracket.
     private let end: Int
 
-    init(_ span: JSONSpan, _ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ span: JSONSpan, _ bytes: UnsafeBufferPointer<UInt8>, from offset: Int? = nil) {
         self.bytes = bytes
-        position = span.range.lowerBound + 1
+        position = offset ?? span.range.lowerBound + 1
         end = span.range.upperBound - 1
     }
 
