@@ -24,17 +24,6 @@ struct AdminController: Sendable {
     static let maxBody = 64 << 10
     static let maxIDs = 200
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/admin/api/overview", use: overview)
-        router.get("/admin/api/failures", use: failures)
-        router.post("/admin/api/failures/resend", use: resendFailures)
-        router.get("/admin/api/dead-letters", use: deadLetters)
-        router.post("/admin/api/dead-letters/replay", use: replay)
-        router.post("/admin/api/notifications/search", use: search)
-        router.get("/admin/api/notifications/:id", use: notification)
-        router.post("/admin/api/notifications/:id/resend", use: resend)
-    }
-
     @Sendable func overview(_ request: Request, context: some RequestContext) async throws -> Response {
         var query = QueryParameters(request.uri.query, known: ["Window"])
         let window = query.takeWindow()

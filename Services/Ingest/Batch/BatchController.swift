@@ -19,11 +19,7 @@ struct BatchController: Sendable {
     }
 
     /// Its body is a stream: the time between two lines is bounded here, not that of the whole body.
-    static let path = "/api/notifications/batch"
-
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post(RouterPath(stringLiteral: Self.path), use: accept)
-    }
+    static let path: RouterPath = "/api/notifications/batch"
 
     /// Responds 200 before it has read a line; each line has its own result in the body.
     @Sendable func accept(_ request: Request, context: some RequestContext) async throws -> Response {

@@ -19,13 +19,6 @@ struct NotificationStatusController: Sendable {
     /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
     let handOver: @Sendable (OutboxEntry) -> Void
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/notifications/:id/status", use: status)
-        router.get("/api/notifications", use: list)
-        router.delete("/api/notifications/:id", use: revoke)
-        router.post("/api/notifications/:id/resend", use: resend)
-    }
-
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
         let sender = try await sender(of: request, context)
         guard let id = id(context), let record = try await notifications.record(id, sender: sender) else {

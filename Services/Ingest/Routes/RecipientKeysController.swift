@@ -11,10 +11,6 @@ struct RecipientKeysController: Sendable {
     let authentication: SenderAuthentication
     let keys: any EncryptionKeyStore
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/recipients/:name/keys", use: list)
-    }
-
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
         guard case .sender = try await authentication.caller(of: request, context: context) else {
             throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")

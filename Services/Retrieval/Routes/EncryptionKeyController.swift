@@ -15,10 +15,6 @@ struct EncryptionKeyController: Sendable {
     /// Far above a key with the members that platforms add to it.
     static let maxBodyBytes = 4096
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.put("/api/devices/:id/key", use: put)
-    }
-
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
         guard let id = context.deviceID else { throw Self.notFound }

@@ -14,12 +14,6 @@ struct InstallationController: Sendable {
     let users: UserAuthenticator
     let changes: DeviceChanges
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.put("/api/installations/:id", use: put)
-        router.get("/api/installations/:id", use: get)
-        router.delete("/api/installations/:id", use: delete)
-    }
-
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)

@@ -13,12 +13,6 @@ struct RegistrationController: Sendable {
     let users: UserAuthenticator
     let changes: DeviceChanges
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/register", use: create)
-        router.put("/api/register/:id", use: update)
-        router.delete("/api/register/:id", use: delete)
-    }
-
     /// Creates a registration ID. If a handle is given, other devices with that handle are removed. A body is ignored.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)

@@ -17,11 +17,6 @@ struct TokenController: Sendable {
     /// `nil` without `AUTH_REFRESH_TTL`.
     var refresh: RefreshTokens?
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/token", use: issue)
-        router.delete("/api/token", use: end)
-    }
-
     /// Accepts Basic credentials, or a refresh token and no other credentials. A bearer token is not accepted, because
     /// it must not extend its own lifetime.
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
