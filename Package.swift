@@ -16,6 +16,7 @@ let settings = clientSettings + [.enableUpcomingFeature("NonisolatedNonsendingBy
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -48,6 +49,7 @@ let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 /// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
 /// `Context.gitInformation` would be a commit of some earlier build: it keeps a manifest's result until the manifest or
@@ -58,8 +60,8 @@ let revision = (Context.environment["SECUREPUSH_REVISION"] ?? "")
 /// The dependencies of our dependencies. No target here imports them. They are listed because SwiftPM warns of pinned
 /// packages that no target uses.
 let pinned: [Target.Dependency] = [
-    ("Algorithms", "swift-algorithms"), ("SwiftASN1", "swift-asn1"), ("AsyncAlgorithms", "swift-async-algorithms"),
-    ("Atomics", "swift-atomics"), ("X509", "swift-certificates"), ("Configuration", "swift-configuration"),
+    ("Algorithms", "swift-algorithms"), ("AsyncAlgorithms", "swift-async-algorithms"), ("Atomics", "swift-atomics"),
+    ("Configuration", "swift-configuration"),
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
@@ -78,6 +80,8 @@ let package = Package(
         // The SDK for devices, a package of its own: the devices of `securepush` and of the chaos test are apps of it.
         .package(path: "Clients/Swift"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", exact: "1.7.3"),
@@ -96,10 +100,8 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
         // Their dependencies, pinned too: nothing here imports them.
         .package(url: "https://github.com/apple/swift-algorithms.git", exact: "1.2.1"),
-        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-atomics.git", exact: "1.3.0"),
-        .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio-extras.git", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
@@ -211,8 +213,8 @@ let package = Package(
             name: "SecurePushCLI",
             dependencies: [
                 "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-                "AMQP", "NotificationHubs", argumentParser, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals,
+                "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.

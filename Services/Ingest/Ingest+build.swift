@@ -35,13 +35,13 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
-    let gauge = RabbitMQDispatchGauge(configuration: configuration.messaging, logger: context.logger)
+    let queues = RabbitMQInspector(configuration: configuration.messaging)
     let relay = OutboxRelay(
-        outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: gauge, logger: context.logger)
+        outbox: opened.store, followUps: opened.store, publisher: publisher, gauge: queues, logger: context.logger)
     let admin = try configuration.admin.map {
         try buildAdmin(
             $0, authenticator: operators, ingest: configuration, store: opened.store, publisher: publisher,
-            relay: relay, context: context)
+            queues: queues, relay: relay, context: context)
     }
 
     var acceptor = NotificationAcceptor(
@@ -67,7 +67,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let http = try makeHTTPService(
         router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, gauge, relay, purge] + [context.audit].compactMap(\.self)
+        services: [opened.service, publisher, queues, relay, purge] + [context.audit].compactMap(\.self)
             + (admin?.services ?? []) + [http],
         store: opened.store, router: router, admin: admin)
 }

@@ -8,10 +8,10 @@ struct SecurePush: AsyncParsableCommand {
         commandName: "securepush",
         abstract: "Send secrets, simulate devices, and operate a SecurePush system.",
         discussion: """
-            URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and RETRIEVAL_TOKEN.
-            The database and the broker come from the services' own settings (DATABASE_URL, AMQP_URL, ...). Data goes to
-            standard output, messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 unreachable, 78
-            configuration.
+            URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and \
+            RETRIEVAL_TOKEN. The database and the broker come from the services' own settings (DATABASE_URL, AMQP_URL, \
+            ...). Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 \
+            unreachable, 78 configuration.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."

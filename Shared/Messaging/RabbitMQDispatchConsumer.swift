@@ -6,7 +6,7 @@ import Synchronization
 
 /// Consumes the dispatch queue.
 ///
-/// The consumer itself dead-letters a message that cannot be read, when the dispatcher acknowledges it: it moves the
+/// The consumer itself dead-letters a message that cannot be read, when the dispatcher acknowledges it: it publishes the
 /// message to the dead-letter exchange, with the reason in a header. A body above ``DispatchMessage/maxBodyBytes`` is
 /// not held, so such a message is rejected instead: the broker moves all of it by the queue's arguments, and its size
 /// shows the reason. Headers above ``DispatchMessage/maxHeaderBytes`` are dropped when a message is moved: together
@@ -25,16 +25,23 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     }
 
     private let consumer: AMQPConsumer
+    private let publisher: RabbitMQDispatchPublisher
     private let topology: DispatchTopology
     /// Unsettled deliveries that could not be read: at most as many as the prefetch, each within
     /// ``DispatchMessage/limits``.
     private let unreadable = Mutex<[Key: DeadLettering]>([:])
+    /// Those that are to be moved. Each is settled only once its copy is confirmed.
+    private let moves = Mailbox<(delivery: Key, message: AMQPMessage)>()
 
     /// Starts the connection's thread; ``run()`` connects.
     ///
+    /// - Parameter publisher: publishes dead letters. It has to run until this consumer has ended.
     /// - Throws: ``AMQPError`` with code `resources` if no thread or file descriptor is left.
-    package init(configuration: MessagingConfiguration, logger: Logger) throws {
+    package init(
+        configuration: MessagingConfiguration, publisher: RabbitMQDispatchPublisher, logger: Logger
+    ) throws {
         topology = configuration.topology
+        self.publisher = publisher
         consumer = try AMQPConsumer(
             configuration: configuration.amqp, topology: configuration.topology.declarations,
             queue: configuration.topology.dispatchQueue, prefetch: configuration.prefetch,
@@ -42,7 +49,27 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     }
 
     /// Consumes until graceful shutdown or cancellation; see ``AMQPConsumer/run()``.
-    package func run() async { await consumer.run() }
+    package func run() async {
+        async let moving: Void = moveDeadLetters()
+        await consumer.run()
+        moves.close()
+        await moving
+    }
+
+    private func moveDeadLetters() async {
+        while let moves = await moves.take() {
+            let results = await publisher.publish(moves.map(\.message))
+            var refused: [(tag: UInt64, epoch: UInt64)] = []
+            for (move, result) in zip(moves, results) {
+                let delivery = (tag: move.delivery.tag, epoch: move.delivery.epoch)
+                if case .success = result { consumer.acknowledge([delivery]) } else { refused.append(delivery) }
+            }
+            guard !refused.isEmpty else { continue }
+            // The broker delivers at once what it gets back.
+            await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(2)) }
+            consumer.requeue(refused)
+        }
+    }
 
     /// Whether deliveries can arrive now.
     package var isConnected: Bool { consumer.isConnected }
@@ -121,7 +148,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     private func deadLetter(_ delivery: DispatchDelivery) {
         switch take(delivery) {
         case .reject: consumer.reject([(tag: delivery.tag, epoch: delivery.epoch)])
-        case .move(let message): consumer.move(tag: delivery.tag, epoch: delivery.epoch, as: message)
+        case .move(let message): moves.put((Key(tag: delivery.tag, epoch: delivery.epoch), message))
         case nil: break
         }
     }

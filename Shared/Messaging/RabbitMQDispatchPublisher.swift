@@ -65,54 +65,14 @@ package final class RabbitMQDispatchPublisher: DispatchPublisher, Service {
         return results
     }
 
+    /// Publishes messages as they are.
+    func publish(_ messages: [AMQPMessage]) async -> [Result<Void, AMQPError>] { await publisher.publish(messages) }
+
     private func publishUntraced(
         _ messages: [(message: DispatchMessage, route: DispatchRoute)]
     ) async -> [Result<Void, MessagingError>] {
-        let results = await publisher.publish(
-            messages.map { AMQPMessage($0.message, route: $0.route, topology: topology) })
-        return results.map { $0.mapError { MessagingError($0) } }
-    }
-}
-
-/// Asks RabbitMQ how many messages of the dispatch queue are ready, by a passive declaration.
-///
-/// It has its own connection, opened at the first question. On the publisher's connection a missing queue would close
-/// the channel; a queue without a leader, or a broker that stopped reading because of an alarm, would close the
-/// connection with all messages that are not confirmed yet.
-package actor RabbitMQDispatchGauge: DispatchGauge, Service {
-    private let configuration: MessagingConfiguration
-    private let logger: Logger
-    private var connection: AMQPConnection?
-
-    /// Connects at the first question.
-    package init(configuration: MessagingConfiguration, logger: Logger) {
-        self.configuration = configuration
-        self.logger = logger
-    }
-
-    /// Waits for the shutdown, and closes the connection.
-    package func run() async {
-        try? await gracefulShutdown()
-        await connection?.close()
-        connection = nil
-    }
-
-    /// The number of ready messages; `nil` if the broker does not answer.
-    package func readyDispatches() async -> Int? {
-        do {
-            return try await open().inspect(queue: configuration.topology.dispatchQueue).messages
-        } catch {
-            logger.debug("Cannot look up the dispatch queue", metadata: ["error": "\(error)"])
-            if await connection?.isOpen == false { connection = nil }
-            return nil
-        }
-    }
-
-    private func open() async throws(AMQPError) -> AMQPConnection {
-        if let connection { return connection }
-        let opened = try await AMQPConnection.open(configuration.amqp)
-        connection = opened
-        return opened
+        await publish(messages.map { AMQPMessage($0.message, route: $0.route, topology: topology) })
+            .map { $0.mapError { MessagingError($0) } }
     }
 }
 

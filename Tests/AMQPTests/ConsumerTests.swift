@@ -90,25 +90,6 @@ import Testing
         }
     }
 
-    @Test func aMoveAcknowledgesOnceTheCopyIsSafe() async throws {
-        try await filled(2) { configuration, queue, topology in
-            try await withQueue { other, otherTopology in
-                try await AMQPConnection.with(configuration) { try await $0.declare(otherTopology) }
-                try await withConsumer(configuration, topology, queue: queue) { consumer in
-                    for delivery in try await take(2, from: consumer, acknowledging: false) {
-                        var message = delivery.message
-                        message.routingKey = text(delivery) == "0" ? other : "nowhere"
-                        consumer.move(tag: delivery.tag, epoch: delivery.epoch, as: message)
-                    }
-                    // The one that no queue took is given back.
-                    #expect(try await take(1, from: consumer).map(text) == ["1"])
-                }
-                #expect(try await AMQPTests.queue(other, comesToHold: 1))
-                #expect(try await AMQPTests.queue(queue, comesToHold: 0))
-            }
-        }
-    }
-
     @Test func aCancelledNextEnds() async throws {
         try await filled(0) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in

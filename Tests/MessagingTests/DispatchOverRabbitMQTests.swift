@@ -60,7 +60,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
         prefix: "test-\(UUID().uuidString)")
     let publisher = try RabbitMQDispatchPublisher(configuration: configuration, tracer: tracer, logger: quiet)
-    let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: quiet)
+    let consumer = try RabbitMQDispatchConsumer(configuration: configuration, publisher: publisher, logger: quiet)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await publisher.run() }
         group.addTask { await consumer.run() }
@@ -105,7 +105,8 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
     @Test func whatALostConsumerHeldIsNotTheFirstAgain() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
-            let lost = try RabbitMQDispatchConsumer(configuration: stack.configuration, logger: quiet)
+            let lost = try RabbitMQDispatchConsumer(
+                configuration: stack.configuration, publisher: stack.publisher, logger: quiet)
             let run = Task { await lost.run() }
             #expect(try await eventually { lost.isConnected })
             // The broker gives them in turn to both consumers.

@@ -8,7 +8,7 @@ import Testing
 @Suite("Readings of the queues", .timeLimit(.minutes(5))) struct QueueReadingsTests {
     @Test func everyQueueIsReadOnceForAllWhoAsk() async throws {
         try await withStack { stack in
-            let readings = RabbitMQQueueReadings(configuration: stack.configuration)
+            let readings = RabbitMQInspector(configuration: stack.configuration)
             let message = DispatchMessage(id: NotificationID(), platforms: [.apple])
             await stack.publish([message, message], to: .dead(reason: "test"))
             try await expectEventually {
@@ -32,7 +32,7 @@ import Testing
         try await withStack { stack in
             let retry = stack.topology.retryQueue(delay: .milliseconds(100))
             try await AMQPConnection.with(stack.configuration.amqp) { try await $0.delete(queue: retry) }
-            let queues = try await RabbitMQQueueReadings(configuration: stack.configuration).queues()
+            let queues = try await RabbitMQInspector(configuration: stack.configuration).queues()
             #expect(queues.map(\.name) == [stack.topology.dispatchQueue, retry, stack.topology.deadQueue])
             #expect(queues.map { $0.problem != nil } == [false, true, false])
             #expect(queues[1].messages == nil && queues[2].messages == 0)
@@ -43,7 +43,7 @@ import Testing
         let configuration = try MessagingConfiguration(
             amqpURL: "amqp://guest:s3cr3t@127.0.0.1:1", retryDelays: [.seconds(1)], connectionName: "test",
             prefix: "test")
-        let readings = RabbitMQQueueReadings(configuration: configuration)
+        let readings = RabbitMQInspector(configuration: configuration)
         let error = await #expect(throws: AMQPError.self) { try await readings.queues() }
         #expect(error?.description.contains("s3cr3t") == false)
     }

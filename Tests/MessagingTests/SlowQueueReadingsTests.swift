@@ -43,8 +43,8 @@ struct SlowQueueReadingsTests {
     /// Five delays make seven queues.
     private static let topology = DispatchTopology(retryDelays: (1...5).map { .seconds($0) })
 
-    private func makeReadings(_ broker: SlowBroker) -> RabbitMQQueueReadings {
-        RabbitMQQueueReadings(topology: Self.topology, now: { broker.now }, connect: { broker })
+    private func makeReadings(_ broker: SlowBroker) -> RabbitMQInspector {
+        RabbitMQInspector(topology: Self.topology, now: { broker.now }, connect: { broker })
     }
 
     @Test func allQueuesHaveOneDeadline() async throws {

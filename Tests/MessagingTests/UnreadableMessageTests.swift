@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    /// Nothing is lost while no queue takes the dead letter: the message is given back until one does.
+    @Test func aDeadLetterThatNoQueueTakesComesBack() async throws {
+        try await withStack { stack in
+            let dead = stack.topology.deadQueue
+            try await AMQPConnection.with(stack.configuration.amqp) { connection in
+                for binding in stack.topology.declarations.bindings where binding.queue == dead {
+                    try await connection.unbind(binding)
+                }
+            }
+            try await publish([message(stack, body: Array("no ID".utf8))], stack)
+            stack.consumer.acknowledge([try await stack.next()])
+            // The publisher declares what is missing when a message is returned.
+            let again = try await stack.next()
+            #expect(again.message == nil && again.isRedelivered)
+            stack.consumer.acknowledge([again])
+            #expect(
+                try await stack.dead()?.message.headers["reason"] == "unreadable: the body is not a notification ID")
+        }
+    }
+
     private func deadLetters(_ stack: Stack) async throws -> RabbitMQDeadLetterQueue {
         let queue = try await RabbitMQDeadLetterQueue.open(stack.configuration)
         #expect(try await eventually { try await queue.count() == 1 })

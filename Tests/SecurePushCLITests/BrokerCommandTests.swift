@@ -70,7 +70,10 @@ import Testing
             try await AMQPConnection.with(amqp) { try await $0.declare(topology.declarations) }
             // Neither the consumer nor the doctor declares it again.
             configuration.topology.isDeclared = false
-            let consumer = try RabbitMQDispatchConsumer(configuration: configuration, logger: .silent)
+            let consumer = try RabbitMQDispatchConsumer(
+                configuration: configuration,
+                publisher: try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent), logger: .silent
+            )
             try await withRunning(consumer) {
                 let isConnected = try await eventually { consumer.isConnected }
                 #expect(isConnected)

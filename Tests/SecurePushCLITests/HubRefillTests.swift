@@ -35,7 +35,7 @@ import Testing
 
     @Test func `Everything is put as it is stored`() async throws {
         let hub = RefillHub { _ in nil }
-        let report = try await refill(store(), hub).run(RefillItem.Kind.allCases) { _ in }
+        let report = try await refill(store(), hub).run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.summary == "put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
         #expect(
             hub.kept.withLock { $0 } == [
@@ -46,8 +46,8 @@ import Testing
             ])
     }
 
-    @Test(arguments: [RefillItem.Kind.installation, .registration])
-    func `One kind only`(kind: RefillItem.Kind) async throws {
+    @Test(arguments: [DeviceLease.Kind.installation, .registration])
+    func `One kind only`(kind: DeviceLease.Kind) async throws {
         let hub = RefillHub { _ in nil }
         let report = try await refill(store(), hub).run([kind]) { _ in }
         #expect(report.installations == (kind == .installation ? 3 : 0))
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `A dry run asks the hub nothing`() async throws {
         let hub = RefillHub { _ in PushGatewayError(.unavailable, "down") }
-        let report = try await refill(store(), hub, dryRun: true).run(RefillItem.Kind.allCases) { _ in }
+        let report = try await refill(store(), hub, dryRun: true).run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.summary == "would put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
         #expect(hub.requests.withLock { $0 } == 0)
     }
@@ -87,11 +87,11 @@ import Testing
             default: nil
             }
         }
-        let report = try await refill(store(), hub).run(RefillItem.Kind.allCases) { _ in }
+        let report = try await refill(store(), hub).run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.installations == 2 && report.registrations == 2)
         let failures = report.failures.listed
         #expect(failures.map(\.id) == ["i2", "r3"] && report.failures.rest == nil)
-        #expect(failures.map(\.kind) == [.installation, .registration])
+        #expect(failures.map(\.kind) == ["installation", "registration"])
         #expect(failures[0].reason == "the hub refuses it (HTTP 400)")
         #expect(failures[1].reason.contains("registers again"))
         #expect(try JSONCoding.encode(failures[0]).contains(#""Id":"i2","Kind":"installation""#))
@@ -124,7 +124,7 @@ import Testing
         let hub = RefillHub { $0.hasPrefix("r") ? error : nil }
         let command = refill(try await store(), hub)
         let failure = await #expect(throws: CommandFailure.self) {
-            try await command.run(RefillItem.Kind.allCases) { _ in }
+            try await command.run(DeviceLease.Kind.allCases) { _ in }
         }
         #expect(failure?.code == code)
         #expect(failure?.details.first?.contains("put 3 installations and 0 registrations") == true)
@@ -141,13 +141,13 @@ import Testing
         let (hub, former) = (try #require(hubs[own]), try #require(hubs[other]))
         // It was registered when its user belonged to the other hub.
         try await former.putInstallation("i1", document: [])
-        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: "i1")) { _, lease in
+        try await store.withLease(of: DeviceReference(kind: .installation, id: "i1")) { _, lease in
             let isSet = try await store.setPlaces([DevicePlace(hub: other, content: 7)], of: lease)
             #expect(isSet)
         }
         func run() async throws {
             let refill = HubRefill(store: store, hubs: .pool { table }, pause: { _ in })
-            let report = try await refill.run(RefillItem.Kind.allCases) { _ in }
+            let report = try await refill.run(DeviceLease.Kind.allCases) { _ in }
             #expect(report.summary == "put 3 installations and 3 registrations; 1 have no handle yet; 0 failed")
             #expect(hub.kept.withLock { $0.keys.sorted() } == ["i1", "i2", "i3", "r1", "r2", "r3"])
             #expect(former.kept.withLock { $0.isEmpty })
@@ -161,7 +161,7 @@ import Testing
         hub.kept.withLock { $0 = [:] }
         try await run()
         // A removal reaches the device.
-        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: "i1")) { _, lease in
+        try await store.withLease(of: DeviceReference(kind: .installation, id: "i1")) { _, lease in
             try await DevicePlacer(.pool { table }, places: store).delete(lease)
         }
         #expect(hub.kept.withLock { $0["i1"] } == nil)
@@ -178,7 +178,7 @@ import Testing
         }
         let refill = HubRefill(
             store: store, hubs: .pool { table }, pause: { wait in hub.pauses.withLock { $0.append(wait) } })
-        let report = try await refill.run(RefillItem.Kind.allCases) { _ in }
+        let report = try await refill.run(DeviceLease.Kind.allCases) { _ in }
         #expect(report.failures.listed.map(\.id) == ["i2", "r3"])
         #expect(
             report.failures.listed.map(\.reason) == ["the services are changing it", "the hub refuses it (HTTP 400)"])
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func `The command's flags`() throws {
-        func kinds(_ arguments: String...) throws -> [RefillItem.Kind] {
+        func kinds(_ arguments: String...) throws -> [DeviceLease.Kind] {
             try InstallationsCommand.Refill.parse(arguments).kinds
         }
         #expect(try kinds() == [.installation, .registration])
@@ -200,7 +200,7 @@ import Testing
 
     @Test func `Without a database, or with no hub's settings, it says so`() async throws {
         let missing = await #expect(throws: CommandFailure.self) {
-            try await RefillDevices(databaseURL: "sqlite:/nowhere/none.sqlite", hubs: nil)
+            try await HubRefill.run([], databaseURL: "sqlite:/nowhere/none.sqlite", hubs: nil, line: ProgressLine())
         }
         #expect(missing?.code == .unreachable)
         let settings = #expect(throws: CommandFailure.self) { try Settings(["HUB_NAME": "hub"]).hub() }
@@ -212,9 +212,10 @@ import Testing
             "HUB_CONNECTION_STRING": "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=a;SharedAccessKey=b=",
             "HUB_NAME": "hub",
         ]).hubs()
-        let devices = try await RefillDevices(databaseURL: "memory:", hubs: hub)
         // Nothing is stored, so that the hub, which is not there, is not asked.
-        #expect(try await devices.run(RefillItem.Kind.allCases, showsProgress: false) == RefillReport())
+        let report = try await HubRefill.run(
+            DeviceLease.Kind.allCases, databaseURL: "memory:", hubs: hub, line: ProgressLine())
+        #expect(report == RefillReport())
     }
 }
 

@@ -86,13 +86,4 @@ import Testing
             #expect(throws: CommandFailure.self) { try certificate.make() }
         }
     }
-
-    @Test func timesAreWrittenAsTheStandardWants() {
-        #expect(DER.time("2026-11-22T10:00:00Z") == [0x17, 13] + Array("261122100000Z".utf8))
-        #expect(DER.time("2050-01-01T00:00:00Z") == [0x18, 15] + Array("20500101000000Z".utf8))
-        #expect(DER.integer([0, 0x80]) == [2, 2, 0, 0x80])
-        #expect(DER.integer([0]) == [2, 1, 0])
-        #expect(DER.element(4, [UInt8](repeating: 0, count: 200)).prefix(3) == [4, 0x81, 200])
-        #expect(DER.objectIdentifier(1, 2, 840, 10045, 4, 3, 2) == [6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2])
-    }
 }

@@ -5,13 +5,14 @@ import Testing
 @testable import SecurePushCLI
 
 @Suite struct StoredDevicesTests {
+    private static let pageSize = 20
     private let time = Timestamp(rfc3339: "2026-11-22T08:30:00.123Z")!
 
     private func filled() async throws -> MemoryStore {
         let store = MemoryStore()
         for name in ["alice", "bob"] {
             let owner = try #require(UserName(name))
-            for number in 0..<StoredDevices.pageSize + 1 {
+            for number in 0..<Self.pageSize + 1 {
                 let id = "\(name)-\(1000 + number)"
                 try await store.save(
                     Installation(
@@ -29,12 +30,13 @@ import Testing
     @Test(arguments: [nil, "alice", "carol"] as [String?]) func allDevicesOrThoseOfOneUser(name: String?) async throws {
         let store = try await filled()
         var found: [DeviceRecord] = []
-        try await StoredDevices(store: store, owner: name.flatMap { UserName($0) }).forEachPage { devices in
-            #expect((1...StoredDevices.pageSize).contains(devices.count))
-            found += devices
+        for try await page in StoredDevices(store: store, owner: name.flatMap { UserName($0) }, pageSize: Self.pageSize)
+        {
+            #expect((1...Self.pageSize).contains(page.count))
+            found += page.map(DeviceRecord.init)
         }
         let users = name.map { [$0] } ?? ["alice", "bob"]
-        let count = (StoredDevices.pageSize + 1) * 2 * users.filter { $0 != "carol" }.count
+        let count = (Self.pageSize + 1) * 2 * users.filter { $0 != "carol" }.count
         #expect(found.count == count && Set(found.map { "\($0.kind) \($0.id)" }).count == count)
         #expect(found.allSatisfy { users.contains($0.user) })
     }
@@ -65,11 +67,11 @@ import Testing
 
     @Test func aTableHasNothingThatControlsTheTerminal() throws {
         let alice = try #require(UserName("alice"))
-        var registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
-        let lines = InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: true)
+        let registration = Registration(id: "r\u{1B}[2J", owner: alice, updatedAt: time)
+        var table = Table(InstallationsCommand.List.columns)
+        let lines = table.lines([DeviceRecord(registration)])
         #expect(lines.count == 2 && !lines[1].utf8.contains(0x1B) && lines[1].hasSuffix("alice"))
         #expect(lines[1].contains("2026-11-22 ") && lines[0].hasPrefix("KIND"))
-        registration.id = "r"
-        #expect(InstallationsCommand.List.lines([DeviceRecord(registration)], withHead: false).count == 1)
+        #expect(table.lines([DeviceRecord(registration)]).count == 1)
     }
 }

@@ -86,8 +86,8 @@ import Testing
         let images = Set(text.matches(of: /image: (\S+)/).map { String($0.1) })
         #expect(images == ["securepush:local", "rabbitmq:4.3.5", "postgres:17.11"])
         for (path, tag) in [
-            ("deploy/kubernetes/components/rabbitmq/cluster.yaml", "rabbitmq:4.3.5-management"),
-            ("deploy/kubernetes/components/cloudnative-pg/cluster.yaml", "postgresql:17.11-"),
+            ("deploy/helm/securepush/values.yaml", "rabbitmq:4.3.5-management"),
+            ("deploy/helm/securepush/values.yaml", "postgresql:17.11-"),
             ("deploy/Dockerfile", "ARG SWIFT_IMAGE=swift:6.3.1-bookworm"),
             ("deploy/Dockerfile", "ARG RUNTIME_IMAGE=debian:12.12-slim"),
         ] {

@@ -45,6 +45,8 @@ import Testing
             "Services/Ingest", "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
+        "SwiftASN1": ["Services/SecurePushCLI"],
+        "X509": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
             "Services/HubEmulator",

@@ -7,19 +7,42 @@ struct VectorFile: Sendable {
     /// The lists of the file, by their names.
     let lists: [(name: String, cases: [VectorCase])]
 
-    /// All files.
-    static func all() throws -> [VectorFile] {
-        [
+    /// The files with scenarios.
+    static let scenarioNames = ["fetch-plans.json", "withdrawals.json", "hostile.json"]
+
+    /// The files that are made here. The scenarios of `hostile.json` are those of the folder.
+    static func all(_ folder: String) throws -> [VectorFile] {
+        let stored = try VectorFile("hostile.json", in: folder)
+        return [
             VectorFile(name: "pushes.json", lists: [("cases", try PushVectors.cases())]),
             VectorFile(name: "signatures.json", lists: [("cases", try SignatureVectors.cases())]),
             VectorFile(name: "tags.json", lists: [("cases", TagVectors.cases())]),
             VectorFile(name: "e2e.json", lists: [("cases", try EnvelopeVectors.cases())]),
-            VectorFile(name: "fetch-plans.json", lists: [("cases", try FetchPlanVectors.cases())]),
-            VectorFile(name: "withdrawals.json", lists: [("cases", try WithdrawalVectors.cases())]),
             VectorFile(
                 name: "hostile.json",
-                lists: [("pushes", HostileVectors.pushes()), ("answers", try HostileVectors.answers())]),
+                lists: [("pushes", HostileVectors.pushes())] + stored.lists.filter { $0.name == "answers" }),
         ]
+    }
+
+    init(name: String, lists: [(name: String, cases: [VectorCase])]) { (self.name, self.lists) = (name, lists) }
+
+    /// A file of the folder.
+    init(_ name: String, in folder: String) throws {
+        let json = try JSONValue([UInt8](Data(contentsOf: URL(filePath: "\(folder)/\(name)"))))
+        let lists = (json.members ?? []).compactMap { member in member.value.elements.map { (member.name, $0) } }
+        self.init(name: name, lists: lists.map { ($0, $1.map { VectorCase(json: JSONLiteral($0)) }) })
+    }
+
+    /// The same scenarios with other expectations.
+    ///
+    /// - Parameter observations: an object with an array for each case, as `ScenarioVectorTests` writes it.
+    func recording(_ observations: Data) throws -> VectorFile {
+        let seen = try JSONValue([UInt8](observations))
+        return VectorFile(
+            name: name,
+            lists: lists.map { list in
+                (list.name, list.cases.map { $0.recording(seen[$0.name]?.elements ?? []) })
+            })
     }
 
     var count: Int { lists.reduce(0) { $0 + $1.cases.count } }
@@ -30,6 +53,10 @@ struct VectorFile: Sendable {
             "\"\(list.name)\": [\n" + list.cases.map(\.json.value.json).joined(separator: ",\n") + "\n]"
         }
         return "{\"format\": 1, \(lists.joined(separator: ", "))}\n"
+    }
+
+    func write(to folder: String) throws {
+        try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
     }
 
     /// Whether a folder has this content.
@@ -43,8 +70,25 @@ struct VectorFile: Sendable {
 struct VectorCase: Sendable {
     let json: JSONLiteral
 
+    init(json: JSONLiteral) { self.json = json }
+
     init(_ name: String, _ members: JSONLiteral) {
         json = JSONLiteral(.object([JSONValue.Member("name", .string(name))] + (members.value.members ?? [])))
+    }
+
+    var name: String { json.value["name"]?.text ?? "" }
+
+    /// The same case, in which the wakes expect what was seen.
+    func recording(_ observations: [JSONValue]) -> VectorCase {
+        guard let wakes = json.value["wakes"]?.elements, wakes.count == observations.count else { return self }
+        let recorded = zip(wakes, observations).map { wake, seen in wake.replacing("expect", by: seen) }
+        return VectorCase(json: JSONLiteral(json.value.replacing("wakes", by: .array(recorded))))
+    }
+}
+
+extension JSONValue {
+    fileprivate func replacing(_ name: String, by value: JSONValue) -> JSONValue {
+        .object((members ?? []).filter { $0.name != name } + [Member(name, value)])
     }
 }
 

@@ -1,4 +1,4 @@
-"""Renders, validates and compares the manifests of deploy/: see scripts/kubernetes-check.sh."""
+"""Renders and validates the chart of deploy/: see scripts/kubernetes-check.sh."""
 
 import pathlib
 import re
@@ -12,10 +12,8 @@ import yaml
 VERSIONS = ["1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"]
 SERVICES = {"ingest", "dispatcher", "retrieval"}
 BROKER_PORTS = {5671, 5672}
-# What only Helm writes.
-CHART_LABELS = {"app.kubernetes.io/managed-by", "helm.sh/chart"}
 
-deploy, kubectl, helm = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+deploy, helm = pathlib.Path(sys.argv[1]), sys.argv[2]
 failures = []
 
 
@@ -36,7 +34,7 @@ def name(thing):
 
 
 def operator_schemas():
-    """The kinds of the operators that the components use, by API version and kind."""
+    """The kinds of the operators that the chart uses, by API version and kind."""
     folder = pathlib.Path(__file__).parent
     return {(s["apiVersion"], s["kind"]): s["schema"] for s in yaml.safe_load((folder / "operators.yaml").read_text())}
 
@@ -128,41 +126,10 @@ def check_set(place, things):
                 fail(place, f"{name(thing)}: {key} is no setting")
 
 
-def normal(things):
-    """The objects by kind and name, without what only one of the two writes."""
-    objects = {}
-    for thing in things:
-        if thing["kind"] == "Namespace":
-            continue
-        labels = thing["metadata"].get("labels", {})
-        thing["metadata"]["labels"] = {key: value for key, value in labels.items() if key not in CHART_LABELS}
-        objects[name(thing)] = thing
-    return objects
-
-
-def differences(one, other, path=""):
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in sorted(set(one) | set(other), key=str):
-            yield from differences(one.get(key), other.get(key), f"{path}/{key}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for index, pair in enumerate(zip(one, other)):
-            yield from differences(*pair, f"{path}/{index}")
-    elif one != other:
-        yield f"{path}: {one!r} and {other!r}"
-
-
-def compare(place, kustomized, charted):
-    for key in sorted(set(kustomized) | set(charted)):
-        for difference in differences(kustomized.get(key), charted.get(key)):
-            fail(place, f"{key}{difference}")
-
-
 def main():
     chart = str(deploy / "helm/securepush")
     template = [helm, "template", "securepush", chart, "--namespace", "securepush"]
     sets = {
-        "base": render(kubectl, "kustomize", str(deploy / "kubernetes/base")),
-        "overlays/example": render(kubectl, "kustomize", str(deploy / "kubernetes/overlays/example")),
         "chart": render(*template),
         "chart with example-values.yaml": render(*template, "--values", str(deploy / "helm/example-values.yaml")),
     }
@@ -181,11 +148,7 @@ def main():
     for place, things in sets.items():
         comparisons += sum(validate(place, thing) for thing in things)
         check_set(place, things)
-    compare("base and chart", normal(sets["base"]), normal(sets["chart"]))
-    compare("overlays/example and chart", normal(sets["overlays/example"]),
-            normal(sets["chart with example-values.yaml"]))
-
-    files = [path for folder in ("kubernetes", "helm") for path in (deploy / folder).rglob("*.yaml")]
+    files = list((deploy / "helm").rglob("*.yaml"))
     for place, things in sets.items():
         print(f"{place}: {len(things)} objects")
     for failure in failures:

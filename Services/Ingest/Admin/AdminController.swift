@@ -117,22 +117,8 @@ struct AdminController: Sendable {
 extension Response {
     /// A value as JSON with members in PascalCase; members without a value are left out.
     static func report(_ value: some Encodable) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .custom { path in
-            let name = path.last?.stringValue ?? ""
-            return MemberName(stringValue: name.prefix(1).uppercased() + name.dropFirst())
-        }
-        return .json(.ok, ByteBuffer(bytes: try encoder.encode(value)))
+        .json(.ok, ByteBuffer(bytes: try JSONEncoder.pascalCase.encode(value)))
     }
-}
-
-private struct MemberName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }
 
 extension QueryParameters {

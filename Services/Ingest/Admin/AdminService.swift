@@ -21,11 +21,10 @@ struct BuiltAdmin {
 /// - Throws: ``ConfigurationError`` if the password file or the certificate cannot be used.
 func buildAdmin(
     _ admin: AdminConfiguration, authenticator: OperatorAuthenticator?, ingest: IngestConfiguration, store: any Store,
-    publisher: RabbitMQDispatchPublisher, relay: OutboxRelay, context: ServiceContext
+    publisher: RabbitMQDispatchPublisher, queues: any QueueReadings, relay: OutboxRelay, context: ServiceContext
 ) throws -> BuiltAdmin {
     let book = ProcessBook()
     let poller = MetricsPoller(configuration: admin, metrics: context.metrics, book: book, logger: context.logger)
-    let queues = RabbitMQQueueReadings(configuration: ingest.messaging)
     let messaging = ingest.messaging
     let controller = AdminController(
         source: OverviewSource(
@@ -42,6 +41,6 @@ func buildAdmin(
         try adminRoutes(controller), context: second, guarding: AdminGuard(hosts: hosts, authenticator: authenticator))
     let http = try makeHTTPService(router: router, configuration: admin.http, context: second)
     return BuiltAdmin(
-        services: [poller, queues, http], sources: authenticator.map { [$0.source] } ?? [], router: router,
+        services: [poller, http], sources: authenticator.map { [$0.source] } ?? [], router: router,
         context: second)
 }

@@ -16,9 +16,9 @@ struct AuditCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check that no line of an audit log was changed, added or removed.",
             discussion: """
-                Each line holds the hash of the line before. Give rotated files with the oldest first. The chain has no
-                key, so keep the printed hash of the last line in another place: --contains proves later that the lines
-                up to it are still the same. Exit codes: 0 intact, 1 not intact.
+                Each line holds the hash of the line before. Give rotated files with the oldest first. The chain has \
+                no key, so keep the printed hash of the last line in another place: --contains proves later that the \
+                lines up to it are still the same. Exit codes: 0 intact, 1 not intact.
 
                 EXAMPLES
                   securepush audit verify /var/log/securepush/audit.log.1 /var/log/securepush/audit.log
@@ -59,7 +59,6 @@ struct AuditCommand: AsyncParsableCommand {
     }
 }
 
-/// The result as JSON.
 private struct AuditReport: Encodable {
     var lines: Int
     var incomplete: Int
@@ -67,17 +66,12 @@ private struct AuditReport: Encodable {
     var first: String?
     var last: String?
     var head: String
-    var continuesEarlier: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case lines = "Lines", incomplete = "Incomplete", restarts = "Restarts", first = "First", last = "Last"
-        case head = "Head", continuesEarlier = "ContinuesEarlierFile"
-    }
+    var continuesEarlierFile: Bool
 
     init(_ report: AuditVerifier.Report) {
         (lines, incomplete, restarts) = (report.lines, report.incomplete, report.restarts)
         (first, last, head) = (report.first, report.last, report.head.text)
-        continuesEarlier = report.earlier != .none
+        continuesEarlierFile = report.earlier != .none
     }
 
     static func text(_ report: AuditVerifier.Report) -> String {

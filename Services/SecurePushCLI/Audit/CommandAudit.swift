@@ -13,6 +13,8 @@ protocol AuditedCommand: ConsoleCommand {
 
 /// The audit log of commands: `AUDIT_LOG` as the services read it.
 enum CommandAudit {
+    private static let name = ConfigurationKeys.auditLog.name
+
     /// Runs a command, and writes its lines if it is an ``AuditedCommand`` and `AUDIT_LOG` is set: one before it does
     /// anything, because it may be killed, and one with the result. With `-` the lines go to standard error, because
     /// standard output has the data of the command.
@@ -20,20 +22,22 @@ enum CommandAudit {
     /// - Throws: ``CommandFailure`` with code `configuration` if a line cannot be written; all errors of `body`.
     static func writing(_ command: any ConsoleCommand, _ body: () async throws -> Void) async throws {
         guard let audited = (command as? any AuditedCommand)?.audited,
-            let path = Settings()[ConfigurationKeys.auditLog.name]
+            let path = Settings()[name]
         else { return try await body() }
         if path == "-", StandardDescriptors.lacksError {
             throw CommandFailure(
                 .configuration,
-                "\(ConfigurationKeys.auditLog.name) is -, but standard error is closed. Nothing was done.")
+                "\(name) is -, but standard error is closed. Nothing was done.")
         }
-        let file = try naming { try path == "-" ? AuditFile.standardError() : AuditFile(path: path) }
+        let file = try CommandFailure.naming(name) {
+            try path == "-" ? AuditFile.standardError() : AuditFile(path: path)
+        }
         let line = { (result: AuditEntry.Result) in
             AuditEntry(
                 service: "securepush", actor: "local:\(NSUserName())", action: audited.action, id: audited.id,
                 result: result)
         }
-        try naming { try file.append([line(.begun)]) }
+        try CommandFailure.naming(name) { try file.append([line(.begun)]) }
         let failure: (any Error)?
         do {
             try await body()
@@ -51,7 +55,7 @@ enum CommandAudit {
 
     /// The error of a command whose result could not be written.
     private static func withoutLine(_ failure: (any Error)?, _ error: FileError) -> any Error {
-        let problem = "\(ConfigurationKeys.auditLog.name): \(error)"
+        let problem = "\(name): \(error)"
         switch failure {
         case nil:
             return CommandFailure(
@@ -63,14 +67,6 @@ enum CommandAudit {
             var described = CommandFailure(describing: failure)
             described.details.append("This result is not in the audit log. \(problem)")
             return described
-        }
-    }
-
-    private static func naming<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as FileError {
-            throw CommandFailure(.configuration, "\(ConfigurationKeys.auditLog.name): \(error)")
         }
     }
 }

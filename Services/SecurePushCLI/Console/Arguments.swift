@@ -7,7 +7,6 @@ extension Presentation: ExpressibleByArgument {}
 extension Priority: ExpressibleByArgument {}
 extension NotificationStatus: ExpressibleByArgument {}
 
-/// The ID of a notification.
 struct IDArgument: ExpressibleByArgument, Sendable, Hashable {
     var id: NotificationID
 
@@ -108,6 +107,13 @@ func filePath(_ text: String) throws -> String {
     let path = OutsideText.trimmed(text)
     if let problem = ConfigurationReader.controlProblem(of: path) { throw ValidationError("it \(problem).") }
     return path
+}
+
+/// - Throws: a usage error that names the flag if the duration is outside the range.
+func requireRange(_ flag: String, _ value: DurationArgument, _ range: ClosedRange<Duration>) throws {
+    guard !range.contains(value.duration) else { return }
+    let (least, most) = (range.lowerBound.configurationText, range.upperBound.configurationText)
+    throw ValidationError("\(flag) must be between \(least) and \(most).")
 }
 
 /// - Throws: a usage error that names the flag if the value is outside the range.

@@ -17,7 +17,6 @@ struct CommandFailure: Error, Sendable, Equatable {
         /// EX_CONFIG
         case configuration = 78
 
-        /// The code as the argument parser needs it.
         var exitCode: ExitCode { ExitCode(rawValue) }
     }
 
@@ -26,7 +25,6 @@ struct CommandFailure: Error, Sendable, Equatable {
     var message: String
     /// Further lines, one per fault.
     var details: [String] = []
-    /// How to correct it.
     var hint: String?
     /// How long the server asks to wait (`Retry-After`), 0 s to a day.
     var retryAfter: Duration?
@@ -42,9 +40,7 @@ struct CommandFailure: Error, Sendable, Equatable {
 }
 
 extension CommandFailure: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case code = "Code", message = "Error", details = "Details", hint = "Hint"
-    }
+    private enum CodingKeys: String, CodingKey { case code, message = "Error", details, hint }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -56,7 +52,7 @@ extension CommandFailure: Encodable {
 }
 
 extension CommandFailure {
-    /// Runs a closure that uses a file of users, senders or keys.
+    /// Runs a closure that uses a file.
     ///
     /// - Parameter origin: the option or the variable that names the file.
     /// - Throws: ``CommandFailure`` with code `configuration` that names it if the file cannot be used, and the other
@@ -64,6 +60,8 @@ extension CommandFailure {
     static func naming<Value>(_ origin: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
+        } catch let error as FileError {
+            throw CommandFailure(.configuration, "\(origin): \(error)")
         } catch let error as AuthenticationSetupError
             where [.unreadable, .unwritable, .malformed].contains(error.code)
         {

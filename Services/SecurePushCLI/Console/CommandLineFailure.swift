@@ -6,8 +6,8 @@ import ServiceRuntime
 
 /// A command line that cannot be used, in the form of every other failure.
 ///
-/// The argument parser writes "Error:" and the whole usage. It suggests no commands, and reports a missing option
-/// before an unknown one, which is often the same mistake.
+/// The argument parser writes "Error:" and the whole usage, suggests no commands, and repeats the values that it
+/// refuses. One of them can be a password in the wrong place.
 enum CommandLineFailure {
     /// - Parameters:
     ///   - error: of the argument parser.
@@ -15,26 +15,25 @@ enum CommandLineFailure {
     static func describe(_ error: any Error, _ arguments: [String]) -> CommandFailure {
         let (command, name) = command(of: arguments)
         if let unknown = unknownCommand(arguments, command, name) { return unknown }
-        if let unknown = unknownOption(arguments, command, name) { return unknown }
-        var message = withoutValues(SecurePush.message(for: error), arguments, options(of: command))
+        var message = withoutValues(SecurePush.message(for: error), arguments)
         if let last = message.last, last.isLetter || last.isNumber || "'`)>".contains(last) { message += "." }
-        let whole = SecurePush.fullMessage(for: error, columns: HelpText.unwrapped)
         // Not by "\n": a value that ends with a carriage return makes one character of it and the line end.
-        let help = whole.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
+        let help = SecurePush.fullMessage(for: error).split(whereSeparator: \.isNewline)
+            .first { $0.hasPrefix("Help:  ") }?.dropFirst(7)
         return CommandFailure(
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
     }
 
-    /// The argument parser repeats the values that it refuses. One of them can be a password in the wrong place.
-    ///
-    /// - Parameter options: the names that are shown.
-    static func withoutValues(_ message: String, _ arguments: [String], _ options: Set<String>) -> String {
+    /// What looks like the name of an option stays. A value and its option are parted where the argument parser parts
+    /// them: at the first character that is an equal sign.
+    private static func withoutValues(_ message: String, _ arguments: [String]) -> String {
         var message = message
-        let values = arguments.flatMap {
-            [$0] + OutsideText.parts($0, at: "=", maxSplits: 1).dropFirst().map(String.init)
+        let values = arguments.flatMap { argument in
+            [argument] + argument.split(separator: "=" as Character, maxSplits: 1).map(String.init)
         }
-        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where !options.contains(value) {
-            message = message.replacing(" '\(value)'", with: "")
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+            let isOption = value.hasPrefix("--") && OutsideText.commandWord(value).map { $0 == value } ?? false
+            if !isOption { message = message.replacing(" '\(value)'", with: "") }
         }
         // "2 unexpected arguments: 'a', 'b'"
         if let list = message.firstRange(of: " unexpected arguments:") {
@@ -68,55 +67,22 @@ enum CommandLineFailure {
     private static func unknownCommand(
         _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
     ) -> CommandFailure? {
-        let isGroup = !command.configuration.subcommands.isEmpty
         let depth = name.split(separator: " ").count - 1
         let words = arguments.prefix { $0 != "--" }.filter { !$0.hasPrefix("-") }
-        guard isGroup, words.count > depth else { return nil }
-        // A group with options of its own takes values, which are no commands.
-        guard options(of: command).subtracting(commonOptions).isEmpty else { return nil }
+        // A group that does something itself has options, whose values are no commands.
+        guard !command.configuration.subcommands.isEmpty, !(command is any ConsoleCommand.Type), words.count > depth
+        else { return nil }
         let wrong = words[depth]
         let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
-        let meant = suggestion(for: wrong, of: names)
+        let isBeginning = wrong.utf8.count >= 2
+        let meant =
+            NameSuggestion.closest(to: wrong, in: names) ?? names.first { isBeginning && $0.hasPrefix(wrong) }
         let message =
             OutsideText.commandWord(wrong).map { "There is no command `\(name) \($0)`." }
             ?? "`\(name)` has no such command."
         return CommandFailure(
             .usage, message + (meant.map { " Did you mean `\(name) \($0)`?" } ?? ""),
             hint: "`\(name) --help` lists the commands.")
-    }
-
-    private static func unknownOption(
-        _ arguments: [String], _ command: any ParsableCommand.Type, _ name: String
-    ) -> CommandFailure? {
-        let known = options(of: command).union(commonOptions)
-        let given = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
-            .map { String(OutsideText.parts($0, at: "=", maxSplits: 1)[0]) }
-        guard let wrong = given.first(where: { !known.contains($0) }) else { return nil }
-        let meant = suggestion(for: wrong, of: known.sorted())
-        let word = OutsideText.commandWord(wrong).map { "option `\($0)`" } ?? "such option"
-        return CommandFailure(
-            .usage, "`\(name)` has no \(word)." + (meant.map { " Did you mean `\($0)`?" } ?? ""),
-            hint: "See `\(name) --help`.")
-    }
-
-    /// Those that every command has, the hidden ones too.
-    private static let commonOptions: Set<String> = [
-        "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
-    ]
-
-    /// The long options of a command's help.
-    static func options(of command: any ParsableCommand.Type) -> Set<String> {
-        let help = SecurePush.helpMessage(for: command, includeHidden: true, columns: HelpText.unwrapped)
-        let labels = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
-        let words = labels.flatMap { $0.split(whereSeparator: { " ,/".contains($0) }).prefix { $0.hasPrefix("-") } }
-        return Set(words.filter { $0.hasPrefix("--") }.map(String.init))
-    }
-
-    /// The name that is nearest to a mistyped one, or that begins with it; `nil` if none is near.
-    static func suggestion(for wrong: String, of names: [String]) -> String? {
-        if let nearest = NameSuggestion.closest(to: wrong, in: names) { return nearest }
-        let isBeginning = wrong.drop { $0 == "-" }.count >= 2
-        return isBeginning ? names.first { $0.hasPrefix(wrong) } : nil
     }
 }
 
@@ -146,12 +112,10 @@ extension SecurePush {
     private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
         let console = Console(arguments: arguments)
         let code = exitCode(for: error)
-        let text = fullMessage(for: error, columns: HelpText.unwrapped)
         if code == .success {
-            // Other texts are the version, completion scripts and the like, for programs.
-            let isHelp = text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ")
-            let shown = isHelp ? HelpText.wrap(text, to: Terminal.proseColumns(of: STDOUT_FILENO)) : text
-            do { try console.line(shown) } catch { fail(CommandFailure(describing: error), console) }
+            // The argument parser needs room beside the options.
+            let text = fullMessage(for: error, columns: max(40, Terminal.proseColumns(of: STDOUT_FILENO)))
+            do { try console.line(text) } catch { fail(CommandFailure(describing: error), console) }
         } else if !(error is ExitCode) {
             let isUsage = code.rawValue == CommandFailure.Code.usage.rawValue
             fail(isUsage ? CommandLineFailure.describe(error, arguments) : CommandFailure(describing: error), console)

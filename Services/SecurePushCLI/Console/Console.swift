@@ -82,8 +82,29 @@ struct Console: Sendable {
         try StandardOutput.writeOnce(Array(((isJSON ? try JSONCoding.encode(value) : text()) + "\n").utf8))
     }
 
-    /// Writes bytes of data as they are.
     func write(_ data: Data) throws { try StandardOutput.write(Array(data)) }
+
+    /// Shows rows: one object per line with `--json`, else the lines of a table.
+    func show<Row: Encodable>(_ rows: [Row], in table: inout Table<Row>) throws {
+        if isJSON { return try rows.forEach { try line(JSONCoding.encode($0)) } }
+        for text in table.lines(rows) { try line(text) }
+    }
+
+    /// Shows a page of a service: its own text with `--json`, else the lines of a table.
+    func show<Row>(_ rows: [Row], of body: String, in table: inout Table<Row>) throws {
+        if isJSON { return try line(body.droppingLineEnd) }
+        for text in table.lines(rows) { try line(text) }
+    }
+
+    /// Says that a list is empty, and which of its filters are set.
+    func nothing(
+        matching what: String, _ filters: KeyValuePairs<String, Bool>, otherwise: String = ""
+    ) {
+        let given = filters.filter(\.value).map(\.key)
+        nothing(
+            "No \(what) match."
+                + (given.isEmpty ? otherwise : " To see more, leave out \(given.joined(separator: " or "))."))
+    }
 
     /// Says that a list is empty, because silence could be a mistake. `--json` prints the empty list itself.
     func nothing(_ text: String) { if !isJSON { message(text) } }

@@ -114,9 +114,8 @@ struct PasswordOptions: ParsableArguments {
         transform: filePath)
     var passwordFile: String?
 
-    /// The password of a user who has one.
     func password(of user: String) throws -> String {
-        if let passwordFile { return try Self.read(passwordFile) }
+        if let passwordFile { return try SecretText.line(file: passwordFile, of: "--password-file") }
         return try StandardInput.readPassword(prompt: "Password of \(user.printable): ")
     }
 
@@ -126,7 +125,7 @@ struct PasswordOptions: ParsableArguments {
     func newPassword(of user: String, allowsShort: Bool) throws -> String {
         let password =
             if let passwordFile {
-                try Self.read(passwordFile)
+                try SecretText.line(file: passwordFile, of: "--password-file")
             } else {
                 try StandardInput.readPassword(prompt: "New password of \(user.printable): ", confirms: true)
             }
@@ -136,10 +135,6 @@ struct PasswordOptions: ParsableArguments {
                 hint: "Choose a longer one, or give --allow-short for a test.")
         }
         return password
-    }
-
-    private static func read(_ file: String) throws -> String {
-        try SecretText.line(try SecretFile.read(file, of: "--password-file"), of: "--password-file", .usage)
     }
 
     /// In Unicode code points (NIST SP 800-63B, 5.1.1.2).

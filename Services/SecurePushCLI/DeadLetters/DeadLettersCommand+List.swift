@@ -6,7 +6,7 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the dead letters, oldest first. Changes nothing.",
             discussion: """
-                With DATABASE_URL it also shows recipient and status. AGE is the time since the notification was
+                With DATABASE_URL it also shows recipient and status. AGE is the time since the notification was \
                 dead-lettered, or without a database the time since it was accepted.
 
                 EXAMPLES
@@ -32,16 +32,13 @@ extension DeadLettersCommand {
             }
             let records = try await Self.records(found.letters.compactMap { $0.message?.id }, database.urlIfGiven)
             let rows = found.letters.map { DeadLetterRow($0, records: records, now: .now) }
-            if console.isJSON {
-                for row in rows { try console.show(row, "") }
-            } else {
-                for line in DeadLetterRow.table(rows, width: table.width) { try console.line(line) }
-                if rows.isEmpty, found.total > 0 {
-                    console.nothing(
-                        "No dead letters match. To see more, leave out --reason, --platform or --unreadable.")
-                }
-                console.message("\(rows.count.grouped) shown, \(found.total.grouped) dead letters in total")
+            var table = Table(DeadLetterRow.columns, width: table.width)
+            try console.show(rows, in: &table)
+            if console.isJSON { return }
+            if rows.isEmpty, found.total > 0 {
+                console.nothing("No dead letters match. To see more, leave out --reason, --platform or --unreadable.")
             }
+            console.message("\(rows.count.grouped) shown, \(found.total.grouped) dead letters in total")
         }
 
         /// - Returns: `nil` without a database.
@@ -75,11 +72,7 @@ extension DeadLettersCommand {
             var letters: [DeadLetterRow]
             var expiresAt: String?
             var readAt: String?
-            var deliveries: [DeliveryRow]?
-
-            private enum CodingKeys: String, CodingKey {
-                case letters = "Letters", expiresAt = "ExpiresAt", readAt = "ReadAt", deliveries = "Deliveries"
-            }
+            var deliveries: [Wire.Delivery]?
         }
 
         func run(on console: Console) async throws {
@@ -95,7 +88,7 @@ extension DeadLettersCommand {
             let records = try await List.records([id], database.urlIfGiven)
             let record = records?[id]
             let rows = letters.map { DeadLetterRow($0, records: records, now: .now) }
-            let deliveries = record?.deliveries.map { DeliveryRow($0) }
+            let deliveries = record?.deliveries.map { Wire.Delivery($0) }
             if console.isJSON {
                 let report = Report(
                     letters: rows, expiresAt: record?.expiresAt.description, readAt: record?.readAt?.description,
@@ -108,19 +101,18 @@ extension DeadLettersCommand {
         }
 
         private static func lines(
-            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [DeliveryRow], width: Int?
+            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [Wire.Delivery], width: Int?
         ) -> [String] {
-            var facts = TextTable(isOfWords: true)
-            facts.add(["ID", rows.first?.id ?? "-"])
-            facts.add(["Recipient", rows.first?.recipient?.oneLine ?? "-"])
-            facts.add(["Status", rows.first?.status ?? "-"])
-            facts.add(["Created", rows.first?.createdAt ?? "-"])
-            if let expiresAt { facts.add(["Expires", expiresAt.description]) }
-            for row in rows {
-                let platforms = row.platforms?.joined(separator: ",").oneLine ?? "all platforms"
-                facts.add(["Dead-lettered", "\(platforms): \(row.reason.oneLine)"])
+            let first = rows.first
+            let reasons = rows.map { row in
+                ("Dead-lettered", "\(row.platforms?.joined(separator: ",") ?? "all platforms"): \(row.reason)")
             }
-            return facts.lines + (deliveries.isEmpty ? [] : [""] + DeliveryRow.table(deliveries, width: width))
+            let facts = [
+                ("ID", first?.id ?? "-"), ("Recipient", first?.recipient ?? "-"), ("Status", first?.status ?? "-"),
+                ("Created", first?.createdAt ?? "-"), ("Expires", expiresAt?.description),
+            ]
+            return Facts.lines(facts + reasons)
+                + (deliveries.isEmpty ? [] : [""] + Wire.Delivery.lines(deliveries, width: width))
         }
     }
 }
@@ -144,9 +136,9 @@ struct DeadLetterRow: Encodable, Sendable, Equatable {
     var bytes: Int?
     private var age = "-"
 
-    private enum CodingKeys: String, CodingKey {
-        case id = "Id", reason = "Reason", platforms = "Platforms", attempt = "Attempt", createdAt = "CreatedAt"
-        case deadAt = "DeadAt", recipient = "Recipient", status = "Status", bytes = "Bytes"
+    /// All but the age.
+    private enum CodingKeys: CodingKey {
+        case id, reason, platforms, attempt, createdAt, deadAt, recipient, status, bytes
     }
 
     /// - Parameter records: from the store; `nil` without a store.
@@ -173,24 +165,13 @@ struct DeadLetterRow: Encodable, Sendable, Equatable {
         age = max(.zero, now - since).spoken
     }
 
-    /// - Parameter width: of the terminal; `nil` if lines may have any length.
-    static func table(_ rows: [DeadLetterRow], width: Int? = nil) -> [String] {
-        if rows.isEmpty { return [] }
-        var table = TextTable(isOfWords: true)
-        table.add(["ID", "AGE", "ATTEMPT", "PLATFORMS", "STATUS", "RECIPIENT", "REASON"])
-        for row in rows {
-            table.add([
-                row.id ?? "unreadable, \(row.bytes ?? 0) bytes", row.age, row.attempt.map { "\($0)" } ?? "-",
-                row.id == nil ? "-" : row.platforms?.joined(separator: ",").oneLine ?? "all", row.status ?? "-",
-                row.recipient?.oneLine ?? "-", row.reason.oneLine,
-            ])
-        }
-        table.fit(
-            width,
-            [
-                .leaveOut(column: 2), .leaveOut(column: 4), .cut(column: 5, to: 9), .leaveOut(column: 3),
-                .cut(column: 6, to: 20),
-            ])
-        return table.lines
-    }
+    static let columns: [Column<DeadLetterRow>] = [
+        Column("ID") { $0.id ?? "unreadable, \($0.bytes ?? 0) bytes" },
+        Column("AGE") { $0.age },
+        Column("ATTEMPT", .leftOut(1)) { $0.attempt.map { "\($0)" } },
+        Column("PLATFORMS", .leftOut(4)) { $0.id == nil ? nil : $0.platforms?.joined(separator: ",") ?? "all" },
+        Column("STATUS", .leftOut(2)) { $0.status },
+        Column("RECIPIENT", .cut(3, to: 9)) { $0.recipient },
+        Column("REASON", .cut(5, to: 20)) { $0.reason },
+    ]
 }

@@ -8,9 +8,9 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             abstract: "Dispatch dead letters again to the platforms that are not final, with attempts from 1.",
             discussion: """
-                Removes a dead letter when the broker has confirmed the new message. Notifications that are unknown,
-                expired, revoked or final on every platform cannot be replayed: the command reports them and leaves
-                them, or removes them with --drop. Unreadable dead letters can only be purged. Exit codes: 0 all
+                Removes a dead letter when the broker has confirmed the new message. Notifications that are unknown, \
+                expired, revoked or final on every platform cannot be replayed: the command reports them and leaves \
+                them, or removes them with --drop. Unreadable dead letters can only be purged. Exit codes: 0 all \
                 replayed or dropped, 1 some not, 69 broker or database unreachable.
 
                 EXAMPLES
@@ -74,8 +74,8 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove dead letters permanently. The records of the notifications stay.",
             discussion: """
-                Removes all dead letters, or those that the filters select. Their notifications are not pushed any more,
-                but users can read them until they expire. Does nothing without --yes (exit code 64).
+                Removes all dead letters, or those that the filters select. Their notifications are not pushed any \
+                more, but users can read them until they expire. Does nothing without --yes (exit code 64).
 
                 EXAMPLES
                   securepush dead-letters purge --yes
@@ -91,8 +91,6 @@ extension DeadLettersCommand {
 
         private struct Report: Encodable {
             var purged: Int
-
-            private enum CodingKeys: String, CodingKey { case purged = "Purged" }
         }
 
         func validate() throws {

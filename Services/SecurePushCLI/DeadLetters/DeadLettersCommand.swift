@@ -7,8 +7,8 @@ struct DeadLettersCommand: AsyncParsableCommand {
         commandName: "dead-letters",
         abstract: "Inspect, replay or purge the dead-letter queue.",
         discussion: """
-            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. Reading the queue
-            removes nothing, but while a command reads it, other consumers see it as empty. Exit codes: 0 done,
+            Works on the dead-letter queue (AMQP_URL) and the database (DATABASE_URL) of the services. Reading the \
+            queue removes nothing, but while a command reads it, other consumers see it as empty. Exit codes: 0 done, \
             1 something failed, 64 usage, 69 broker or database unreachable, 78 configuration.
 
             EXAMPLES
@@ -20,7 +20,6 @@ struct DeadLettersCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Replay.self, Purge.self])
 }
 
-/// Selects dead letters.
 struct DeadLetterSelection: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp("Only dead letters whose reason contains this text (ignores case).", valueName: "text"))

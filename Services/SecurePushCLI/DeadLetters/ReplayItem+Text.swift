@@ -1,7 +1,6 @@
 import SecurePushCore
 
 extension ReplayItem {
-    /// One line for people.
     var text: String {
         let name = id ?? "unreadable message"
         switch result {

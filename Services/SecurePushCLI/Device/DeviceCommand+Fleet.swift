@@ -42,25 +42,16 @@ extension DeviceCommand {
             let handle = handle ?? platform.makeHandle()
             let report = reporter(user, platform, listening, console)
             let full = ClientCredentials(credentials)
-            let retryAfter = RetryAfterNote()
-            let session = DeviceSession(user: user, credentials: full)
+            let logIn = SimulatedDevice.LogIn(
+                credentials: full, first: fetchToken ?? (loginAfter == nil ? full : nil), delay: loginAfter?.duration)
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
-            let client = SecurePushClient(
-                configuration: configuration, credentials: session,
-                store: MemoryClientStore(), transport: HTTPClientTransport(http: requests, retryAfter: retryAfter),
-                presenter: screen)
             return SimulatedDevice(
-                device: PushDevice(platform: platform.clientPlatform, channel: handle), client: client,
-                screen: screen, session: session,
-                channel: PushChannel(platform: platform, handle: handle, emulator: emulator),
-                logIn: SimulatedDevice.LogIn(
-                    credentials: full, first: fetchToken ?? (loginAfter == nil ? full : nil),
-                    delay: loginAfter?.duration),
-                retryAfter: retryAfter, report: report)
+                user: user, channel: PushChannel(platform: platform, handle: handle, emulator: emulator), logIn: logIn,
+                configuration: configuration, http: requests, screen: screen, report: report)
         }
         return DeviceFleet(
-            devices: devices, retrieval: retrieval, emulator: emulator, limit: count, isTemporary: !keep,
+            devices: devices, retrieval: retrieval, emulator: emulator, limit: count, removal: keep ? .never : .always,
             tell: console.message)
     }
 

@@ -9,24 +9,24 @@ struct DeviceCommand: NetworkCommand {
         commandName: "device",
         abstract: "Simulate users' devices: register, receive pushes, fetch and show the payloads.",
         discussion: """
-            Each device is an app of the Swift SDK (Clients/Swift). It registers with the retrieval service,
-            listens to the hub emulator in place of Apple's, Google's or Microsoft's push service, and fetches the
-            payload of each push with the user's credentials. An alert push of Apple goes through the SDK's service
-            extension. If the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C
-            or SIGTERM, or until the devices have shown --count notifications. At the end it removes the device from the
-            server, unless --keep is given.
+            Each device is an app of the Swift SDK (Clients/Swift). It registers with the retrieval service, listens \
+            to the hub emulator in place of Apple's, Google's or Microsoft's push service, and fetches the payload of \
+            each push with the user's credentials. An alert push of Apple goes through the SDK's service extension. If \
+            the service refuses the credentials, the device shows the generic prompt. Runs until Ctrl-C or SIGTERM, or \
+            until the devices have shown --count notifications. At the end it removes the device from the server, \
+            unless --keep is given.
 
-            If the hub emulator does not answer at the start, the command gives up after six tries (exit code 69).
-            Later it connects again for as long as it takes. If retrieval cannot register the device now (429, 5xx), it
-            tries again, after the Retry-After that retrieval gives.
+            If the hub emulator does not answer at the start, the command gives up after six tries (exit code 69). \
+            Later it connects again for as long as it takes. If retrieval cannot register the device now (429, 5xx), \
+            it tries again, after the Retry-After that retrieval gives.
 
-            --devices starts several devices in one process. {n} in the user's name is the number of the device, from 1:
-            each device then has its own user, and without --devices there are as many devices as --count says, one
-            notification for each. Without {n} all devices belong to one user, who can have 100. Several --platform
+            --devices starts several devices in one process. {n} in the user's name is the number of the device, from \
+            1: each device then has its own user, and without --devices there are as many devices as --count says, one \
+            notification for each. Without {n} all devices belong to one user, who can have 100. Several --platform \
             take turns.
 
-            With --login-after nobody is logged in at first (or the token of --fetch-token-file is in use). The device
-            shows the prompt, the user logs in after this time, and the device shows what waits. The prompt does not
+            With --login-after nobody is logged in at first (or the token of --fetch-token-file is in use). The device \
+            shows the prompt, the user logs in after this time, and the device shows what waits. The prompt does not \
             count for --count then.
 
             EXAMPLES
@@ -100,7 +100,6 @@ struct DeviceCommand: NetworkCommand {
     /// Whether each device has its own user.
     var usesNumbers: Bool { user.contains("{n}") }
 
-    /// The number of devices.
     var deviceCount: Int { devices ?? (usesNumbers ? count ?? 1 : 1) }
 
     /// The user of a device, from 0.
@@ -113,7 +112,6 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case fcmv1
     case windows
 
-    /// The name in the SDK.
     var clientPlatform: PushDevice.Platform {
         switch self {
         case .apple: .apns

@@ -14,7 +14,6 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case waiting
     }
 
-    /// A kind of text.
     enum TextKind: String, Sendable {
         case payload
         case prompt
@@ -29,11 +28,6 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     var text: String?
     var kind: String?
     var reason: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case event = "Event", user = "User", platform = "Platform", id = "Id", text = "Text", kind = "Kind"
-        case reason = "Reason"
-    }
 
     init(_ event: Name, id: String? = nil, text: String? = nil, kind: String? = nil, reason: String? = nil) {
         self.event = event

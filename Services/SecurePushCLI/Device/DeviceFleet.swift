@@ -4,42 +4,42 @@ import SecurePushClient
 import SecurePushCore
 import Synchronization
 
-/// The devices of one `securepush device`.
 struct DeviceFleet: Sendable {
-    /// Concurrent registrations.
     static let maxRegistrations = 16
-    /// Connections to retrieval.
     static let maxRequests = 64
-    /// Concurrent removals at the end.
     static let maxRemovals = 64
     /// How long the devices may take to remove themselves at the end. Nobody waits longer for Ctrl-C.
     static let farewell = Duration.seconds(10)
+
+    /// When the devices are removed from the server at the end.
+    enum Removal: Sendable { case always, unlessCancelled, never }
 
     let devices: [SimulatedDevice]
     let retrieval: APIClient
     let emulator: APIClient
     /// Ends after this many notifications; `nil` for no limit.
-    let limit: Int?
-    /// Whether the devices are removed from the server at the end.
-    let isTemporary: Bool
+    var limit: Int?
+    var removal = Removal.always
     /// Tells a person something about all devices.
     let tell: @Sendable (String) -> Void
 
-    /// Registers all devices and runs them until the limit is reached or it is cancelled. However it ends, the devices
-    /// are removed from the server.
-    func run() async throws {
+    /// Registers all devices and runs them until the limit is reached, the closure returns, or it is cancelled. However
+    /// it ends, the devices are removed from the server.
+    ///
+    /// - Parameter body: begins when all devices are registered; `nil` for none.
+    func run(_ body: (@Sendable () async throws -> Void)? = nil) async throws {
         try await emulator.waitForEmulator { failure, wait in
             tell("\(failure.message) Tries again in \(wait.spoken).")
         }
         do {
-            try await register()
+            try await Self.forEach(devices) { try await $0.register(at: retrieval) }
         } catch {
             // The server may have a device whose answer was lost. Most often it has none, and there is nothing to tell.
             await leave(isSilent: true)
             throw error
         }
         do {
-            try await listen()
+            try await listen(body)
         } catch {
             await leave()
             throw error
@@ -47,14 +47,11 @@ struct DeviceFleet: Sendable {
         await leave()
     }
 
-    private func register() async throws {
-        try await Self.forEach(devices) { try await $0.register(at: retrieval) }
-    }
-
-    private func listen() async throws {
+    private func listen(_ body: (@Sendable () async throws -> Void)?) async throws {
         let shown = ShownCount(limit: limit)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices { group.addTask { try await device.run { shown.add($0) } } }
+            if let body { group.addTask { try await body() } }
             // A device returns when it is enough for all of them.
             try await group.next()
             group.cancelAll()
@@ -63,7 +60,7 @@ struct DeviceFleet: Sendable {
 
     /// In a task of its own, because this one may be cancelled.
     private func leave(isSilent: Bool = false) async {
-        guard isTemporary else { return }
+        if removal == .never || removal == .unlessCancelled && Task.isCancelled { return }
         let removed = ShownCount(limit: devices.count)
         let isDone = await Task {
             await withTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import SecurePushCore
 import Synchronization
 
 /// The screen of a simulated device. It reports the notifications of an app, and lets the emulator's page show them.
-final class DeviceScreen: NotificationPresenter {
+final class DeviceScreen: DeviceDisplay {
     private struct State {
         var secrets: Set<PushID> = []
         var notices: Set<PushID> = []
@@ -19,10 +19,8 @@ final class DeviceScreen: NotificationPresenter {
         var kind: Kind
 
         enum Kind: String, Encodable { case payload, prompt }
-        private enum CodingKeys: String, CodingKey { case id = "Id", text = "Text", kind = "Kind" }
     }
 
-    /// Tells each time that the user is asked to log in.
     let prompts: AsyncStream<Void>
 
     private let path: String
@@ -45,7 +43,6 @@ final class DeviceScreen: NotificationPresenter {
         (prompts, prompted) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// How many notifications were shown since the last call.
     func takeShown() -> Int {
         state.withLock { state in
             defer { state.shown = 0 }
@@ -126,7 +123,6 @@ final class DeviceScreen: NotificationPresenter {
         _ = try? await emulator.send(.delete, "\(path)/\(PercentCoding.encode(id))")
     }
 
-    /// The English text of a localisation key.
     static func text(_ key: String) -> String {
         let texts = ClientTexts()
         return switch key {

@@ -84,21 +84,6 @@ extension SecurePushConfiguration {
     }
 }
 
-extension SecurePushClient {
-    /// Registers a device.
-    ///
-    /// - Returns: the ID of its installation.
-    /// - Throws: ``CommandFailure`` instead of the SDK's error.
-    @discardableResult
-    nonisolated func register(_ device: PushDevice, at retrieval: APIClient) async throws -> String {
-        do {
-            return try await register(device)
-        } catch let failure as SecurePushFailure {
-            throw CommandFailure(failure, from: retrieval)
-        }
-    }
-}
-
 extension DiagnosticCode {
     /// The HTTP status that the server answered with; `nil` if the code has another reason.
     var status: Int? { Int(rawValue.drop { !$0.isNumber }) }

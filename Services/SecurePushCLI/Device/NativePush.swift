@@ -10,6 +10,8 @@ struct NativePush: Sendable {
     /// Whether the system starts the app's service extension, which replaces the text of the alert.
     var isForExtension = false
 
+    static let withdrawal = "withdrawal"
+
     /// Reads the native body, in the way of the platform's system.
     init(platform: DevicePlatform, body: String) {
         switch platform {
@@ -28,7 +30,7 @@ struct NativePush: Sendable {
             push = IncomingPush(raw: body)
             kind = "raw notification"
         }
-        if push.isWithdrawal { kind = "withdrawal" }
+        if push.isWithdrawal { kind = Self.withdrawal }
     }
 
     /// The members of an object; values other than strings keep their form.

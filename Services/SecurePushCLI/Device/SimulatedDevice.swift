@@ -1,16 +1,16 @@
+import AsyncHTTPClient
 import SecurePushClient
 import SecurePushCore
 
 /// A user's device: an app of the Swift SDK, whose push channel is at the hub emulator.
 struct SimulatedDevice: Sendable {
-    let device: PushDevice
-    let client: SecurePushClient
-    let screen: DeviceScreen
-    let session: DeviceSession
-    let channel: PushChannel
-    let logIn: LogIn
-    let retryAfter: RetryAfterNote
-    let report: @Sendable (DeviceEvent) -> Void
+    private let client: SecurePushClient
+    private let screen: any DeviceDisplay
+    private let session: DeviceSession
+    private let channel: PushChannel
+    private let logIn: LogIn
+    private let retryAfter = RetryAfterNote()
+    private let report: @Sendable (DeviceEvent) -> Void
 
     /// How the user is logged in.
     struct LogIn: Sendable {
@@ -22,16 +22,30 @@ struct SimulatedDevice: Sendable {
         var delay: Duration?
     }
 
+    /// - Parameters:
+    ///   - http: the connections to retrieval, which all devices share.
+    ///   - report: called with each event that the user does not see, without the platform.
+    init(
+        user: String, channel: PushChannel, logIn: LogIn, configuration: SecurePushConfiguration, http: HTTPClient,
+        screen: any DeviceDisplay, report: @escaping @Sendable (DeviceEvent) -> Void
+    ) {
+        (self.channel, self.logIn, self.screen, self.report) = (channel, logIn, screen, report)
+        session = DeviceSession(user: user, credentials: logIn.credentials)
+        client = SecurePushClient(
+            configuration: configuration, credentials: session, store: MemoryClientStore(),
+            transport: HTTPClientTransport(http: http, retryAfter: retryAfter), presenter: screen)
+    }
+
     /// Registers the device, and logs out if the log-in comes later. A server that refuses for a time (429, 5xx) is
     /// asked again after its `Retry-After`, or after a wait that grows.
     ///
     /// - Throws: ``CommandFailure``.
     func register(at retrieval: APIClient, _ schedule: RetrySchedule = .registration) async throws {
-        session.use(logIn.credentials)
         var schedule = schedule
         while true {
             do {
-                let id = try await client.register(device)
+                let id = try await client.register(
+                    PushDevice(platform: channel.platform.clientPlatform, channel: channel.handle))
                 report(DeviceEvent(.registered, text: id))
                 return session.use(logIn.first)
             } catch let failure as SecurePushFailure {
@@ -128,4 +142,22 @@ extension SecurePushFailure {
         guard let status = code.status else { return false }
         return status == 429 || (500...599).contains(status)
     }
+}
+
+protocol DeviceDisplay: NotificationPresenter {
+    /// Tells each time that the user is asked to log in.
+    var prompts: AsyncStream<Void> { get }
+
+    /// How many notifications were shown since the last call.
+    func takeShown() -> Int
+
+    // These do not throw: nothing that a simulated device shows is lost.
+    func show(_ secret: SecretNotification) async
+    func show(_ notice: GenericNotice) async
+    func show(_ prompt: LogInPrompt) async
+}
+
+extension DeviceDisplay {
+    var prompts: AsyncStream<Void> { AsyncStream { $0.finish() } }
+    func takeShown() -> Int { 0 }
 }

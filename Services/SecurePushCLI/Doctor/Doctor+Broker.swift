@@ -149,7 +149,6 @@ extension Doctor {
         return .ok(part, "\(counted(status.messages, "message")), \(counted(status.consumers, "consumer"))")
     }
 
-    /// A queue that reports an error.
     static func queue(_ name: String, _ error: AMQPError, _ configuration: AMQPConfiguration) -> Finding {
         let part = "queue \(name)"
         switch error.code {

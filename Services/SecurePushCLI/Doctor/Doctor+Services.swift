@@ -55,7 +55,6 @@ extension Doctor {
         return .warning(part, "\(service) is ready, but \(down)", Self.remedy(readiness.down))
     }
 
-    /// The advice for the parts of a service that are down.
     private static func remedy(_ parts: [String]) -> String {
         let advice = parts.map { part in
             switch part {

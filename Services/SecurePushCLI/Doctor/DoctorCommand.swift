@@ -6,14 +6,14 @@ struct DoctorCommand: NetworkCommand {
         commandName: "doctor",
         abstract: "Check every configured part of the system, and give advice for each fault.",
         discussion: """
-            Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING or
-            its file, HUB_POOL_FILE, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL,
-            RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. It also tries the rights
-            of the broker's user. Changes nothing.
+            Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING \
+            or its file, HUB_POOL_FILE, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, \
+            RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. It also tries the \
+            rights of the broker's user. Changes nothing.
 
-            Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that
-            is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something does
-            not answer, 78 no settings.
+            Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that \
+            is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something \
+            does not answer, 78 no settings.
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor

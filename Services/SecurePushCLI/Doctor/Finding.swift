@@ -15,10 +15,11 @@ struct Finding: Encodable, Sendable, Equatable {
     var state: State
     /// A sentence without a full stop.
     var detail: String
-    /// How to correct the fault.
     var advice: String?
-    /// Whether it failed because it does not answer.
-    var isUnreachable = false
+    /// `true` if it failed because it does not answer, otherwise `nil`.
+    private(set) var unreachable: Bool?
+
+    var isUnreachable: Bool { unreachable == true }
 
     static func ok(_ part: String, _ detail: String) -> Finding { Finding(part: part, state: .ok, detail: detail) }
 
@@ -31,24 +32,11 @@ struct Finding: Encodable, Sendable, Equatable {
     }
 
     static func unreachable(_ part: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(part: part, state: .failed, detail: detail, advice: advice, isUnreachable: true)
+        Finding(part: part, state: .failed, detail: detail, advice: advice, unreachable: true)
     }
 
     static func unexamined(_ part: String, _ detail: String, _ advice: String) -> Finding {
         Finding(part: part, state: .unexamined, detail: detail, advice: advice)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case part = "Part", state = "State", detail = "Detail", advice = "Advice", unreachable = "Unreachable"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(part, forKey: .part)
-        try container.encode(state, forKey: .state)
-        try container.encode(detail, forKey: .detail)
-        try container.encodeIfPresent(advice, forKey: .advice)
-        if isUnreachable { try container.encode(true, forKey: .unreachable) }
     }
 
     /// The exit code for all findings. Unreachable parts come first because they can hide other faults. Warnings and

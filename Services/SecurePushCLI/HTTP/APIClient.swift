@@ -42,7 +42,6 @@ extension HTTPClient {
     }
 }
 
-/// A client of one HTTP service.
 struct APIClient: Sendable {
     enum Method: String, Sendable {
         case get = "GET"
@@ -57,7 +56,6 @@ struct APIClient: Sendable {
     let baseURL: String
     /// For a request with its whole response.
     let timeout: Duration
-    /// Holds the connections.
     var http: HTTPClient
 
     /// - Parameter origin: the option or the variable that the URL comes from.
@@ -141,7 +139,17 @@ struct APIClient: Sendable {
         return response
     }
 
-    /// The body of a response as a value.
+    /// The value of a response, and its text.
+    func get<Value: Decodable>(
+        _ path: String, _ query: [(name: String, value: String?)] = [], authorization: String,
+        as type: Value.Type = Value.self
+    ) async throws -> (value: Value, text: String) {
+        let members = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
+        let whole = path + (members.isEmpty ? "" : "?" + members.joined(separator: "&"))
+        let response = try await request(.get, whole, authorization: authorization)
+        return (try decode(type, from: response), response.body)
+    }
+
     func decode<Value: Decodable>(_ type: Value.Type, from response: APIResponse) throws -> Value {
         guard let value = try? JSONCoding.decode(type, from: response.body) else {
             throw CommandFailure(
@@ -184,7 +192,6 @@ struct APIClient: Sendable {
             hint: failure.hint ?? "Is it running there? `securepush doctor` checks every part.")
     }
 
-    /// Why there was no response, in words.
     static func reason(_ error: any Error) -> String { ConnectionFailure(error).reason }
 }
 
@@ -229,15 +236,13 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
 
 /// Codable values as JSON text.
 enum JSONCoding {
-    /// A value on one line, members in alphabetical order.
+    /// A value on one line, members in alphabetical order and in PascalCase.
     static func encode(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        String(decoding: try JSONEncoder.pascalCase.encode(value), as: UTF8.self)
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(text.utf8))
+        try JSONDecoder.pascalCase.decode(type, from: Data(text.utf8))
     }
 
     /// The value of an object's member: the text of a string, otherwise the JSON exactly as it was written. `nil` if

@@ -84,7 +84,6 @@ struct ConnectionFailure: Sendable, Equatable {
     }
 }
 
-/// A fault of a TLS handshake.
 enum TLSFault: Sendable, Equatable {
     /// An unknown authority, or a certificate that is not valid now.
     case refusedCertificate

@@ -15,7 +15,6 @@ struct NetworkOptions: ParsableArguments {
     var caFile: String?
 }
 
-/// A command that connects to services over HTTP.
 protocol NetworkCommand: ConsoleCommand {
     var network: NetworkOptions { get }
 }
@@ -56,7 +55,6 @@ struct Network: Sendable {
         await network.clients.shutdown()
     }
 
-    /// The proxy between this machine and the server of a URL.
     func proxy(to url: String) -> OutgoingProxy? { outgoing.proxy(to: url) }
 
     /// The client for a URL. Its connections are shared by all requests: at most eight per host.
@@ -85,10 +83,9 @@ struct Network: Sendable {
     }
 
     private static func certificates(_ path: String) throws -> [NIOSSLCertificate] {
+        let text = try CommandFailure.naming("--ca-file") { try FileContent(path: path).text }
         do {
-            return try NIOSSLCertificate.fromPEMBytes(Array(FileContent(path: path).text.utf8))
-        } catch let error as FileError {
-            throw CommandFailure(.configuration, "--ca-file: \(error)")
+            return try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
         } catch {
             throw CommandFailure(
                 .configuration, "--ca-file: \(path.printable) holds no certificate in PEM.",

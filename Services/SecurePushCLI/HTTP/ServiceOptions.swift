@@ -33,7 +33,6 @@ struct IngestOptions: ParsableArguments {
     }
 }
 
-/// The URL of the retrieval service.
 struct RetrievalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The retrieval service (RETRIEVAL_URL; http://127.0.0.1:8081).", valueName: "url"))
     var retrievalURL: String?
@@ -43,7 +42,6 @@ struct RetrievalOptions: ParsableArguments {
     }
 }
 
-/// The URL of the hub emulator.
 struct EmulatorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The hub emulator (HUB_EMULATOR_URL; http://127.0.0.1:8090).", valueName: "url"))
     var emulatorURL: String?
@@ -83,7 +81,6 @@ struct ServiceURL: Sendable {
     }
 }
 
-/// The credentials of a request.
 enum Credentials: Sendable, Equatable {
     /// A device's token, or a sender's API key.
     case bearer(String)
@@ -116,7 +113,7 @@ extension Credentials {
     ///
     /// - Throws: ``CommandFailure`` that names the option, with code `usage` if the text can be no token.
     static func bearer(file: String, of option: String) throws -> Credentials {
-        .bearer(try SecretText.token(try SecretFile.read(file, of: option), of: option, .usage))
+        .bearer(try SecretText.token(file: file, of: option))
     }
 
     /// The token or API key of a variable, or of the file that `KEY_FILE` names; `nil` if neither is set.
@@ -136,6 +133,16 @@ enum SecretText {
         guard let control = OutsideText.controlCharacter(in: text) else { return text }
         throw CommandFailure(
             code, "\(origin) holds a control character (\(OutsideText.name(of: control))) inside the value. Remove it.")
+    }
+
+    /// The secret in the file of an option.
+    static func line(file: String, of option: String) throws -> String {
+        try line(try SecretFile.read(file, of: option), of: option, .usage)
+    }
+
+    /// The token or API key in the file of an option.
+    static func token(file: String, of option: String) throws -> String {
+        try token(try SecretFile.read(file, of: option), of: option, .usage)
     }
 
     /// A token or an API key, which consist of visible ASCII characters (RFC 6750, 2.1).
@@ -169,10 +176,7 @@ struct UserCredentialOptions: ParsableArguments {
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> Credentials {
         if let passwordFile {
-            return try .password(of: user) {
-                let password = try SecretFile.read(passwordFile, of: "--password-file")
-                return try SecretText.line(password, of: "--password-file", .usage)
-            }
+            return try .password(of: user) { try SecretText.line(file: passwordFile, of: "--password-file") }
         }
         if let token = try token(environment) { return try Self.bearer(token.text, of: user, from: token.origin) }
         throw CommandFailure(
@@ -186,8 +190,7 @@ struct UserCredentialOptions: ParsableArguments {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> (text: String, origin: String)? {
         if let tokenFile {
-            let text = try SecretFile.read(tokenFile, of: "--token-file")
-            return (try SecretText.token(text, of: "--token-file", .usage), tokenFile)
+            return (try SecretText.token(file: tokenFile, of: "--token-file"), tokenFile)
         }
         return try Settings(environment).secret("RETRIEVAL_TOKEN") { try SecretText.token($0, of: $1, .configuration) }
             .map { ($0, "RETRIEVAL_TOKEN") }

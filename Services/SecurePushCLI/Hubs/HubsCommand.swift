@@ -16,18 +16,15 @@ struct HubsCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Rebalance.self])
 
-    /// 128 and the number of SIGINT, as shells report it.
-    static let interrupted = ExitCode(130)
-
     struct List: ConsoleCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the hubs with their shares of the users and devices of the database.",
             discussion: """
-                USERS are those with a device. DEVICES are the devices of these users. TO MOVE counts the devices that
-                are missing at this hub, or may also be at another hub. AT THE HUB is how many devices may be registered
-                there. A hub that has left the file is listed while devices are stored as registered there. Keys are
-                not shown.
+                USERS are those with a device. DEVICES are the devices of these users. TO MOVE counts the devices that \
+                are missing at this hub, or may also be at another hub. AT THE HUB is how many devices may be \
+                registered there. A hub that has left the file is listed while devices are stored as registered there. \
+                Keys are not shown.
 
                 EXAMPLES
                   securepush hubs list
@@ -44,13 +41,13 @@ struct HubsCommand: AsyncParsableCommand {
                 hubs.map { HubTable<Void>.Member(label: $0.hubName, endpoint: $0.endpoint.url, client: ()) })
             let shares = try await StoreSession.with(database.url) { store in
                 var shares = HubShares(table)
-                try await PlacedDevices(store: store).forEachPage { page in
-                    for (device, places) in page { shares.count(device, places) }
+                for try await page in StoredDevices(store: store) {
+                    for (device, places) in try await store.placed(page) { shares.count(device, places) }
                 }
                 return shares
             }
-            if console.isJSON { return try shares.rows.forEach { try console.show($0, "") } }
-            for line in shares.lines { try console.line(line) }
+            var shown = Table(HubShares.columns)
+            try console.show(shares.rows, in: &shown)
         }
     }
 
@@ -59,13 +56,13 @@ struct HubsCommand: AsyncParsableCommand {
             commandName: "rebalance",
             abstract: "Put every device at its user's hub, and remove it at the others.",
             discussion: """
-                It puts each device at its user's hub, if that does not have it. Then it removes the device at all
-                other hubs. Devices that the database does not have any more are deleted at all hubs. Use it after
-                HUB_POOL_FILE has changed. So that no push is missed, run it before the change too: give it the new file
-                with --hub-pool-file, and --copy-only. It takes the same leases as the services, looks only at devices
-                that are not in place, and can be interrupted and repeated.
+                It puts each device at its user's hub, if that does not have it. Then it removes the device at all \
+                other hubs. Devices that the database does not have any more are deleted at all hubs. Use it after \
+                HUB_POOL_FILE has changed. So that no push is missed, run it before the change too: give it the new \
+                file with --hub-pool-file, and --copy-only. It takes the same leases as the services, looks only at \
+                devices that are not in place, and can be interrupted and repeated.
 
-                Exit codes: 0 all in place, 1 some failed, 69 a hub or the database does not answer, 78 invalid
+                Exit codes: 0 all in place, 1 some failed, 69 a hub or the database does not answer, 78 invalid \
                 settings, 130 interrupted.
 
                 EXAMPLES
@@ -101,12 +98,12 @@ struct HubsCommand: AsyncParsableCommand {
             let plan = HubRebalance.Plan(isDryRun: isDryRun, copyOnly: copyOnly, rate: rate)
             let report = try await StoreSession.run(opened) { store in
                 try await withRunning(hubs) {
-                    try await RebalanceRun(HubRebalance(store: store, table: table, plan: plan)).attend(on: console)
+                    try await HubRebalance(store: store, table: table, plan: plan).attend(on: console)
                 }
             }
             try report.failures.show(on: console)
             try console.show(report, report.summary)
-            if report.isInterrupted { throw HubsCommand.interrupted }
+            if report.isInterrupted { throw ExitCode.interrupted }
             if report.failed > 0 { throw CommandFailure.Code.failed.exitCode }
             if copyOnly, !isDryRun, !console.isJSON {
                 console.message("Now give this file to the services, and then run securepush hubs rebalance.")
@@ -133,6 +130,6 @@ struct HubPoolOptions: ParsableArguments {
 
     /// Names the option or the variable in an error of the file.
     func naming<Value>(_ body: () throws -> Value) throws -> Value {
-        try Settings.namingHubPool(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
+        try CommandFailure.naming(hubPoolFile == nil ? "HUB_POOL_FILE" : "--hub-pool-file", body)
     }
 }

@@ -1,6 +1,5 @@
 import SecurePushCore
 
-/// The result of a rebalance.
 struct RebalanceReport: Encodable, Sendable, Equatable {
     /// All devices that have registered.
     var devices = 0
@@ -20,20 +19,13 @@ struct RebalanceReport: Encodable, Sendable, Equatable {
     var copyOnly = false
     var isInterrupted = false
 
-    init(isDryRun: Bool = false, copyOnly: Bool = false) {
-        self.isDryRun = isDryRun
-        self.copyOnly = copyOnly
-    }
-
-    mutating func count(_ item: HubRebalance.Item, _ reason: String?) {
+    mutating func count(_ item: HubWriter.Item, _ reason: String?) {
         if let reason {
             if item.work != .delete { failedDevices.insert(item.device) }
-            failures.add(
-                DeviceFailure(kind: RefillItem.Kind(item.device.kind), id: item.device.id, reason: reason))
-            return
+            return failures.add(item.device, reason)
         }
         switch item.work {
-        case .copy: put += 1
+        case .put, .copy: put += 1
         case .move: settled += 1
         case .delete: removed += 1
         }
@@ -61,20 +53,7 @@ struct RebalanceReport: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case devices = "Devices", toPut = "ToPut", toSettle = "ToSettle", put = "Put", settled = "Settled"
-        case removed = "Removed", failed = "Failed", isDryRun = "DryRun", isInterrupted = "Interrupted"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(devices, forKey: .devices)
-        try container.encode(toPut, forKey: .toPut)
-        try container.encode(toSettle, forKey: .toSettle)
-        try container.encode(put, forKey: .put)
-        try container.encode(settled, forKey: .settled)
-        try container.encode(removed, forKey: .removed)
-        try container.encode(failed, forKey: .failed)
-        try container.encode(isDryRun, forKey: .isDryRun)
-        try container.encode(isInterrupted, forKey: .isInterrupted)
+        case devices, toPut, toSettle, put, settled, removed, failures = "Failed", isDryRun = "DryRun"
+        case isInterrupted = "Interrupted"
     }
 }

@@ -8,9 +8,10 @@ extension InstallationsCommand {
             commandName: "list",
             abstract: "List the installations and registrations of the database, without their handles.",
             discussion: """
-                SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration
-                without a platform is an ID whose device has not registered yet, or was given up by the hub. With --json
-                a device that has registered a key for end-to-end encryption has its public key, as a JSON Web Key.
+                SEEN is the day (UTC) on which the device last registered or renewed its registration. A registration \
+                without a platform is an ID whose device has not registered yet, or was given up by the hub. With \
+                --json a device that has registered a key for end-to-end encryption has its public key, as a JSON Web \
+                Key.
 
                 EXAMPLES
                   securepush installations list --user alice
@@ -24,33 +25,29 @@ extension InstallationsCommand {
         func run(on console: Console) async throws {
             let width = table.width
             try await selection.withDevices { devices in
-                var isFirst = true
-                try await devices.forEachPage { page in
-                    if console.isJSON { return try page.forEach { try console.line($0.json(withContent: false)) } }
-                    if page.isEmpty { return }
-                    for line in Self.lines(page, withHead: isFirst, width: width) { try console.line(line) }
-                    isFirst = false
+                var table = Table(Self.columns, width: width)
+                for try await page in devices {
+                    let page = page.map(DeviceRecord.init)
+                    if console.isJSON {
+                        for device in page { try console.line(device.json(withContent: false)) }
+                    } else {
+                        for line in table.lines(page) { try console.line(line) }
+                    }
                 }
-                if isFirst { console.nothing("No devices match.") }
+                if table.isEmpty { console.nothing("No devices match.") }
             }
         }
 
-        /// The user, of any length, comes last.
-        ///
-        /// - Parameter width: of the terminal; `nil` if lines may have any length.
-        static func lines(_ devices: [DeviceRecord], withHead: Bool, width: Int? = nil) -> [String] {
-            var table = TextTable(isOfWords: true)
-            table.add([
-                "KIND".padded(to: 12), "PLATFORM", "UPDATED".padded(to: 24), "SEEN".padded(to: 10), "ID", "USER",
-            ])
-            for device in devices {
-                table.add([
-                    device.kind, device.platform?.oneLine ?? "-", "\(device.updatedAt)",
-                    String("\(device.lastSeenAt)".prefix(10)), device.id.oneLine, device.user.oneLine,
-                ])
-            }
-            table.fit(width, [.leaveOut(column: 2), .cut(column: 5, to: 8), .leaveOut(column: 3)])
-            return Array(withHead ? table.lines[...] : table.lines.dropFirst())
+        static var columns: [Column<DeviceRecord>] {
+            [
+                Column("KIND", width: 12) { $0.kind },
+                Column("PLATFORM") { $0.platform },
+                Column("UPDATED", width: 24, .leftOut(1)) { "\($0.updatedAt)" },
+                Column("SEEN", width: 10, .leftOut(3)) { String("\($0.lastSeenAt)".prefix(10)) },
+                Column("ID") { $0.id },
+                // Of any length, so it comes last.
+                Column("USER", .cut(2, to: 8)) { $0.user },
+            ]
         }
     }
 
@@ -59,7 +56,7 @@ extension InstallationsCommand {
             commandName: "export",
             abstract: "Print all installations and registrations of the database as NDJSON.",
             discussion: """
-                Each line is a device with everything that the database has of it, including its handle: a vendor's
+                Each line is a device with everything that the database has of it, including its handle: a vendor's \
                 address of a person's device. Protect the output.
 
                 EXAMPLES
@@ -72,8 +69,8 @@ extension InstallationsCommand {
 
         func run(on console: Console) async throws {
             try await selection.withDevices { devices in
-                try await devices.forEachPage { page in
-                    for device in page { try console.line(device.json(withContent: true)) }
+                for try await page in devices {
+                    for device in page { try console.line(DeviceRecord(device).json(withContent: true)) }
                 }
             }
         }
@@ -94,7 +91,7 @@ struct StoredDeviceOptions: ParsableArguments {
     func withDevices(_ body: @escaping @Sendable (StoredDevices) async throws -> Void) async throws {
         let owner = try user.map { try UserName.parse($0, of: "--user") }
         try await StoreSession.with(database.url) { store in
-            try await body(StoredDevices(store: store, owner: owner))
+            try await body(StoredDevices(store: store, owner: owner, pageSize: 200))
         }
     }
 }

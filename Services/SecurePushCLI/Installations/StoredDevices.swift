@@ -1,59 +1,79 @@
 import SecurePushCore
 
-/// Reads the devices of the database page by page: installations first, then registrations.
-struct StoredDevices: Sendable {
-    let store: any InstallationStore & RegistrationStore & DeviceLife
-    /// Only this user's devices; `nil` for all.
-    let owner: UserName?
-
-    /// Rows per statement.
-    static let pageSize = 200
+/// The devices of the database page by page: installations first, then registrations. A page has one kind, and is never
+/// empty.
+struct StoredDevices: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    static let pageSize = 500
     /// Registrations of one user that are listed. A user needs a few.
     static let maxRegistrationsOfUser = 10_000
 
-    func forEachPage(_ body: ([DeviceRecord]) throws -> Void) async throws {
-        try await forEachPage(body) { try await installations(after: $0).map(DeviceRecord.init) }
-        if let owner { return try await forEachPage(ofRegistrationsOf: owner, body) }
-        try await forEachPage(body) {
-            try await store.registrations(after: $0, limit: Self.pageSize).map(DeviceRecord.init)
+    private let store: any Store
+    private let owner: UserName?
+    private let pageSize: Int
+    /// Those that are not at their end.
+    private var kinds: [DeviceLease.Kind]
+    private var after: String?
+    /// The registrations of the owner that were not read yet.
+    private var left: [DeviceReference]?
+
+    /// - Parameter owner: only this user's devices; `nil` for all.
+    init(
+        store: any Store, owner: UserName? = nil, kinds: [DeviceLease.Kind] = DeviceLease.Kind.allCases,
+        pageSize: Int = StoredDevices.pageSize
+    ) {
+        (self.store, self.owner, self.kinds, self.pageSize) = (store, owner, kinds, pageSize)
+    }
+
+    func makeAsyncIterator() -> StoredDevices { self }
+
+    mutating func next() async throws -> [StoredDevice]? {
+        while let kind = kinds.first {
+            let page = try await page(of: kind)
+            if !page.isEmpty { return page }
         }
+        return nil
     }
 
-    private func installations(after id: String?) async throws -> [Installation] {
-        if let owner { return try await store.installations(of: owner, after: id, limit: Self.pageSize) }
-        return try await store.installations(after: id, limit: Self.pageSize)
+    private mutating func page(of kind: DeviceLease.Kind) async throws -> [StoredDevice] {
+        if kind == .registration, let owner { return try await registrations(of: owner) }
+        let page: [StoredDevice] =
+            switch (kind, owner) {
+            case (.installation, let owner?):
+                try await store.installations(of: owner, after: after, limit: pageSize).map(StoredDevice.installation)
+            case (.installation, nil):
+                try await store.installations(after: after, limit: pageSize).map(StoredDevice.installation)
+            case (.registration, _):
+                try await store.registrations(after: after, limit: pageSize).map(StoredDevice.registration)
+            }
+        after = page.last?.reference.id
+        if page.count < pageSize { end() }
+        return page
     }
 
-    /// - Parameter page: reads the page after an ID, with ``pageSize`` rows unless it is the last.
-    private func forEachPage(
-        _ body: ([DeviceRecord]) throws -> Void, _ page: (String?) async throws -> [DeviceRecord]
-    ) async throws {
-        var after: String?
-        while true {
-            let devices = try await page(after)
-            if !devices.isEmpty { try body(devices) }
-            guard devices.count == Self.pageSize else { return }
-            after = devices.last?.id
+    private mutating func registrations(of owner: UserName) async throws -> [StoredDevice] {
+        var left = self.left ?? []
+        if self.left == nil {
+            left = try await store.devices(of: owner, limit: Self.maxRegistrationsOfUser)
+                .filter { $0.kind == .registration }
         }
-    }
-
-    private func forEachPage(ofRegistrationsOf owner: UserName, _ body: ([DeviceRecord]) throws -> Void) async throws {
-        let devices = try await store.devices(of: owner, limit: Self.maxRegistrationsOfUser)
-        var page: [DeviceRecord] = []
-        for device in devices where device.kind == .registration {
+        var page: [StoredDevice] = []
+        for device in left.prefix(pageSize) {
             // It may be removed meanwhile.
-            guard let registration = try await store.registration(device.id, owner: owner) else { continue }
-            page.append(DeviceRecord(registration))
-            if page.count == Self.pageSize {
-                try body(page)
-                page = []
+            if let registration = try await store.registration(device.id, owner: owner) {
+                page.append(.registration(registration))
             }
         }
-        if !page.isEmpty { try body(page) }
+        self.left = Array(left.dropFirst(pageSize))
+        if left.count <= pageSize { end() }
+        return page
+    }
+
+    private mutating func end() {
+        kinds.removeFirst()
+        after = nil
     }
 }
 
-/// A device as the commands print it.
 struct DeviceRecord: Sendable, Equatable {
     /// `installation` or `registration`.
     var kind: String
@@ -72,6 +92,13 @@ struct DeviceRecord: Sendable, Equatable {
     var document: [UInt8]?
     /// The tags of a registration.
     var tags: [String]?
+
+    init(_ device: StoredDevice) {
+        switch device {
+        case .installation(let installation): self.init(installation)
+        case .registration(let registration): self.init(registration)
+        }
+    }
 
     init(_ installation: Installation) {
         kind = "installation"

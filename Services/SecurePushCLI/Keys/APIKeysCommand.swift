@@ -30,8 +30,6 @@ struct APIKeysCommand: AsyncParsableCommand {
         var name: String
         var key: String?
         var status: String?
-
-        private enum CodingKeys: String, CodingKey { case name = "Name", key = "Key", status = "Status" }
     }
 
     struct Add: ConsoleCommand {

@@ -7,16 +7,16 @@ extension KeysCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a new key to a key ring, or replace the key that signs pushes. Old keys stay valid.",
             discussion: """
-                The new key seals new payloads; the old keys still open theirs. The file is replaced atomically, with
-                mode 0600. The services reload it by themselves. If retrieval has its own copy, update that copy first
+                The new key seals new payloads; the old keys still open theirs. The file is replaced atomically, with \
+                mode 0600. The services reload it by themselves. If retrieval has its own copy, update that copy first \
                 and ingest's second.
 
-                --keep and --remove drop old keys that no payload needs any more. The command checks that in the
-                database (DATABASE_URL); without a database it needs --force. Payloads of a dropped key can never be
-                opened again. Exit codes: 0 done, 1 a payload still needs a key, 69 the database does not answer, 78 the
-                file is invalid, or there is no database and no --force.
+                --keep and --remove drop old keys that no payload needs any more. The command checks that in the \
+                database (DATABASE_URL); without a database it needs --force. Payloads of a dropped key can never be \
+                opened again. Exit codes: 0 done, 1 a payload still needs a key, 69 the database does not answer, 78 \
+                the file is invalid, or there is no database and no --force.
 
-                With --push it puts a new key first in the set of public keys, keeps the old ones, and replaces the
+                With --push it puts a new key first in the set of public keys, keeps the old ones, and replaces the \
                 private key. Copy the public keys to retrieval before the dispatcher gets the private key.
 
                 EXAMPLES
@@ -51,10 +51,6 @@ extension KeysCommand {
             var sealing: String
             var added: String?
             var removed: [String]
-
-            private enum CodingKeys: String, CodingKey {
-                case file = "File", sealing = "Sealing", added = "Added", removed = "Removed"
-            }
         }
 
         func validate() throws {

@@ -21,7 +21,7 @@ struct KeysCommand: AsyncParsableCommand {
             abstract:
                 "Make a payload key ring with one key, or keys that sign tokens or pushes. Never overwrites files.",
             discussion: """
-                With --push it makes a private key for the dispatcher, with mode 0600, and a set of public keys, which
+                With --push it makes a private key for the dispatcher, with mode 0600, and a set of public keys, which \
                 retrieval shows to devices.
 
                 EXAMPLES
@@ -60,7 +60,6 @@ struct KeysCommand: AsyncParsableCommand {
         func run(on console: Console) async throws {
             struct Report: Encodable {
                 var files: [String]
-                private enum CodingKeys: String, CodingKey { case files = "Files" }
             }
             let made: [String]
             if pushKeys.push {
@@ -96,8 +95,6 @@ struct KeysCommand: AsyncParsableCommand {
             struct Row: Encodable {
                 var id: String
                 var seals: Bool
-
-                private enum CodingKeys: String, CodingKey { case id = "Id", seals = "Seals" }
             }
             let ring = try KeysCommand.ring(
                 KeysCommand.path(payloadKeysFile), of: KeysCommand.origin(payloadKeysFile))
@@ -122,8 +119,13 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     static func parse(_ text: String, _ path: String) throws -> PayloadKeyRing {
+        try reading(path) { try PayloadKeyRing(text) }
+    }
+
+    /// - Throws: ``CommandFailure`` with code `configuration` if the content of the file is not valid.
+    static func reading<Value>(_ path: String, _ parse: () throws -> Value) throws -> Value {
         do {
-            return try PayloadKeyRing(text)
+            return try parse()
         } catch {
             throw CommandFailure(.configuration, "\(path): \(error)")
         }

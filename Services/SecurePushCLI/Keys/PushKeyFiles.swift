@@ -47,10 +47,6 @@ struct PushKeyFiles: Sendable, Equatable {
         var signing: String
         /// The IDs of the public keys that were dropped.
         var removed: [String] = []
-
-        private enum CodingKeys: String, CodingKey {
-            case files = "Files", signing = "Signing", removed = "Removed"
-        }
     }
 
     /// Makes both files.
@@ -96,7 +92,6 @@ struct PushKeyFiles: Sendable, Equatable {
         }
     }
 
-    /// The public keys of a file.
     static func publicKeys(_ path: String) throws -> PushVerificationKeys {
         let text = try SecretFile.read(path)
         return try KeysCommand.reading(path) { try PushVerificationKeys(jwks: text) }
@@ -106,16 +101,5 @@ struct PushKeyFiles: Sendable, Equatable {
         // A link has all permissions; whoever may read the file still may, and only its owner writes it.
         let mode = SecretFile.mode(verification).map { UInt32($0) & 0o644 } ?? 0o644
         _ = try SecretFile.replace(verification, keys.jwks, mode: mode)
-    }
-}
-
-extension KeysCommand {
-    /// - Throws: ``CommandFailure`` with code `configuration` if the content of the file is not valid.
-    static func reading<Value>(_ path: String, _ parse: () throws -> Value) throws -> Value {
-        do {
-            return try parse()
-        } catch {
-            throw CommandFailure(.configuration, "\(path): \(error)")
-        }
     }
 }

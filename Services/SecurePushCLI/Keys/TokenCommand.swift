@@ -8,9 +8,10 @@ struct TokenCommand: NetworkCommand {
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
         discussion: """
-            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, which
-            can also need an expired token. With --refresh-token-file it logs in once and keeps the refresh token in
-            the file; later calls use and replace that token and need no password (retrieval's AUTH_REFRESH_TTL).
+            With --signing-key-file the command signs the token itself and contacts no service. This is for tests, \
+            which can also need an expired token. With --refresh-token-file it logs in once and keeps the refresh \
+            token in the file; later calls use and replace that token and need no password (retrieval's \
+            AUTH_REFRESH_TTL).
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token
@@ -90,29 +91,31 @@ struct TokenCommand: NetworkCommand {
             return try await refresh(client, refreshTokenFile)
         }
         let credentials = try Credentials.password(of: user) { try password.password(of: user) }
-        let response = try await client.send(.post, "/api/token", authorization: credentials.authorization)
-        guard response.isSuccess else {
-            var failure = ProblemDocument.failure(response, from: client.service)
-            if response.status == 401 {
-                failure.hint = "Is the password right? Give it with --password-file or on standard input."
-            }
-            throw failure
-        }
-        let token = try client.decode(Token.self, from: response)
+        let token = try await post(
+            client, authorization: credentials.authorization,
+            hint: "Is the password right? Give it with --password-file or on standard input.")
         return try refreshTokenFile.map { try keep(token, in: $0) } ?? token
     }
 
     private func refresh(_ client: APIClient, _ file: String) async throws -> Token {
-        let option = "--refresh-token-file"
-        let text = JSONText.quoted(try SecretText.token(try SecretFile.read(file, of: option), of: option, .usage))
-        let body = #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#
-        let response = try await client.send(.post, "/api/token", json: body)
+        let text = JSONText.quoted(try SecretText.token(file: file, of: "--refresh-token-file"))
+        let token = try await post(
+            client, json: #"{"grant_type":"refresh_token","refresh_token":\#(text)}"#,
+            hint: "Remove \(file) and log in with the password again.")
+        return try keep(token, in: file)
+    }
+
+    /// - Parameter hint: for a refusal (401).
+    private func post(
+        _ client: APIClient, authorization: String? = nil, json: String? = nil, hint: String
+    ) async throws -> Token {
+        let response = try await client.send(.post, "/api/token", authorization: authorization, json: json)
         guard response.isSuccess else {
             var failure = ProblemDocument.failure(response, from: client.service)
-            if response.status == 401 { failure.hint = "Remove \(file) and log in with the password again." }
+            if response.status == 401 { failure.hint = hint }
             throw failure
         }
-        return try keep(try client.decode(Token.self, from: response), in: file)
+        return try client.decode(Token.self, from: response)
     }
 
     /// The token that was used cannot be used again, so its successor replaces it.

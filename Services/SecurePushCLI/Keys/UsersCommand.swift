@@ -29,17 +29,15 @@ struct UsersCommand: AsyncParsableCommand {
     private struct Row: Encodable {
         var user: String
         var status: String?
-
-        private enum CodingKeys: String, CodingKey { case user = "User", status = "Status" }
     }
 
     struct Add: ConsoleCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a user with a password from standard input or a file. Creates the users file.",
             discussion: """
-                On a terminal it asks for the password twice and does not show it. Without a terminal the first line of
-                standard input is the password. A password has at least 8 characters. A name cannot have a colon. The
-                command warns if the name looks like that of another user.
+                On a terminal it asks for the password twice and does not show it. Without a terminal the first line \
+                of standard input is the password. A password has at least 8 characters. A name cannot have a colon. \
+                The command warns if the name looks like that of another user.
 
                 EXAMPLES
                   securepush users add alice --users-file users

@@ -100,29 +100,19 @@ extension HTTPLoadTarget {
         struct Delivery: Decodable {
             var state: String
             var updatedAt: String?
-
-            private enum CodingKeys: String, CodingKey { case state = "State", updatedAt = "UpdatedAt" }
         }
         var status: String
         var createdAt: String
         var deliveries: [Delivery]?
-
-        private enum CodingKeys: String, CodingKey {
-            case status = "Status", createdAt = "CreatedAt", deliveries = "Deliveries"
-        }
     }
 
     private struct Page: Decodable {
         struct One: Decodable {
             var id: String
             var status: String
-
-            private enum CodingKeys: String, CodingKey { case id = "Id", status = "Status" }
         }
         var notifications: [One]
         var next: String?
-
-        private enum CodingKeys: String, CodingKey { case notifications = "Notifications", next = "Next" }
     }
 
     func state(of id: NotificationID) async throws -> PushedState {
@@ -176,7 +166,6 @@ enum BatchResponseLine: Sendable, Equatable {
         var id: String?
         var status: Int?
 
-        private enum CodingKeys: String, CodingKey { case id = "Id", status }
     }
 
     /// The first bytes of an accepted line from ingest.

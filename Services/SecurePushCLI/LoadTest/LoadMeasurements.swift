@@ -18,14 +18,11 @@ final class LoadMeasurements: Sendable {
         var startedAt: Timestamp?
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
-        /// The time from the start of sending to the first response that accepts.
-        var firstAccepted: Duration?
         var lastAccepted: ContinuousClock.Instant?
         /// Notifications in the requests that were sent.
         var sent = 0
         /// Notifications that were in flight when a signal ended the test; `nil` without a signal.
         var inFlightAtStop: Int?
-        var timeline = LoadTimeline()
         var accepted = LatencyHistogram()
         /// The number of notifications that were not accepted, by reason.
         var failures: [String: Int] = [:]
@@ -60,7 +57,7 @@ final class LoadMeasurements: Sendable {
     @discardableResult
     func update<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
-    var progress: LoadProgress { update { LoadProgress($0, plan: plan, stride: stride, now: .now) } }
+    var progress: LoadProgress { update { LoadProgress($0, plan: plan, stride: stride) } }
 
     // MARK: Sending
 
@@ -97,19 +94,15 @@ final class LoadMeasurements: Sendable {
     func record(_ notification: Int, _ result: PushResult, start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         state.withLock { state in
-            let elapsed = state.began.map { now - $0 } ?? .zero
             switch result {
             case .accepted(let id):
                 if state.ids.count.isMultiple(of: stride) { state.samples.append(id) }
                 state.ids.append(id)
                 state.accepted.record(now - start)
-                state.timeline.noteAccepted(at: elapsed, latency: now - start)
-                if state.firstAccepted == nil { state.firstAccepted = elapsed }
                 state.lastAccepted = now
                 if plan.isForDevice(notification) { state.reads.expected += 1 }
             case .failed(let reason):
                 state.failures[reason, default: 0] += 1
-                state.timeline.noteFailed(at: elapsed)
                 guard let last = state.lastAccepted, now - last > LoadMeasurements.patience, !state.isGivenUp else {
                     return
                 }
@@ -150,33 +143,17 @@ final class LoadMeasurements: Sendable {
     }
 
     func putBack(_ id: NotificationID) { state.withLock { $0.samples.append(id) } }
-
-    // MARK: Reads
-
-    /// A device shows a payload.
-    ///
-    /// - Parameter latency: since the notification was accepted.
-    func noteRead(_ id: NotificationID, latency: Duration) {
-        let now = ContinuousClock.now
-        state.withLock { state in
-            state.reads.show(id, latency: latency)
-            state.timeline.noteRead(at: state.began.map { now - $0 } ?? .zero, latency: latency)
-        }
-    }
 }
 
-/// Latencies in microseconds: percentiles with three significant digits unless told otherwise (Gil Tene's
-/// HdrHistogram); mean, minimum and maximum are exact.
+/// Latencies in microseconds: percentiles with three significant digits (Gil Tene's HdrHistogram); mean and maximum are
+/// exact.
 struct LatencyHistogram: Sendable, Equatable {
-    private var histogram: Histogram<UInt64>
+    private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private var sum = 0.0
 
-    init(digits: SignificantDigits = .three) { histogram = Histogram(numberOfSignificantValueDigits: digits) }
-
     var count: Int { Int(histogram.totalCount) }
-    /// 0 without values, like ``minimum``, ``maximum`` and ``percentile(_:)``.
+    /// 0 without values, like ``maximum`` and ``percentile(_:)``.
     var mean: Double { count == 0 ? 0 : sum / Double(count) }
-    var minimum: UInt64 { count == 0 ? 0 : histogram.min }
     var maximum: UInt64 { count == 0 ? 0 : histogram.maxRecorded }
 
     /// A negative duration counts as 0.
@@ -187,23 +164,10 @@ struct LatencyHistogram: Sendable, Equatable {
         sum += Double(value)
     }
 
-    /// Adds the values of a histogram with the same number of digits.
-    mutating func add(_ other: LatencyHistogram) {
-        histogram.add(other.histogram)
-        sum += other.sum
-    }
-
     /// - Parameter percent: 0 to 100.
     func percentile(_ percent: Double) -> UInt64 { count == 0 ? 0 : histogram.valueAtPercentile(percent) }
 
-    /// ``percentile(_:)`` in milliseconds.
     func milliseconds(_ percent: Double) -> Double { Double(percentile(percent)) / 1000 }
-}
-
-/// A sample from its acceptance to the hub's response for the last platform.
-struct DispatchSpan: Sendable, Equatable {
-    var createdAt: Timestamp
-    var sentAt: Timestamp
 }
 
 /// The dispatch figures of a load test.
@@ -211,8 +175,6 @@ struct DispatchFigures: Sendable, Equatable {
     /// Of the samples: from acceptance to the hub's response for the last platform, by the services' clocks.
     var latency = LatencyHistogram()
     private(set) var seen: Set<NotificationID> = []
-    /// Of the samples that the hub accepted, by the services' clocks.
-    private(set) var spans: [DispatchSpan] = []
     private(set) var firstCreated: Timestamp?
     private(set) var lastCreated: Timestamp?
     private(set) var lastSent: Timestamp?
@@ -228,7 +190,6 @@ struct DispatchFigures: Sendable, Equatable {
         lastCreated = max(lastCreated ?? state.createdAt, state.createdAt)
         guard let sentAt = state.sentAt else { return }
         lastSent = max(lastSent ?? sentAt, sentAt)
-        spans.append(DispatchSpan(createdAt: state.createdAt, sentAt: sentAt))
         latency.record(sentAt - state.createdAt)
     }
 
@@ -260,11 +221,13 @@ struct ReadFigures: Sendable, Equatable {
     /// Accepted notifications for the devices' users.
     var expected = 0
     /// Pushes of notifications whose push came before.
-    var repeated = 0
-    /// How often a push channel broke.
-    var lostChannels = 0
+    private(set) var repeated = 0
+    /// How often a push channel was opened, and how often one broke.
+    private(set) var openedChannels = 0
+    private(set) var lostChannels = 0
+    private var pushed: Set<String> = []
     /// The reasons for which devices show a generic text now in place of a payload.
-    private(set) var noticed: [NotificationID: String] = [:]
+    private var noticed: [NotificationID: String] = [:]
 
     var missing: Int { max(0, expected - latency.count - noticed.count) }
 
@@ -273,6 +236,16 @@ struct ReadFigures: Sendable, Equatable {
         var counts = noticed.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         if lostChannels > 0 { counts["push channel lost"] = lostChannels }
         return counts
+    }
+
+    mutating func note(_ event: DeviceEvent) {
+        switch event.event {
+        case .listening: openedChannels += 1
+        case .disconnected: lostChannels += 1
+        case .received where event.kind != NativePush.withdrawal:
+            if let id = event.id, !pushed.insert(id).inserted { repeated += 1 }
+        default: break
+        }
     }
 
     /// A device shows a payload. It replaces the generic text.

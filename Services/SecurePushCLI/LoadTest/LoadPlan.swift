@@ -65,9 +65,6 @@ struct LoadPacer: Sendable, Equatable {
         rate = plan.rate
     }
 
-    /// The number of notifications handed out.
-    var given: Int { next }
-
     /// The next request; `nil` if all were handed out.
     mutating func take() -> Ticket? {
         guard next < count else { return nil }

@@ -1,10 +1,8 @@
-import Foundation
 import SecurePushCore
 
-/// The results of a load test as one JSON object, with the units in the names. Reports of earlier versions lack the
-/// optional members.
-struct LoadReport: Codable, Sendable, Equatable {
-    struct DispatchPart: Codable, Sendable, Equatable {
+/// The results of a load test as one JSON object, with the units in the names.
+struct LoadReport: Encodable, Sendable, Equatable {
+    struct DispatchPart: Encodable, Sendable, Equatable {
         /// The number of final notifications by status.
         var statuses: [String: Int]
         /// Accepted notifications that were not final at the end of the test.
@@ -16,14 +14,9 @@ struct LoadReport: Codable, Sendable, Equatable {
         var drainSeconds: Double?
         /// Of a sample: from acceptance to the hub's response for the last platform.
         var latency: LatencySummary
-
-        private enum CodingKeys: String, CodingKey {
-            case statuses = "Statuses", pending = "Pending", durationSeconds = "DurationSeconds"
-            case dispatchedPerSecond = "DispatchedPerSecond", drainSeconds = "DrainSeconds", latency = "Latency"
-        }
     }
 
-    struct ReadPart: Codable, Sendable, Equatable {
+    struct ReadPart: Encodable, Sendable, Equatable {
         var devices: Int
         /// Payloads that the devices should read.
         var expected: Int
@@ -34,25 +27,16 @@ struct LoadReport: Codable, Sendable, Equatable {
         var failures: [String: Int]
         /// From acceptance to the payload on the device.
         var latency: LatencySummary
-
-        private enum CodingKeys: String, CodingKey {
-            case devices = "Devices", expected = "Expected", missing = "Missing", repeated = "Repeated"
-            case failures = "Failures", latency = "Latency"
-        }
     }
 
     /// What became of the requests that a signal found in flight.
-    struct Interruption: Codable, Sendable, Equatable {
+    struct Interruption: Encodable, Sendable, Equatable {
         /// Notifications whose requests had no response when the signal came.
         var inFlight: Int
         /// Of these, accepted or refused afterwards.
         var answered: Int
         /// Of these, without a response. They can have been accepted.
         var unknown: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case inFlight = "InFlight", answered = "Answered", unknown = "Unknown"
-        }
     }
 
     /// When sending began.
@@ -82,29 +66,13 @@ struct LoadReport: Codable, Sendable, Equatable {
     /// Whether a signal ended it.
     var interrupted: Bool
     var interruption: Interruption?
-    var timeline: Timeline?
-    var distributions: Distributions?
-    var machine: Machine?
-    /// The changes since an earlier test.
-    var comparison: LoadComparison?
 
-    private enum CodingKeys: String, CodingKey {
-        case count = "Count", recipients = "Recipients", payloadBytes = "PayloadBytes", concurrency = "Concurrency"
-        case batch = "Batch", ratePerSecond = "RatePerSecond", sent = "Sent", accepted = "Accepted", failed = "Failed"
-        case failures = "Failures", durationSeconds = "DurationSeconds", acceptedPerSecond = "AcceptedPerSecond"
-        case acceptLatency = "AcceptLatency", dispatch = "Dispatch", read = "Read", problems = "Problems"
-        case interrupted = "Interrupted", interruption = "Interruption", startedAt = "StartedAt"
-        case timeline = "Timeline", distributions = "Distributions", machine = "Machine", comparison = "Comparison"
-    }
-
-    init(
-        _ state: LoadMeasurements.State, plan: LoadPlan, interrupted: Bool, machine: Machine? = nil
-    ) {
+    init(_ state: LoadMeasurements.State, plan: LoadPlan, interrupted: Bool) {
         let now = ContinuousClock.now
         let duration = (state.ended ?? now) - (state.began ?? now)
         startedAt = state.startedAt?.description
         count = plan.count
-        recipients = plan.recipient == nil ? plan.recipients : 1
+        recipients = plan.recipientCount
         payloadBytes = plan.payloadSize
         concurrency = plan.concurrency
         batch = plan.usesBatchRoute ? plan.batch : nil
@@ -117,17 +85,14 @@ struct LoadReport: Codable, Sendable, Equatable {
         acceptedPerSecond =
             duration > .zero ? (Double(state.ids.count) / duration.inSeconds).rounded(toPlaces: 1) : 0
         acceptLatency = LatencySummary(state.accepted)
-        dispatch = plan.waits ? LoadReport.dispatch(state) : nil
-        read = plan.devices > 0 ? LoadReport.read(state.reads, plan) : nil
+        dispatch = plan.waits ? DispatchPart(state.dispatch, accepted: state.ids.count) : nil
+        read = plan.devices > 0 ? ReadPart(state.reads, devices: plan.devices) : nil
         problems = state.problems
         self.interrupted = interrupted
         interruption = state.inFlightAtStop.map { inFlight in
             let unknown = min(inFlight, state.inFlight)
             return Interruption(inFlight: inFlight, answered: inFlight - unknown, unknown: unknown)
         }
-        timeline = Timeline(state, plan: plan)
-        distributions = Distributions(state)
-        self.machine = machine
     }
 
     /// Whether everything was sent, accepted, dispatched and read.
@@ -139,20 +104,25 @@ struct LoadReport: Codable, Sendable, Equatable {
         let isRead = read.map { $0.failures.isEmpty && ($0.missing == 0 || dispatch == nil) }
         return accepted == count && problems.isEmpty && isDispatched ?? true && isRead ?? true
     }
+}
 
-    private static func dispatch(_ state: LoadMeasurements.State) -> DispatchPart {
-        let figures = state.dispatch
-        let statuses = (figures.statuses ?? [:]).map { ($0.key.rawValue, $0.value) }
-        return DispatchPart(
-            statuses: Dictionary(uniqueKeysWithValues: statuses), pending: figures.pending ?? state.ids.count,
-            durationSeconds: figures.duration?.inSeconds,
-            dispatchedPerSecond: figures.perSecond?.rounded(toPlaces: 1), drainSeconds: figures.drain?.inSeconds,
-            latency: LatencySummary(figures.latency))
+extension LoadReport.DispatchPart {
+    init(_ figures: DispatchFigures, accepted: Int) {
+        let counts = (figures.statuses ?? [:]).map { ($0.key.rawValue, $0.value) }
+        statuses = Dictionary(uniqueKeysWithValues: counts)
+        pending = figures.pending ?? accepted
+        durationSeconds = figures.duration?.inSeconds
+        dispatchedPerSecond = figures.perSecond?.rounded(toPlaces: 1)
+        drainSeconds = figures.drain?.inSeconds
+        latency = LatencySummary(figures.latency)
     }
+}
 
-    private static func read(_ figures: ReadFigures, _ plan: LoadPlan) -> ReadPart {
-        ReadPart(
-            devices: plan.devices, expected: figures.expected, missing: figures.missing, repeated: figures.repeated,
-            failures: figures.failures, latency: LatencySummary(figures.latency))
+extension LoadReport.ReadPart {
+    init(_ figures: ReadFigures, devices: Int) {
+        self.devices = devices
+        (expected, missing, repeated) = (figures.expected, figures.missing, figures.repeated)
+        failures = figures.failures
+        latency = LatencySummary(figures.latency)
     }
 }

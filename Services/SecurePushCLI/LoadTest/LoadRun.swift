@@ -1,5 +1,4 @@
 import SecurePushCore
-import Synchronization
 
 /// Runs a load test.
 struct LoadRun: Sendable {
@@ -7,25 +6,42 @@ struct LoadRun: Sendable {
     let measurements: LoadMeasurements
     let stop: StopRequest
     /// The simulated devices; `nil` for none.
-    var devices: LoadDevices?
+    var fleet: DeviceFleet?
 
     /// - Throws: if nothing could be measured. Later errors become problems in the measurements.
     func run() async throws {
-        guard let devices else { return try await sendAndWatch() }
-        do {
-            try await devices.register()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await devices.listen() }
-                try await devices.waitUntilConnected(stop)
-                try await sendAndWatch()
-                if measurements.plan.waits { try await devices.waitUntilRead(stop) }
-                group.cancelAll()
-            }
-        } catch {
-            await devices.unregister()
-            throw error
+        guard let fleet else { return try await sendAndWatch() }
+        try await fleet.run {
+            try await waitUntilListening(fleet.devices.count)
+            try await sendAndWatch()
+            if measurements.plan.waits { try await waitUntilRead() }
         }
-        await devices.unregister()
+    }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` if a device has no push channel within 30 s.
+    private func waitUntilListening(_ devices: Int) async throws {
+        let quiet = Quiet(limit: .seconds(30))
+        while !stop.isRequested, measurements.update({ $0.reads.openedChannels }) < devices {
+            if quiet.isOver {
+                throw CommandFailure(.unreachable, "The hub emulator did not open all push channels within 30 s.")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits until the devices have shown everything accepted for their users, or the drain timeout expires.
+    private func waitUntilRead() async throws {
+        var quiet = Quiet(limit: measurements.plan.drainTimeout)
+        var last = 0
+        while !stop.isRequested {
+            let (missing, done) = measurements.update { ($0.reads.missing, $0.reads.latency.count) }
+            if missing == 0 || quiet.isOver { return }
+            if done > last {
+                last = done
+                quiet.reset()
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     private func sendAndWatch() async throws {
@@ -136,14 +152,10 @@ struct PushedState: Sendable, Equatable {
 }
 
 /// A page of the sender's notifications, newest first.
-struct PushedPage: Sendable, Equatable {
+struct PushedPage: Sendable {
     var notifications: [(id: NotificationID, status: NotificationStatus)]
     /// The start of the next page.
     var next: NotificationID?
-
-    static func == (lhs: PushedPage, rhs: PushedPage) -> Bool {
-        lhs.next == rhs.next && lhs.notifications.elementsEqual(rhs.notifications, by: ==)
-    }
 }
 
 /// The ingest service, or a fake in tests.
@@ -162,104 +174,4 @@ protocol LoadTarget: Sendable {
 extension NotificationStatus {
     /// Whether the dispatch is complete.
     var isFinal: Bool { self != .accepted && self != .queued }
-}
-
-/// The progress of a load test.
-struct LoadProgress: Sendable {
-    enum Phase: Sendable, Equatable {
-        case preparing
-        case sending
-        /// Everything is sent, but not dispatched yet.
-        case dispatching
-        /// Everything is dispatched, but not read by the devices yet.
-        case reading
-    }
-
-    var phase: Phase
-    var total: Int
-    var accepted: Int
-    var failed: Int
-    /// Since sending began.
-    var elapsed: Duration
-    var rate: Int?
-    /// Notifications whose dispatch is not complete; `nil` if not counted yet.
-    var pending: Int?
-    /// Notifications whose dispatch is complete, estimated from the samples until they are counted.
-    var dispatched = 0
-    /// Samples whose dispatch is complete, and all samples.
-    var samples: (ended: Int, all: Int) = (0, 0)
-    var reads: (done: Int, expected: Int) = (0, 0)
-
-    /// - Parameter stride: one notification in this many is a sample.
-    init(_ state: LoadMeasurements.State, plan: LoadPlan, stride: Int, now: ContinuousClock.Instant) {
-        total = plan.count
-        rate = plan.rate
-        accepted = state.ids.count
-        failed = state.failed
-        elapsed = state.began.map { (state.ended ?? now) - $0 } ?? .zero
-        pending = state.dispatch.pending
-        // The last sample can be one outside of the stride.
-        let left = state.dispatch.pending ?? (state.ids.count - state.dispatch.seen.count * stride)
-        dispatched = state.ids.count - max(0, left)
-        samples = (state.dispatch.seen.count, state.dispatch.seen.count + state.samples.count)
-        reads = (state.reads.latency.count, state.reads.expected)
-        phase =
-            if state.began == nil { .preparing } else if state.ended == nil {
-                .sending
-            } else if pending == 0 && plan.devices > 0 { .reading } else { .dispatching }
-    }
-
-    init(phase: Phase, total: Int, accepted: Int, failed: Int = 0, elapsed: Duration, rate: Int? = nil) {
-        self.phase = phase
-        self.total = total
-        self.accepted = accepted
-        self.failed = failed
-        self.elapsed = elapsed
-        self.rate = rate
-    }
-
-    /// One line: `sending  12,345 of 100,000  12%  4,980/s  18 s left`.
-    var line: String {
-        let faults = failed > 0 ? "  \(failed.grouped) failed" : ""
-        switch phase {
-        case .preparing: return "preparing  registering devices"
-        case .sending: return "sending  " + share(accepted + failed, total) + speed + faults + timeLeft
-        case .dispatching:
-            if let pending { return "counting  \(pending.grouped) of \(accepted.grouped) not dispatched yet" + faults }
-            return "dispatching  \(percent(samples.ended, samples.all)) of the samples" + faults
-        case .reading: return "reading  " + share(reads.done, reads.expected)
-        }
-    }
-
-    private var perSecond: Double {
-        elapsed > .zero ? Double(accepted) / elapsed.inSeconds : 0
-    }
-
-    /// `  4,980/s`
-    var speed: String { "  \(perSecond.figure)/s" }
-
-    private var timeLeft: String {
-        let left = total - accepted - failed
-        let all = elapsed > .zero ? Double(accepted + failed) / elapsed.inSeconds : 0
-        guard left > 0, all > 0 else { return "" }
-        let seconds = Int((Double(left) / all).rounded(.up))
-        return "  \(seconds < 10 ? "\(seconds) s" : Duration.seconds(seconds).spoken) left"
-    }
-
-    private func share(_ part: Int, _ whole: Int) -> String {
-        "\(part.grouped) of \(whole.grouped)  \(percent(part, whole))"
-    }
-
-    private func percent(_ part: Int, _ whole: Int) -> String { whole > 0 ? "\(part * 100 / whole)%" : "0%" }
-}
-
-/// Asks a test to end early and keep its results. Cancellation would lose the requests in flight.
-final class StopRequest: Sendable {
-    private let requested = Atomic<Bool>(false)
-
-    var isRequested: Bool { requested.load(ordering: .relaxed) }
-
-    /// - Returns: whether it is the first request.
-    @discardableResult
-    func request() -> Bool { !requested.exchange(true, ordering: .relaxed) }
 }

@@ -5,17 +5,16 @@ import NIOCore
 import SecurePushClient
 import SecurePushCore
 import ServiceConfiguration
-import ServiceRuntime
 import Synchronization
-import UnixSignals
 
 struct LoadTestCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
         commandName: "load-test",
         abstract: "Send many notifications through a running system and measure throughput and latency.",
         discussion: """
-            Sends 1 to 1,000,000 notifications to simulated users (load-000001, ...) or to one user, waits until the hub
-            has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real pushes.
+            Sends 1 to 1,000,000 notifications to simulated users (load-000001, ...) or to one user, waits until the \
+            hub has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real \
+            pushes.
 
             accept    from the start of a request to its response (with --batch: to the notification's response line).
                       With --rate from the time when the request was due, so that it includes delays by slow requests.
@@ -25,12 +24,10 @@ struct LoadTestCommand: NetworkCommand {
             read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The
                       devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
 
-            --report writes the results as one HTML page with plots, which loads nothing. --against compares with an
-            earlier test: differences of up to 3 % count as the same. Without a terminal, a line on standard error
-            reports each 10 % that were accepted and dispatched.
+            Without a terminal, a line on standard error reports each 10 % that were accepted and dispatched.
 
-            Ctrl-C or SIGTERM ends the test early: nothing more is sent, the requests in flight get up to 10 s for their
-            responses, and the results so far follow. A second one does not wait. Exit codes: 0 everything was
+            Ctrl-C or SIGTERM ends the test early: nothing more is sent, the requests in flight get up to 10 s for \
+            their responses, and the results so far follow. A second one does not wait. Exit codes: 0 everything was \
             accepted, dispatched and read; 1 anything was refused, failed or incomplete; 130 ended by a signal.
 
             EXAMPLES
@@ -38,7 +35,6 @@ struct LoadTestCommand: NetworkCommand {
               securepush load-test --count 100000 --rate 2000
               securepush load-test --count 1000000 --batch 1000 --no-wait --json
               securepush load-test --count 5000 --recipients 50 --devices 50 --signing-key-file signing-key.pem
-              securepush load-test --count 50000 --report now.html --against before.html
             """)
 
     @Option(help: ArgumentHelp("Number of notifications, 1 to 1,000,000.", valueName: "n"))
@@ -78,16 +74,6 @@ struct LoadTestCommand: NetworkCommand {
     @Option(help: ArgumentHelp("Stop waiting after this time without progress.", valueName: "duration"))
     var drainTimeout = DurationArgument(.seconds(60))
 
-    @Option(
-        help: ArgumentHelp("Write the results to this HTML page, with plots.", valueName: "file"), transform: filePath)
-    var report: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Compare with this earlier test: a page of --report, or the output of --json.", valueName: "file"),
-        transform: filePath)
-    var against: String?
-
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
     @OptionGroup(title: "Service") var ingest: IngestOptions
     @OptionGroup(title: "Service") var network: NetworkOptions
@@ -101,7 +87,6 @@ struct LoadTestCommand: NetworkCommand {
         try requireRange("--payload-size", payloadSize, 1...262_144)
         try requireRange("--batch", batch, 1...10_000)
         try requireRange("--devices", devices.devices, 0...2000)
-        if report?.isEmpty == true { throw ValidationError("--report needs the name of a file.") }
         if let to { try UserName.validate(to, of: "--to", as: "recipient") }
         if devices.devices > plan.recipientCount {
             throw ValidationError(
@@ -143,21 +128,15 @@ struct LoadDeviceOptions: ParsableArguments {
 }
 
 extension LoadTestCommand {
-    /// 128 and the number of SIGINT, as shells report it.
-    private static let interrupted = ExitCode(130)
-
     func run(on console: Console) async throws {
-        // Before the test: hours of results must not be lost to a mistyped name.
-        let earlier = try against.map(EarlierReport.read)
-        let page = try report.map(ReportFile.init)
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: httpConfiguration)
-        do {
-            try await run(on: console, http, earlier: earlier, page: page)
-        } catch {
-            try? await http.shutdown()
-            throw error
-        }
-        try await http.shutdown()
+        let result: Result<LoadReport, any Error>
+        do { result = .success(try await measure(http, console)) } catch { result = .failure(error) }
+        try? await http.shutdown()
+        let report = try result.get()
+        try console.show(report, report.text(styled: console.styled).joined(separator: "\n"))
+        if report.interrupted { throw ExitCode.interrupted }
+        if !report.isSuccess { throw CommandFailure.Code.failed.exitCode }
     }
 
     /// A connection for each request in flight and each push channel, and some for polling and registering.
@@ -167,101 +146,93 @@ extension LoadTestCommand {
             tlsConfiguration: Network.current.tls, redirectConfiguration: .disallow)
         configuration.timeout.read = TimeAmount(max(ingest.timeout.duration, Network.longestSilence))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
-            plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRegistrations
+            plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRemovals
         // Counts an unreachable service as a failure instead of waiting for it.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(10)
         return configuration
     }
 
-    private func run(
-        on console: Console, _ http: HTTPClient, earlier: LoadReport?, page: ReportFile?
-    ) async throws {
+    private func measure(_ http: HTTPClient, _ console: Console) async throws -> LoadReport {
         var api = try ingest.client()
         api.http = http
         let message = try LoadMessage(plan)
-        let target = HTTPLoadTarget(
-            api: api, authorization: try ingest.authorization(), message: message)
+        let target = HTTPLoadTarget(api: api, authorization: try ingest.authorization(), message: message)
         let measurements = LoadMeasurements(plan)
-        let devices = try loadDevices(http, payload: message.payload, measurements)
+        let stop = StopRequest()
+        let fleet = try fleet(http, payload: message.payload, measurements, console)
+        let run = LoadRun(target: target, measurements: measurements, stop: stop, fleet: fleet)
         // Fails here, with any response accepted, if the service is unreachable.
         _ = try await api.send(.get, "/livez")
-        let stop = StopRequest()
-        let run = LoadRun(target: target, measurements: measurements, stop: stop, devices: devices)
-        try await LoadTestCommand.attend(run, on: console)
-        var report = LoadReport(
-            measurements.snapshot, plan: plan, interrupted: stop.isRequested,
-            machine: .init(version: SecurePushVersion.current))
-        report.comparison = earlier.map { LoadComparison(report, against: $0) }
-        try console.show(report, report.text(styled: console.styled).joined(separator: "\n"))
-        if let page {
-            try page.write(try LoadReportPage(report: report, earlier: earlier).html())
-            console.message("The report is in \(page.path.printable).")
-        }
-        if report.interrupted { throw LoadTestCommand.interrupted }
-        if !report.isSuccess { throw CommandFailure.Code.failed.exitCode }
-    }
-
-    /// Runs the test and shows its progress. The first signal ends it early, the second one at once.
-    private static func attend(_ run: LoadRun, on console: Console) async throws {
-        let (measurements, stop) = (run.measurements, run.stop)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        let progress = ProgressLine()
-        let milestones = Mutex(LoadMilestones())
-        let tell: @Sendable () -> Void = {
-            let now = measurements.progress
-            guard !progress.isShown else { return progress.show(now.line) }
-            for line in milestones.withLock({ $0.lines(now) }) { console.message(line) }
-        }
-        defer {
-            if !progress.isShown { tell() }
-            progress.clear()
-        }
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
+        let progress = LoadTestProgress(measurements: measurements, console: console)
+        defer { progress.end() }
+        _ = try await stop.attend(noticed: { measurements.interrupt() }) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await progress.run() }
+                defer { group.cancelAll() }
                 try await run.run()
-                return true
             }
-            group.addTask {
-                for await _ in signals {
-                    measurements.interrupt()
-                    if !stop.request() { return true }
-                }
-                return false
-            }
-            group.addTask {
-                while !Task.isCancelled {
-                    tell()
-                    try? await Task.sleep(for: .milliseconds(200))
-                }
-                return false
-            }
-            defer { group.cancelAll() }
-            while let isOver = try await group.next() { if isOver { return } }
         }
+        return LoadReport(measurements.snapshot, plan: plan, interrupted: stop.isRequested)
     }
 
-    private func loadDevices(_ http: HTTPClient, payload: String, _ measurements: LoadMeasurements) throws
-        -> LoadDevices?
-    {
+    /// The simulated devices of the first recipients; `nil` for none.
+    private func fleet(
+        _ http: HTTPClient, payload: String, _ measurements: LoadMeasurements, _ console: Console
+    ) throws -> DeviceFleet? {
         guard plan.devices > 0 else { return nil }
         var retrieval = try devices.retrieval.client(timeout: .seconds(10))
         var emulator = try devices.emulator.client(timeout: .seconds(10))
-        retrieval.http = http
-        emulator.http = http
+        (retrieval.http, emulator.http) = (http, http)
         let (option, key) = ("--signing-key-file", "AUTH_TOKEN_SIGNING_KEY_FILE")
         let keyFile = try Settings().path(devices.signingKeyFile, key, flag: option)
-        let tokens = try DeviceTokens(
-            signingKeyFile: keyFile, of: devices.signingKeyFile == nil ? key : option)
+        let tokens = try DeviceTokens(signingKeyFile: keyFile, of: devices.signingKeyFile == nil ? key : option)
+        let configuration = try SecurePushConfiguration(retrieval)
         let wanted = platform.compactMap { DevicePlatform(rawValue: $0) }
         let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
-        let owners = try (0..<plan.devices).map { index in
-            let user = plan.name(ofRecipient: index)
-            return LoadDevices.Owner(
-                user: user, platform: platforms[index % platforms.count],
-                credentials: ClientCredentials(try tokens.credentials(of: user)))
+        let simulated = try (0..<plan.devices).map { index in
+            let (user, platform) = (plan.name(ofRecipient: index), platforms[index % platforms.count])
+            let credentials = ClientCredentials(try tokens.credentials(of: user))
+            return SimulatedDevice(
+                user: user, channel: PushChannel(platform: platform, handle: platform.makeHandle(), emulator: emulator),
+                logIn: .init(credentials: credentials, first: credentials), configuration: configuration, http: http,
+                screen: LoadScreen(payload: payload, measurements: measurements),
+                report: { event in measurements.update { $0.reads.note(event) } })
         }
-        return try LoadDevices(
-            owners, retrieval: retrieval, emulator: emulator, http: http, payload: payload, measurements: measurements)
+        return DeviceFleet(
+            devices: simulated, retrieval: retrieval, emulator: emulator, removal: .unlessCancelled,
+            tell: console.message)
+    }
+}
+
+/// Shows the progress of a load test until it is cancelled: a line that is redrawn on a terminal, elsewhere a line for
+/// each further 10 %.
+private struct LoadTestProgress: Sendable {
+    let measurements: LoadMeasurements
+    let console: Console
+    private let line = ProgressLine()
+    private let milestones = Milestones()
+
+    private final class Milestones: Sendable {
+        let reached = Mutex((accepted: Milestone(), dispatched: Milestone()))
+    }
+
+    func run() async {
+        while !Task.isCancelled {
+            tell()
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    func end() {
+        if !line.isShown { tell() }
+        line.clear()
+    }
+
+    private func tell() {
+        let now = measurements.progress
+        guard !line.isShown else { return line.show(now.line) }
+        let lines = milestones.reached.withLock { now.milestones(&$0.accepted, &$0.dispatched) }
+        for line in lines { console.message(line) }
     }
 }

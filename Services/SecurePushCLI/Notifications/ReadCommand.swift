@@ -7,10 +7,10 @@ struct ReadCommand: NetworkCommand {
         commandName: "read",
         abstract: "Fetch a notification as its user, print the payload, and mark it as read.",
         discussion: """
-            Prints the payload exactly: the text of a string, and other values as JSON as they were sent. Nothing is
-            added, except a line end on a terminal. Messages go to standard error. --json prints the service's own
-            response. With a password --user is needed; a token names its user. Exit codes: 0 printed, 1 refused (401),
-            not found (404) or gone (410), 69 no answer.
+            Prints the payload exactly: the text of a string, and other values as JSON as they were sent. Nothing is \
+            added, except a line end on a terminal. Messages go to standard error. --json prints the service's own \
+            response. With a password --user is needed; a token names its user. Exit codes: 0 printed, 1 refused \
+            (401), not found (404) or gone (410), 69 no answer.
 
             EXAMPLES
               securepush read 01890a5d-ac96-774b-bcce-b302099a8057 --token-file alice.token

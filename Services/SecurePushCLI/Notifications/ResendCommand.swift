@@ -6,11 +6,11 @@ struct ResendCommand: NetworkCommand {
         commandName: "resend",
         abstract: "Dispatch failed notifications again, to the platforms that failed.",
         discussion: """
-            Platforms that accepted the push are never sent it again. If no platform has failed, or the payload is gone,
-            the service refuses (409). --failed selects notifications of the API key's sender that failed on at least
-            one platform and were accepted after --since. The command tries every notification, even if one fails. The
-            last line on standard error says how many were dispatched again.
-            Exit codes: 0 all dispatched again, 1 some not, 69 no answer.
+            Platforms that accepted the push are never sent it again. If no platform has failed, or the payload is \
+            gone, the service refuses (409). --failed selects notifications of the API key's sender that failed on at \
+            least one platform and were accepted after --since. The command tries every notification, even if one \
+            fails. The last line on standard error says how many were dispatched again. Exit codes: 0 all dispatched \
+            again, 1 some not, 69 no answer.
 
             EXAMPLES
               securepush resend 01890a5d-ac96-774b-bcce-b302099a8057
@@ -34,8 +34,6 @@ struct ResendCommand: NetworkCommand {
     private struct Row: Codable {
         var id: String
         var platforms: [String]
-
-        private enum CodingKeys: String, CodingKey { case id = "Id", platforms = "Platforms" }
     }
 
     func validate() throws {
@@ -82,10 +80,10 @@ struct ResendCommand: NetworkCommand {
         var ids: [String] = []
         var before: String?
         while true {
-            let next = before.map { "&Before=\(PercentCoding.encode($0))" } ?? ""
-            let path = "/api/notifications?Limit=200&Status=\(status.rawValue)\(next)"
-            let response = try await client.request(.get, path, authorization: authorization)
-            let page = try client.decode(ListCommand.Page.self, from: response)
+            let page = try await client.get(
+                "/api/notifications", [("Limit", "200"), ("Status", status.rawValue), ("Before", before)],
+                authorization: authorization, as: Wire.NotificationPage.self
+            ).value
             let recent = page.notifications.filter { Timestamp(rfc3339: $0.createdAt).map { $0 >= since } ?? false }
             ids += recent.map(\.id)
             // A page can be empty because of the status filter; only the time in the ID tells where to stop.

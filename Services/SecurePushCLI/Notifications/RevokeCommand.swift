@@ -6,7 +6,7 @@ struct RevokeCommand: NetworkCommand {
         commandName: "revoke",
         abstract: "Revoke notifications: destroy their payloads and cancel pushes that are not sent yet.",
         discussion: """
-            A device that already got the push finds no payload any more (410). Revoking twice changes nothing. The
+            A device that already got the push finds no payload any more (410). Revoking twice changes nothing. The \
             command tries every ID, even if one fails. Exit codes: 0 all revoked, 1 some not revoked, 69 no answer.
 
             EXAMPLES
@@ -24,8 +24,6 @@ struct RevokeCommand: NetworkCommand {
     private struct Row: Encodable {
         var id: String
         var status = "revoked"
-
-        private enum CodingKeys: String, CodingKey { case id = "Id", status = "Status" }
     }
 
     func run(on console: Console) async throws {

@@ -8,13 +8,13 @@ struct SendCommand: NetworkCommand {
         commandName: "send",
         abstract: "Send a secret to users and print the IDs of the notifications.",
         discussion: """
-            The ingest service seals the payload. Only its ID passes through the broker, the hub and the push networks.
-            With --e2e this command encrypts the payload for the keys of each recipient's devices before it sends it, so
-            that the services cannot read it either. Devices that register later cannot read it.
+            The ingest service seals the payload. Only its ID passes through the broker, the hub and the push \
+            networks. With --e2e this command encrypts the payload for the keys of each recipient's devices before it \
+            sends it, so that the services cannot read it either. Devices that register later cannot read it.
 
-            A file of recipients has one name per line; empty lines and lines that begin with # are ignored. A name that
-            is given twice gets one notification. More than 1,000 recipients are sent to in several requests. With
-            --idempotency-key the same command can be repeated after a failure, for 24 hours: nobody gets the
+            A file of recipients has one name per line; empty lines and lines that begin with # are ignored. A name \
+            that is given twice gets one notification. More than 1,000 recipients are sent to in several requests. \
+            With --idempotency-key the same command can be repeated after a failure, for 24 hours: nobody gets the \
             notification twice.
 
             EXAMPLES
@@ -162,12 +162,10 @@ struct SendCommand: NetworkCommand {
             try recipients.add(
                 linesOf: try StandardInput.readAll(upTo: RecipientList.maxBytes), from: "--to-file (standard input)")
         } else {
-            do {
-                let text = try FileContent(path: toFile, maxBytes: RecipientList.maxBytes).text
-                try recipients.add(linesOf: text, from: toFile.printable)
-            } catch let error as FileError {
-                throw CommandFailure(.configuration, "--to-file: \(error)")
+            let text = try CommandFailure.naming("--to-file") {
+                try FileContent(path: toFile, maxBytes: RecipientList.maxBytes).text
             }
+            try recipients.add(linesOf: text, from: toFile.printable)
         }
         if recipients.names.isEmpty { throw CommandFailure(.usage, "--to-file: there is no name in the file.") }
         return recipients
@@ -191,11 +189,9 @@ struct SendCommand: NetworkCommand {
 enum SendResponse {
     private struct One: Decodable {
         var id: String
-        private enum CodingKeys: String, CodingKey { case id = "Id" }
     }
     private struct Many: Decodable {
         var notifications: [One]
-        private enum CodingKeys: String, CodingKey { case notifications = "Notifications" }
     }
 
     static func ids(_ body: String) throws -> [String] {

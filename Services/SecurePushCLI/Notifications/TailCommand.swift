@@ -7,11 +7,11 @@ struct TailCommand: NetworkCommand {
         commandName: "tail",
         abstract: "Follow a sender's notifications: print one line per new notification or status change.",
         discussion: """
-            Polls the ingest service for the newest notifications of the API key's sender and prints time, ID, status
-            and recipient of each new or changed one. Because it polls, it does not show a status that lasts for less
-            than --interval. It sees changes of the --window newest notifications, and says how many left the window
-            without a final status. New notifications beyond the window are read page by page; of more than 2,000 at
-            once it says how many it missed. While the service does not answer, it tries on, and says how many polls
+            Polls the ingest service for the newest notifications of the API key's sender and prints time, ID, status \
+            and recipient of each new or changed one. Because it polls, it does not show a status that lasts for less \
+            than --interval. It sees changes of the --window newest notifications, and says how many left the window \
+            without a final status. New notifications beyond the window are read page by page; of more than 2,000 at \
+            once it says how many it missed. While the service does not answer, it tries on, and says how many polls \
             failed. Runs until Ctrl-C, or until it has printed --count lines.
 
             EXAMPLES
@@ -45,7 +45,6 @@ struct TailCommand: NetworkCommand {
     private struct Page: Decodable {
         var notifications: [ListedNotification]
         var next: String?
-        private enum CodingKeys: String, CodingKey { case notifications = "Notifications", next = "Next" }
     }
 
     func validate() throws {
@@ -53,9 +52,7 @@ struct TailCommand: NetworkCommand {
         try requireRange("--window", window, 1...200)
         try requireRange("--last", last, 0...200)
         try requireRange("--count", count, 1 ... .max)
-        guard interval.duration >= .milliseconds(100), interval.duration <= .seconds(3600) else {
-            throw ValidationError("--interval must be between 100ms and 1h.")
-        }
+        try requireRange("--interval", interval, .milliseconds(100) ... .seconds(3600))
     }
 
     func run(on console: Console) async throws {
@@ -114,13 +111,12 @@ struct TailCommand: NetworkCommand {
     private func page(
         _ before: String?, _ client: APIClient, _ authorization: String
     ) async throws -> (rows: [ListedNotification], next: String?) {
-        let recipient = recipient.map { "&Recipient=\(PercentCoding.encode($0))" } ?? ""
         // Further pages are as large as they can be.
         let limit = before == nil ? max(window, last, 1) : 200
-        let next = before.map { "&Before=\(PercentCoding.encode($0))" } ?? ""
-        let response = try await client.request(
-            .get, "/api/notifications?Limit=\(limit)\(recipient)\(next)", authorization: authorization)
-        let page = try client.decode(Page.self, from: response)
+        let page = try await client.get(
+            "/api/notifications", [("Limit", "\(limit)"), ("Recipient", recipient), ("Before", before)],
+            authorization: authorization, as: Page.self
+        ).value
         return (page.notifications, page.next)
     }
 

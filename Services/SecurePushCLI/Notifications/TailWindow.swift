@@ -12,11 +12,6 @@ struct ListedNotification: Codable, Sendable, Equatable {
 
     /// Whether every platform has a final state. A status that this program does not know counts as final.
     var isFinal: Bool { NotificationStatus(rawValue: status)?.isFinal ?? true }
-
-    private enum CodingKeys: String, CodingKey {
-        case time = "Time", id = "Id", recipient = "Recipient", status = "Status", createdAt = "CreatedAt"
-        case readAt = "ReadAt"
-    }
 }
 
 /// Finds new notifications and changed statuses in a list that is polled. Remembers only the newest notifications;

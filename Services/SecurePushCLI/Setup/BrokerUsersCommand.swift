@@ -10,11 +10,11 @@ struct BrokerUsersCommand: ConsoleCommand {
         commandName: "broker-users",
         abstract: "Print the minimal RabbitMQ permissions of each service.",
         discussion: """
-            Prints rabbitmqctl commands that create a user for each of ingest, dispatcher and the command line.
-            Retrieval needs none. These users cannot create exchanges or queues, so run the services with
-            AMQP_DECLARE=check and let the broker load them: --definitions prints a document for
-            `rabbitmqctl import_definitions` or load_definitions, with the delay queues of RETRY_DELAYS. With
-            --passwords the document also has the users, with the passwords of that folder.
+            Prints rabbitmqctl commands that create a user for each of ingest, dispatcher and the command line. \
+            Retrieval needs none. These users cannot create exchanges or queues, so run the services with \
+            AMQP_DECLARE=check and let the broker load them: --definitions prints a document for `rabbitmqctl \
+            import_definitions` or load_definitions, with the delay queues of RETRY_DELAYS. With --passwords the \
+            document also has the users, with the passwords of that folder.
 
             EXAMPLES
               securepush setup broker-users | sh
@@ -151,7 +151,6 @@ struct BrokerDefinitions: Sendable {
 
     var retryDelays: [Duration]
 
-    /// The document, with those users that have a password.
     func json(password: (BrokerUser) throws -> String?) throws -> String {
         let topology = DispatchTopology(retryDelays: retryDelays).declarations
         let users = try BrokerUser.allCases.compactMap { user in

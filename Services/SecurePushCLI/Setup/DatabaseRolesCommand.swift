@@ -9,9 +9,9 @@ struct DatabaseRolesCommand: ConsoleCommand {
         commandName: "database-roles",
         abstract: "Print or apply the minimal PostgreSQL rights of each service.",
         discussion: """
-            Prints SQL for psql that creates a role for each of ingest, dispatcher, retrieval and the command line, and
-            a role that owns the tables. With --apply it creates the roles in the database of DATABASE_URL as the
-            superuser of that URL, runs the migrations as the owner, and grants the rights. Running it again does no
+            Prints SQL for psql that creates a role for each of ingest, dispatcher, retrieval and the command line, \
+            and a role that owns the tables. With --apply it creates the roles in the database of DATABASE_URL as the \
+            superuser of that URL, runs the migrations as the owner, and grants the rights. Running it again does no \
             harm. With --passwords the roles get the passwords of that folder; missing passwords are made.
 
             EXAMPLES
@@ -32,8 +32,6 @@ struct DatabaseRolesCommand: ConsoleCommand {
     private struct Report: Encodable {
         var roles: [String]
         var migrations: [String]
-
-        private enum CodingKeys: String, CodingKey { case roles = "Roles", migrations = "Migrations" }
     }
 
     func run(on console: Console) async throws {

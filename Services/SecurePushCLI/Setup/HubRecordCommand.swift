@@ -26,13 +26,8 @@ struct HubRecord: Decodable, Sendable {
     var headers: [String: String]
     var body: String
 
-    private enum CodingKeys: String, CodingKey {
-        case kind = "Kind", platform = "Platform", tags = "Tags", headers = "Headers", body = "Body"
-    }
-
     private struct Page: Decodable {
         var messages: [HubRecord]
-        private enum CodingKeys: String, CodingKey { case messages = "Messages" }
     }
 
     /// The sends, oldest first.

@@ -4,7 +4,6 @@ import Storage
 /// Copies to each service's folder only the secrets that the service needs. A container mounts only that folder.
 /// Updates changed files; the services reload them.
 struct ServiceFolders: Sendable {
-    /// The originals.
     var setup: LocalSetup
     /// The parent of the services' and servers' folders, and of `admin` with the passwords, which no service mounts.
     var directory: String

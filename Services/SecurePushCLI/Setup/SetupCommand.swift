@@ -10,15 +10,15 @@ struct SetupCommand: ConsoleCommand {
         commandName: "setup",
         abstract: "Create the files of a local stack: keys, a sender, demo users, a connection string.",
         discussion: """
-            Creates missing files in DIR/secrets (folder mode 0700, file mode 0600). Run it before every start. The
-            sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password).
-            hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on this machine, for
-            clients that accept only https. Such clients must trust hub-emulator-ca.pem. The certificate is valid for a
-            year; the command renews it when less than 30 days are left.
+            Creates missing files in DIR/secrets (folder mode 0700, file mode 0600). Run it before every start. The \
+            sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password). \
+            hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on this machine, for \
+            clients that accept only https. Such clients must trust hub-emulator-ca.pem. The certificate is valid for \
+            a year; the command renews it when less than 30 days are left.
 
-            With --services it also creates a folder per service in that DIR, with copies of the files that the service
-            needs and with the URLs of its own database role and its own broker user. The passwords are in DIR/admin.
-            Run the command again after every change of a file; it updates the copies.
+            With --services it also creates a folder per service in that DIR, with copies of the files that the \
+            service needs and with the URLs of its own database role and its own broker user. The passwords are in \
+            DIR/admin. Run the command again after every change of a file; it updates the copies.
 
             EXAMPLES
               securepush setup --directory .securepush
@@ -58,8 +58,6 @@ struct SetupCommand: ConsoleCommand {
     private struct Report: Encodable {
         var files: [String]
         var migrations: [String]
-
-        private enum CodingKeys: String, CodingKey { case files = "Files", migrations = "Migrations" }
     }
 
     func run(on console: Console) async throws {
@@ -109,7 +107,6 @@ struct SetupCommand: ConsoleCommand {
 /// Creates the missing files of a local stack: keys, a sender, two users, the hub emulator's connection string and
 /// certificate. Keeps existing files, so that it can run before every start.
 struct LocalSetup: Sendable {
-    /// The parent of `secrets`.
     var directory: String
     /// The URL of the hub emulator in the connection string.
     var hubEndpoint: String
@@ -127,7 +124,6 @@ struct LocalSetup: Sendable {
     var apiKey: String { secrets + "/ingest-api-key" }
     var usersFile: String { secrets + "/users" }
     var hubConnectionString: String { secrets + "/hub-connection-string" }
-    /// The password of the operator's page.
     var adminPassword: String { secrets + "/admin-password" }
 
     /// For the hub emulator on this machine and under its name in the connection string.
@@ -189,7 +185,6 @@ struct LocalSetup: Sendable {
     }
 }
 
-/// Random secrets.
 enum RandomSecret {
     /// A password of 24 hex digits (96 bits), which needs no escaping in shells, headers and URLs.
     static func password() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { $0.prefix(12).hex } }

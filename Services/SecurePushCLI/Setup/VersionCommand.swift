@@ -22,13 +22,10 @@ struct VersionCommand: ConsoleCommand {
         let report = VersionReport()
         guard !console.isJSON else { return try console.show(report, "") }
         try console.line(SecurePushVersion.line(of: report.name))
-        var table = TextTable(isOfWords: true)
-        for (name, value) in report.rows { table.add([name, value]) }
-        for line in table.lines { try console.line(line) }
+        for line in Facts.lines(report.rows) { try console.line(line) }
     }
 }
 
-/// What was built, and what runs it.
 struct VersionReport: Encodable, Sendable {
     let name = "securepush"
     let version = SecurePushVersion.current
@@ -40,8 +37,7 @@ struct VersionReport: Encodable, Sendable {
     let platform = "\(ProcessInfo.processInfo.operatingSystemVersionString), \(VersionReport.architecture)"
 
     private enum CodingKeys: String, CodingKey {
-        case name = "Name", version = "Version", revision = "Revision", swift = "Swift", librabbitmq = "Librabbitmq"
-        case libpq = "Libpq", sqlite = "SQLite", platform = "Platform"
+        case name, version, revision, swift, librabbitmq, libpq, sqlite = "SQLite", platform
     }
 
     var rows: [(String, String)] {

@@ -24,9 +24,9 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the value and the origin of each setting. Hides secrets.",
             discussion: """
-                Reads the environment like the services. With --service it shows only the settings of that service and
-                also reports required settings that are not set. It does not see the flags of a service's command line.
-                Exit codes: 0 all settings are valid, 78 some are invalid.
+                Reads the environment like the services. With --service it shows only the settings of that service and \
+                also reports required settings that are not set. It does not see the flags of a service's command \
+                line. Exit codes: 0 all settings are valid, 78 some are invalid.
 
                 EXAMPLES
                   securepush config show
@@ -72,15 +72,15 @@ struct ConfigCommand: AsyncParsableCommand {
         }
 
         static func lines(_ entries: [ConfigEntry]) -> [String] {
-            var table = TextTable(isOfWords: true)
-            table.add(["KEY", "ORIGIN", "VALUE"])
-            for entry in entries {
-                let value = entry.value?.oneLine ?? "-"
-                let problems = entry.problems.isEmpty ? "" : "  <- " + entry.problems.joined(separator: "; ").oneLine
-                let origin = entry.variable == entry.key ? nil : entry.variable
-                table.add([entry.key, origin ?? entry.origin.rawValue, value + problems])
-            }
-            return table.lines
+            var table = Table<ConfigEntry>([
+                Column("KEY") { $0.key },
+                Column("ORIGIN") { $0.variable == $0.key ? $0.origin.rawValue : $0.variable ?? $0.origin.rawValue },
+                Column("VALUE") { entry in
+                    (entry.value ?? "-")
+                        + (entry.problems.isEmpty ? "" : "  <- " + entry.problems.joined(separator: "; "))
+                },
+            ])
+            return table.lines(entries)
         }
     }
 }
@@ -103,11 +103,6 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
     /// Whether the value is a secret and therefore hidden.
     var secret: Bool
     var problems: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case key = "Key", value = "Value", origin = "Origin", variable = "Variable", secret = "Secret", problems =
-            "Problems"
-    }
 
     init(
         _ description: any ConfigurationKeyDescription, environment: SettingsEnvironment,

@@ -80,7 +80,6 @@ struct Settings: Sendable {
         return configuration
     }
 
-    /// The hub's settings.
     func hub() throws -> NotificationHubConfiguration {
         guard self["HUB_CONNECTION_STRING"] != nil || self["HUB_CONNECTION_STRING_FILE"] != nil else {
             throw CommandFailure(
@@ -102,21 +101,7 @@ struct Settings: Sendable {
                 .configuration, "HUB_POOL_FILE and \(key) are both set.",
                 hint: "Set either the file of several hubs or one hub.")
         }
-        return .pool(try Self.namingHubPool { try hubPool(path) })
-    }
-
-    /// Names the setting in an error of the file of several hubs. The error itself names the file.
-    ///
-    /// - Parameter origin: the option or the variable.
-    /// - Throws: ``CommandFailure`` with code `configuration`, and the other errors of `body`.
-    static func namingHubPool<Value>(
-        _ origin: String = "HUB_POOL_FILE", _ body: () throws -> Value
-    ) throws -> Value {
-        do {
-            return try body()
-        } catch let error as FileError {
-            throw CommandFailure(.configuration, "\(origin): \(error)")
-        }
+        return .pool(try CommandFailure.naming("HUB_POOL_FILE") { try hubPool(path) })
     }
 
     /// The hubs of a file.

@@ -10,9 +10,9 @@ struct MigrateCommand: ConsoleCommand {
         commandName: "migrate",
         abstract: "Run the pending migrations of the database (DATABASE_URL).",
         discussion: """
-            Works on a database that exists, so a mistyped path makes nothing. With --create it makes a SQLite database,
-            and its folder, that is missing. It never creates a PostgreSQL database. Exit codes: 0 the schema is
-            current, 69 there is no database, 78 configuration.
+            Works on a database that exists, so a mistyped path makes nothing. With --create it makes a SQLite \
+            database, and its folder, that is missing. It never creates a PostgreSQL database. Exit codes: 0 the \
+            schema is current, 69 there is no database, 78 configuration.
 
             EXAMPLES
               securepush migrate
@@ -28,8 +28,6 @@ struct MigrateCommand: ConsoleCommand {
     private struct Report: Encodable {
         var applied: [String]
         var version: Int
-
-        private enum CodingKeys: String, CodingKey { case applied = "Applied", version = "Version" }
     }
 
     func run(on console: Console) async throws {

@@ -8,11 +8,11 @@ struct TopCommand: NetworkCommand {
         commandName: "top",
         abstract: "Watch the services: state, throughput, latency and backlog.",
         discussion: """
-            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until q or Ctrl-C.
-            If standard output is not a terminal, it prints one table and exits. With --json it prints one object per
-            interval. An empty URL leaves a service out.
+            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until q or \
+            Ctrl-C. If standard output is not a terminal, it prints one table and exits. With --json it prints one \
+            object per interval. An empty URL leaves a service out.
 
-            With --once, and without a terminal, the exit code is 69 if a service is not ready or does not answer, and
+            With --once, and without a terminal, the exit code is 69 if a service is not ready or does not answer, and \
             the last line on standard error names it.
 
             EXAMPLES
@@ -45,14 +45,10 @@ struct TopCommand: NetworkCommand {
     private struct Report: Encodable {
         var time: String
         var services: [TopReading]
-
-        private enum CodingKeys: String, CodingKey { case time = "Time", services = "Services" }
     }
 
     func validate() throws {
-        guard interval.duration >= .milliseconds(200), interval.duration <= .seconds(3600) else {
-            throw ValidationError("--interval must be between 200ms and 1h.")
-        }
+        try requireRange("--interval", interval, .milliseconds(200) ... .seconds(3600))
     }
 
     func run(on console: Console) async throws {

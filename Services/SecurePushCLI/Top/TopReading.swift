@@ -6,10 +6,6 @@ struct TopReading: Encodable, Sendable, Equatable {
     struct Latency: Encodable, Sendable, Equatable {
         var p50Milliseconds: Double
         var p99Milliseconds: Double
-
-        private enum CodingKeys: String, CodingKey {
-            case p50Milliseconds = "P50Milliseconds", p99Milliseconds = "P99Milliseconds"
-        }
     }
 
     var service: String
@@ -22,7 +18,6 @@ struct TopReading: Encodable, Sendable, Equatable {
     /// Requests per second, without those for health and metrics.
     var requestsPerSecond: Double?
     var requestLatency: Latency?
-    /// Bytes.
     var residentMemoryBytes: Double?
     /// 100 is one core.
     var cpuPercent: Double?
@@ -30,9 +25,8 @@ struct TopReading: Encodable, Sendable, Equatable {
     var figures: [String: Double] = [:]
 
     private enum CodingKeys: String, CodingKey {
-        case service = "Service", url = "URL", version = "Version", state = "State", down = "Down"
-        case requestsPerSecond = "RequestsPerSecond", requestLatency = "RequestLatency"
-        case residentMemoryBytes = "ResidentMemoryBytes", cpuPercent = "CPUPercent", figures = "Figures"
+        case service, url = "URL", version, state, down, requestsPerSecond, requestLatency, residentMemoryBytes
+        case cpuPercent = "CPUPercent", figures
     }
 }
 
@@ -100,7 +94,6 @@ extension Double {
     fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }
 
-/// A figure of one kind of service.
 private struct TopFigure: Sendable {
     enum Kind: Sendable {
         /// Growth per second.
@@ -197,24 +190,25 @@ struct TopView: Sendable {
     var lines: [String] { services + faults + [""] + flow }
 
     private var services: [String] {
-        var table = TextTable()
-        table.add(["service", "state", "version", "req/s", "p50 ms", "p99 ms", "CPU %", "RSS MB"])
-        for reading in readings {
-            table.add([
-                reading.service, reading.state, (reading.version ?? "-").printable,
-                TopView.figure(reading.requestsPerSecond),
-                reading.requestLatency.map { LatencySummary.text($0.p50Milliseconds) } ?? "-",
-                reading.requestLatency.map { LatencySummary.text($0.p99Milliseconds) } ?? "-",
-                TopView.figure(reading.cpuPercent), TopView.figure(reading.residentMemoryBytes.map { $0 / 1_048_576 }),
-            ])
-        }
-        let lines = table.lines
+        var table = Table(TopView.columns)
+        let lines = table.lines(readings)
         // Styles are added last because escape sequences would change the column widths.
-        return [styled(lines[0], .bold)]
+        return lines.prefix(1).map { styled($0, .bold) }
             + zip(lines.dropFirst(), readings).map { line, reading in
                 reading.state == "ready" ? line : styled(line, reading.state == "unready" ? .yellow : .red)
             }
     }
+
+    private static let columns: [Column<TopReading>] = [
+        Column("service") { $0.service },
+        Column("state", isNumber: true) { $0.state },
+        Column("version", isNumber: true) { $0.version },
+        Column("req/s", isNumber: true) { $0.requestsPerSecond?.figure },
+        Column("p50 ms", isNumber: true) { $0.requestLatency.map { LatencySummary.text($0.p50Milliseconds) } },
+        Column("p99 ms", isNumber: true) { $0.requestLatency.map { LatencySummary.text($0.p99Milliseconds) } },
+        Column("CPU %", isNumber: true) { $0.cpuPercent?.figure },
+        Column("RSS MB", isNumber: true) { $0.residentMemoryBytes.map { ($0 / 1_048_576).figure } },
+    ]
 
     private var faults: [String] {
         readings.filter { !$0.down.isEmpty }.map { reading in

@@ -76,60 +76,19 @@ package final class AMQPConsumer: Service {
         requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
     }
 
-    /// Publishes a message in place of a delivery, on the consumer's own channel. Acknowledges the delivery once the
-    /// broker has confirmed the message; requeues it after two seconds if no queue accepts the message. Returns at
-    /// once.
-    package func move(tag: UInt64, epoch: UInt64, as message: AMQPMessage) {
-        connection.move(SettlementMailbox.Move(message: message, tag: tag, epoch: epoch))
-    }
-
     private func settle(
-        _ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: SettlementMailbox.Settlement.Kind
+        _ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: Settlement.Kind
     ) {
         connection.settle(
-            deliveries.map { SettlementMailbox.Settlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+            deliveries.map { Settlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
     }
 }
 
-/// Work that callers leave for the consumer's thread without waiting for it.
-final class SettlementMailbox: Sendable {
-    struct Settlement: Sendable {
-        enum Kind { case acknowledge, acknowledgeLater, requeue, reject }
+/// What becomes of one delivery.
+struct Settlement: Sendable {
+    enum Kind { case acknowledge, acknowledgeLater, requeue, reject }
 
-        var kind: Kind
-        var tag: UInt64
-        var epoch: UInt64
-    }
-
-    struct Move: Sendable {
-        var message: AMQPMessage
-        var tag: UInt64
-        var epoch: UInt64
-    }
-
-    struct Contents: Sendable {
-        var settlements: [Settlement] = []
-        /// Deliveries to be published elsewhere before they are acknowledged.
-        var moves: [Move] = []
-
-        var isEmpty: Bool { settlements.isEmpty && moves.isEmpty }
-    }
-
-    private let contents = Mutex(Contents())
-
-    /// - Returns: whether the mailbox was empty, so that the thread must be told.
-    func put(_ body: (inout Contents) -> Void) -> Bool {
-        contents.withLock { contents in
-            let wasEmpty = contents.isEmpty
-            body(&contents)
-            return wasEmpty
-        }
-    }
-
-    func takeAll() -> Contents {
-        contents.withLock { contents in
-            defer { contents = Contents() }
-            return contents
-        }
-    }
+    var kind: Kind
+    var tag: UInt64
+    var epoch: UInt64
 }

@@ -1,4 +1,5 @@
 import DequeModule
+import Synchronization
 import ThreadExecutor
 
 /// The consumer's connection, on its own thread. Waiting acknowledgements are written as one group of frames.
@@ -15,18 +16,13 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var link = BrokerLink()
     private var epoch: UInt64 = 0
     private var acks = AckStateMachine()
-    private var moves = MoveStateMachine()
-    private var pendingMoves: Deque<SettlementMailbox.Move> = []
-    /// Deliveries that could not be moved, with the time at which they are requeued: what the broker gets back, it
-    /// delivers in the next moment. The prefetch limits them.
-    private var heldMoves: Deque<(tag: UInt64, due: ContinuousClock.Instant)> = []
-    private static let moveWait = Duration.seconds(2)
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
     private(set) var isShuttingDown = false
     private var drainDeadline: ContinuousClock.Instant?
     private var drainWaiter: CheckedContinuation<Void, Never>?
     nonisolated let status: LinkStatus
-    private nonisolated let mailbox = SettlementMailbox()
+    /// What callers leave for the thread without waiting for it.
+    private nonisolated let mailbox = Mutex<[Settlement]>([])
     private nonisolated let intake = DeliveryIntake()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -50,15 +46,14 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
 
     nonisolated func next(limit: Int) async -> [AMQPDelivery]? { await intake.next(limit: limit) }
 
-    /// Leaves a delivery for the thread to move.
-    nonisolated func move(_ move: SettlementMailbox.Move) {
-        if mailbox.put({ $0.moves.append(move) }) { executor.post() }
-    }
-
     /// Leaves settlements for the thread, which drops those of earlier epochs.
-    nonisolated func settle(_ settlements: [SettlementMailbox.Settlement]) {
+    nonisolated func settle(_ settlements: [Settlement]) {
         guard !settlements.isEmpty else { return }
-        if mailbox.put({ $0.settlements.append(contentsOf: settlements) }) { executor.post() }
+        let wasEmpty = mailbox.withLock { mailbox in
+            defer { mailbox += settlements }
+            return mailbox.isEmpty
+        }
+        if wasEmpty { executor.post() }
     }
 
     func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
@@ -66,7 +61,6 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         do {
             let handle = try Handle(node: node, configuration: configuration, limits: limits)
             try handle.declare(topology)
-            try handle.selectConfirms()
             try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
             // For a quorum queue without a leader the broker confirms the consumer at once, and then delivers nothing
             // for a minute. It answers this request only when the consumer really exists.
@@ -118,9 +112,6 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         // The broker redelivers whatever was not settled.
         acks = AckStateMachine()
         pendingFrames.removeAll()
-        moves = MoveStateMachine()
-        pendingMoves.removeAll()
-        heldMoves.removeAll()
         _ = intake.removeAll()
         link.closed(error)
     }
@@ -137,26 +128,22 @@ extension ConsumerConnection {
 
     private func writeSettlements() -> ThreadExecutor.Interest {
         takeMail()
-        while let first = heldMoves.first, isShuttingDown || first.due <= .now {
-            acks.requeue(first.tag)
-            heldMoves.removeFirst()
-        }
         if let handle = link.handle {
             pendingFrames.append(contentsOf: acks.frames())
             do throws(AMQPError) {
-                if hasSomethingToWrite { try writeFrames(handle) }
+                if !pendingFrames.isEmpty { try writeFrames(handle) }
             } catch { disconnect(error) }
         }
         resumeDrainWaiter()
-        let deadline = [drainDeadline, heldMoves.first?.due].compactMap(\.self).min()
-        return link.interest(deadline: deadline, untilWritable: hasSomethingToWrite)
+        return link.interest(deadline: drainDeadline, untilWritable: !pendingFrames.isEmpty)
     }
 
-    private var hasSomethingToWrite: Bool { !pendingFrames.isEmpty || !pendingMoves.isEmpty }
-
     private func takeMail() {
-        let mail = mailbox.takeAll()
-        for settlement in mail.settlements where settlement.epoch == epoch && link.handle != nil {
+        let settlements = mailbox.withLock { mailbox in
+            defer { mailbox = [] }
+            return mailbox
+        }
+        for settlement in settlements where settlement.epoch == epoch && link.handle != nil {
             switch settlement.kind {
             case .acknowledge: acks.acknowledge(settlement.tag)
             case .acknowledgeLater: acks.acknowledgeLater(settlement.tag)
@@ -164,11 +151,10 @@ extension ConsumerConnection {
             case .reject: acks.reject(settlement.tag)
             }
         }
-        if link.handle != nil { pendingMoves.append(contentsOf: mail.moves.filter { $0.epoch == epoch }) }
     }
 
     private func writeFrames(_ handle: Handle) throws(AMQPError) {
-        guard pendingFrames.count + pendingMoves.count > 1 else { return try writeSome(handle) }
+        guard pendingFrames.count > 1 else { return try writeSome(handle) }
         try handle.corked { () throws(AMQPError) in try writeSome(handle) }
     }
 
@@ -183,11 +169,6 @@ extension ConsumerConnection {
             }
             pendingFrames.removeFirst()
             count += 1
-        }
-        while let move = pendingMoves.first, handle.isWritable {
-            moves.publishing(move.message, of: move.tag)
-            try handle.publish(move.message)
-            pendingMoves.removeFirst()
         }
     }
 
@@ -211,17 +192,7 @@ extension ConsumerConnection {
             case .consumerCancelled:
                 throw AMQPError(.queueUnavailable, "the broker cancelled the consumer of queue \(queue)")
             case .closed(let error): throw error
-            case .returned(let message, _): moves.returned(message)
-            case .confirmed(let tag, let isMultiple, let isRefusal):
-                for outcome in moves.confirmed(tag: tag, isMultiple: isMultiple, isRefusal: isRefusal) {
-                    let tag = outcome.deliveryTag
-                    if outcome.isMoved {
-                        acks.acknowledge(tag)
-                    } else {
-                        heldMoves.append((tag, .now + Self.moveWait))
-                    }
-                }
-            case .blocked, .unblocked: break
+            case .returned, .confirmed, .blocked, .unblocked: break
             }
         }
         // If the connection has just been lost, the broker delivers them again.

@@ -162,10 +162,6 @@ package struct ReplayItem: Encodable, Sendable, Equatable {
     /// Whether the dead letter was removed without a replay.
     package var dropped: Bool?
 
-    private enum CodingKeys: String, CodingKey {
-        case id = "Id", result = "Result", platforms = "Platforms", dropped = "Dropped"
-    }
-
     /// Makes a result.
     package init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
         self.id = id
@@ -208,9 +204,7 @@ package struct ReplayReport: Encodable, Sendable, Equatable {
         self.hasMore = hasMore
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case replayed = "Replayed", dropped = "Dropped", left = "Left", notFound = "NotFound"
-    }
+    private enum CodingKeys: CodingKey { case replayed, dropped, left, notFound }
 
     mutating func count(_ item: ReplayItem) {
         switch item.result {

@@ -15,7 +15,7 @@ struct LostInBrokerTests {
     private struct Bench {
         let store: MemoryStore
         let relay: OutboxRelay
-        let gauge: RabbitMQDispatchGauge
+        let gauge: RabbitMQInspector
         let connection: AMQPConnection
         let queue: String
 
@@ -80,7 +80,7 @@ struct LostInBrokerTests {
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
         let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
-        let gauge = RabbitMQDispatchGauge(configuration: configuration, logger: .silent)
+        let gauge = RabbitMQInspector(configuration: configuration)
         let store = MemoryStore()
         let relay = OutboxRelay(
             outbox: store, publisher: publisher, gauge: gauge, timing: .quick, logger: .silent)

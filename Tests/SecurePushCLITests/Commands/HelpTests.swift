@@ -66,6 +66,24 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
         }
     }
 
+    @Test(arguments: [["send", "--help"], ["help", "send"], ["send", "-h"]])
+    func `Each way to ask for help shows the same, as wide as the terminal`(arguments: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let run = try await CommandLineRun(arguments, in: folder)
+            #expect(run.code == 0 && run.errors.isEmpty)
+            #expect(run.output.hasPrefix("OVERVIEW: "))
+            // The argument parser wraps all but this line.
+            let lines = run.lines.filter { !$0.hasPrefix("USAGE: securepush send") }
+            #expect(lines.count == run.lines.count - 1)
+            #expect(lines.allSatisfy { $0.count <= 80 } && lines.contains { $0.count > 70 })
+            let narrow = try await TerminalRun(arguments, in: folder, columns: 60)
+            #expect(narrow.code == 0 && narrow.lines.count > run.lines.count)
+            let wide = try await TerminalRun(arguments, in: folder, columns: 200)
+            #expect(wide.lines.allSatisfy { $0.count <= 100 || $0.hasPrefix("USAGE: ") })
+            #expect(wide.lines.count < run.lines.count)
+        }
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func `Completion scripts name every command`(shell: String) async throws {
         try await withTemporaryFolder { folder in

@@ -7,15 +7,15 @@ import Testing
     private let now = Timestamp(rfc3339: "2026-11-23T12:00:00Z") ?? .now
     private let id = "01890a5d-ac96-774b-bcce-b302099a8057"
 
-    private func row(_ recipient: String, read: String? = nil) -> ListCommand.Row {
-        ListCommand.Row(
+    private func row(_ recipient: String, read: String? = nil) -> Wire.NotificationPage.Row {
+        Wire.NotificationPage.Row(
             id: id, recipient: recipient, status: "dispatched", createdAt: "2026-11-23T11:55:00.000Z",
             expiresAt: "2026-12-23T11:55:00.000Z", readAt: read)
     }
 
     @Test(arguments: [60, 80, 100, 120, 170])
     func `A list fits the terminal, and its IDs are whole`(width: Int) {
-        var table = ListTable(width: width, now: now)
+        var table = Table(ListCommand.columns, width: width, now: now)
         let lines = table.lines([row("alice"), row(String(repeating: "x", count: 300))])
         #expect(lines.count == 3)
         for line in lines { #expect(line.count <= width, "\(line)") }
@@ -25,7 +25,7 @@ import Testing
 
     @Test func `Columns are given up in a fixed order`() {
         func head(_ width: Int?) -> [String] {
-            var table = ListTable(width: width, now: now)
+            var table = Table(ListCommand.columns, width: width, now: now)
             return table.lines([row("alice@example.com")]).map { $0.replacing(id, with: "ID") }
         }
         #expect(head(nil)[1].contains("2026-11-23T11:55:00.000Z  2026-12-23T11:55:00.000Z  no    alice@example.com"))
@@ -36,12 +36,12 @@ import Testing
     }
 
     @Test func `Later pages have the columns of the first, and no header`() {
-        var table = ListTable(width: 80, now: now)
+        var table = Table(ListCommand.columns, width: 80, now: now)
         let first = table.lines([row("alice@example.com")])
         let second = table.lines([row("bob")])
         #expect(first.count == 2 && second.count == 1 && !table.isEmpty)
         #expect(second[0] == "\(id)  dispatched  5m ago    bob")
-        var empty = ListTable(width: 80)
+        var empty = Table(ListCommand.columns, width: 80)
         #expect(empty.lines([]).isEmpty && empty.isEmpty)
     }
 
@@ -49,7 +49,7 @@ import Testing
     func `A status fits, and its reasons are complete below the table`(width: Int) throws {
         let reason = "the hub answered 400: The supplied notification payload is not valid for this platform"
         let answer = try JSONCoding.decode(
-            StatusCommand.Answer.self,
+            Wire.Status.self,
             from: """
                 {"Id":"\(id)","Status":"partial","CreatedAt":"2026-11-23T11:55:00.000Z","Deliveries":[
                 {"Platform":"apple","State":"sent","Attempts":1,"HubMessageId":"\(id)-apple",
@@ -60,7 +60,7 @@ import Testing
         let lines = StatusCommand.lines(answer, width: width, now: now) { text, _ in text }
         for line in lines { #expect(line.count <= width, "\(line)") }
         #expect(lines.joined(separator: " ").replacing("   ", with: " ").contains("fcmv1: the hub answered 400"))
-        #expect(TextFill.words(lines.joined(separator: " ")).joined(separator: " ").contains(reason))
+        #expect(lines.joined(separator: " ").replacing("   ", with: " ").contains(reason))
         let whole = StatusCommand.lines(answer, width: nil, now: now) { text, _ in text }
         #expect(whole.last?.contains(reason) == true && whole.joined().contains("\(id)-apple"))
         #expect(lines.contains { $0.contains("OUTCOME") } && lines.contains { $0.contains("Success=2, BadChannel=1") })
@@ -68,12 +68,28 @@ import Testing
     }
 
     @Test func `An inbox fits, and cuts payloads only`() {
-        let row = InboxCommand.Row(
+        let row = Wire.InboxPage.Row(
             id: id, createdAt: "2026-11-23T11:55:00.000Z", read: false,
             payload: String(repeating: "secret ", count: 40))
-        let lines = InboxCommand.lines([row], withPayloads: true, width: 80, now: now)
-        #expect(lines.allSatisfy { $0.count <= 80 } && lines[1].hasPrefix("\(id)  5m ago") && lines[1].hasSuffix("…"))
-        #expect(InboxCommand.lines([row], withPayloads: true).last?.count ?? 0 > 280)
+        func lines(_ width: Int?) -> [String] {
+            var table = Table(InboxCommand.columns(withPayloads: true), width: width, now: now)
+            return table.lines([row])
+        }
+        let narrow = lines(80)
+        #expect(
+            narrow.allSatisfy { $0.count <= 80 } && narrow[1].hasPrefix("\(id)  5m ago") && narrow[1].hasSuffix("…"))
+        #expect(lines(nil).last?.count ?? 0 > 280)
+    }
+
+    @Test func `Words stand to the left, numbers to the right`() {
+        var table = Table<[String]>([
+            Column("a") { $0[0] }, Column("bb", isNumber: true) { $0[1] }, Column("c", isNumber: true) { $0[2] },
+        ])
+        #expect(
+            table.lines([["long name", "1", "1,000"], ["x", "", ""]]) == [
+                "a          bb      c", "long name   1  1,000", "x",
+            ])
+        #expect(table.lines([]).isEmpty)
     }
 
     @Test(arguments: [

@@ -50,7 +50,8 @@ import Testing
         #expect(unknown.status == "unknown" && unknown.recipient == nil)
         let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
         #expect(try JSONCoding.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
-        let table = DeadLetterRow.table([row, poison])
-        #expect(table.count == 3 && table[2].hasPrefix("unreadable, 7 bytes"))
+        var table = Table(DeadLetterRow.columns)
+        let lines = table.lines([row, poison])
+        #expect(lines.count == 3 && lines[2].hasPrefix("unreadable, 7 bytes"))
     }
 }

@@ -48,18 +48,12 @@ import Testing
         let base = try SecurePushConfiguration(retrieval)
         let configuration = SecurePushConfiguration(
             retrievalURL: base.retrievalURL, refreshesPushKeys: false, limits: limits)
-        let credentials = ClientCredentials.bearer("t")
-        let session = DeviceSession(user: "alice", credentials: credentials)
         let screen = DeviceScreen(handle: Self.handle, emulator: retrieval, countsPrompts: true) { _ in }
-        let note = RetryAfterNote()
         let http = HTTPClientTransport.makeClient(connections: 2, to: url)
-        let client = SecurePushClient(
-            configuration: configuration, credentials: session, store: MemoryClientStore(),
-            transport: HTTPClientTransport(http: http, retryAfter: note), presenter: screen)
         let device = SimulatedDevice(
-            device: PushDevice(platform: .apns, channel: Self.handle), client: client, screen: screen, session: session,
-            channel: PushChannel(platform: .apple, handle: Self.handle, emulator: retrieval),
-            logIn: .init(credentials: credentials), retryAfter: note, report: { events.add($0) })
+            user: "alice", channel: PushChannel(platform: .apple, handle: Self.handle, emulator: retrieval),
+            logIn: .init(credentials: .bearer("t")), configuration: configuration, http: http, screen: screen,
+            report: { events.add($0) })
         let result: Result<Void, any Error>
         do { result = .success(try await device.register(at: retrieval, schedule)) } catch { result = .failure(error) }
         try await http.shutdown()

@@ -6,15 +6,12 @@ import Testing
 /// The devices that a command could not put or move.
 @Suite struct FailureListTests {
     @Test func `All failures are counted, and the first thousand are listed`() throws {
-        let owner = try #require(UserName("alice"))
         var refill = RefillReport()
         var rebalance = RebalanceReport()
         for number in 0..<2203 {
-            let installation = Installation(
-                id: "i\(number)", owner: owner, platform: .apple, handle: "h", document: [], updatedAt: .now)
-            refill.count(RefillItem(installation), "no")
-            let device = DeviceReference(kind: .installation, id: installation.id)
-            rebalance.count(HubRebalance.Item(device: device, work: .copy), "no")
+            let device = DeviceReference(kind: .installation, id: "i\(number)")
+            refill.failures.add(device, "no")
+            rebalance.count(HubWriter.Item(device: device, work: .copy), "no")
         }
         #expect(refill.failures == rebalance.failures)
         #expect(refill.failures.count == 2203 && refill.done == 2203 && rebalance.failed == 2203)
@@ -29,7 +26,7 @@ import Testing
         var failures = DeviceFailures()
         #expect(failures.rest == nil)
         for number in 0..<1000 {
-            failures.add(DeviceFailure(kind: .registration, id: "r\(number)", reason: "no"))
+            failures.add(DeviceReference(kind: .registration, id: "r\(number)"), "no")
         }
         #expect(failures.rest == nil && failures.listed.count == 1000)
     }

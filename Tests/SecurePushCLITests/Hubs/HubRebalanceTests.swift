@@ -139,11 +139,12 @@ import Testing
         // The hub cannot be asked, so its devices stay there and on record, and are not looked at again.
         #expect(try await rebalance(Self.two).toSettle == 0)
         var shares = HubShares(HubTable(Self.two.map { HubTable<Void>.Member(label: $0, client: ()) }))
-        try await PlacedDevices(store: store).forEachPage { page in
-            for (device, places) in page { shares.count(device, places) }
+        for try await page in StoredDevices(store: store) {
+            for (device, places) in try await store.placed(page) { shares.count(device, places) }
         }
         #expect(shares.rows.map(\.hub) == Self.three && shares.rows[2].endpoint == nil && shares.rows[2].atHub > 0)
-        #expect(shares.lines.last?.hasPrefix("hub-c (not in the file)") == true)
+        var table = Table(HubShares.columns)
+        #expect(table.lines(shares.rows).last?.hasPrefix("hub-c (not in the file)") == true)
         #expect(shares.rows.map(\.users).reduce(0, +) == 40 && shares.rows.map(\.toMove) == [0, 0, 0])
         #expect(shares.rows.map(\.devices).reduce(0, +) == 80)
     }
@@ -200,15 +201,15 @@ import Testing
     @Test func `Progress has a line for each 10 %`() {
         var report = RebalanceReport()
         (report.toPut, report.toSettle) = (50, 50)
-        var reported = 0
-        #expect(RebalanceProgress.milestone(report, &reported) == nil)
+        var milestone = Milestone()
+        #expect(RebalanceProgress.text(report, &milestone) == nil)
         report.put = 10
-        #expect(RebalanceProgress.milestone(report, &reported) == "10%  step 10 of 100: put 10, settled 0")
-        #expect(RebalanceProgress.milestone(report, &reported) == nil)
+        #expect(RebalanceProgress.text(report, &milestone) == "10%  step 10 of 100: put 10, settled 0")
+        #expect(RebalanceProgress.text(report, &milestone) == nil)
         (report.put, report.settled) = (50, 49)
-        report.failures.add(DeviceFailure(kind: .installation, id: "i", reason: "x"))
+        report.failures.add(DeviceReference(kind: .installation, id: "i"), "x")
         #expect(
-            RebalanceProgress.milestone(report, &reported) == "100%  step 100 of 100: put 50, settled 49, 1 failed")
+            RebalanceProgress.text(report, &milestone) == "100%  step 100 of 100: put 50, settled 49, 1 failed")
     }
 
     @Test func `The command's options`() throws {
@@ -239,7 +240,7 @@ extension HubRebalanceTests {
         _ = try await rebalance(Self.three, copyOnly)
         // Retrieval with the old file does not know hub-c.
         let id = "i\(try mover(40))"
-        try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: id)) { _, lease in
+        try await store.withLease(of: DeviceReference(kind: .installation, id: id)) { _, lease in
             let two = table(Self.two)
             try await DevicePlacer(.pool { two }, places: store).delete(lease)
         }
@@ -256,7 +257,7 @@ extension HubRebalanceTests {
         try await fill(40, Self.two)
         for id in ["gone-1", "gone-2"] {
             try await hubs["hub-a"]?.putInstallation(id, document: [])
-            try await LeasedDevices(store: store).change(DeviceReference(kind: .installation, id: id)) { _, lease in
+            try await store.withLease(of: DeviceReference(kind: .installation, id: id)) { _, lease in
                 let isSet = try await store.setPlaces([DevicePlace(hub: "hub-a", content: 1)], of: lease)
                 #expect(isSet)
             }
@@ -280,7 +281,7 @@ extension HubRebalanceTests {
         try await fill(40, Self.two)
         _ = try await rebalance(Self.three, .init(copyOnly: true, rate: 10_000))
         let reference = DeviceReference(kind: .installation, id: "i\(try mover(40))")
-        try await LeasedDevices(store: store).change(reference) { device, lease in
+        try await store.withLease(of: reference) { device, lease in
             let (known, three) = (try #require(device), table(Self.three))
             #expect(try await DevicePlacer(.pool { three }, places: store).put(known, lease))
         }

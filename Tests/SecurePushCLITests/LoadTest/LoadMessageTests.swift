@@ -8,10 +8,6 @@ import Testing
         var recipient: String
         var payload: String
         var platforms: [String]?
-
-        private enum CodingKeys: String, CodingKey {
-            case recipient = "Recipient", payload = "Payload", platforms = "Platforms"
-        }
     }
 
     private func bodies(_ plan: LoadPlan, _ range: Range<Int>) throws -> [Body] {

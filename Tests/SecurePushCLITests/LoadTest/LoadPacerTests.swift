@@ -7,7 +7,7 @@ import Testing
         var pacer = LoadPacer(plan)
         var tickets: [LoadPacer.Ticket] = []
         while let ticket = pacer.take() { tickets.append(ticket) }
-        #expect(pacer.given == plan.count)
+        #expect(tickets.last?.notifications.upperBound == plan.count)
         return tickets
     }
 

@@ -35,6 +35,39 @@ import Testing
         #expect(progress.line == "reading  1 of 2  50%")
     }
 
+    // MARK: Lines without a terminal
+
+    @Test func `A line for each 10 % that were accepted and dispatched`() {
+        var (accepted, dispatched) = (Milestone(), Milestone())
+        func lines(_ progress: LoadProgress) -> [String] { progress.milestones(&accepted, &dispatched) }
+        var progress = LoadProgress(phase: .preparing, total: 1000, accepted: 0, elapsed: .zero)
+        #expect(lines(progress) == [])
+        progress = LoadProgress(phase: .sending, total: 1000, accepted: 99, elapsed: .seconds(1))
+        #expect(lines(progress) == [])
+        progress.accepted = 100
+        #expect(lines(progress) == ["accepted    10%  100 of 1,000  100/s"])
+        #expect(lines(progress) == [])
+        progress.accepted = 350
+        progress.failed = 2
+        progress.dispatched = 120
+        #expect(
+            lines(progress) == ["accepted    30%  350 of 1,000  350/s  2 failed", "dispatched  10%  120 of 1,000"])
+        progress.accepted = 1000
+        progress.dispatched = 1000
+        #expect(lines(progress).count == 2)
+        #expect(lines(progress) == [])
+    }
+
+    @Test func `The last line of a whole run says that all were dispatched`() async throws {
+        let measurements = LoadMeasurements(LoadPlan(count: 4001, concurrency: 2))
+        var behavior = FakeIngest.Behavior()
+        behavior.looksUntilDispatched = 0
+        try await LoadRun(target: FakeIngest(behavior), measurements: measurements, stop: StopRequest()).run()
+        #expect(measurements.progress.dispatched == 4001)
+        var (accepted, dispatched) = (Milestone(), Milestone())
+        #expect(measurements.progress.milestones(&accepted, &dispatched).last == "dispatched  100%  4,001 of 4,001")
+    }
+
     @Test(arguments: [
         (Duration.milliseconds(1250), "1.25 s"), (.seconds(42), "42 s"), (.seconds(185), "3 min 05 s"),
         (.seconds(7620), "2 h 07 min"), (.zero, "0.00 s"),
@@ -46,13 +79,5 @@ import Testing
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "-1,000")])
     func `Numbers in groups`(number: Int, text: String) {
         #expect(number.grouped == text)
-    }
-
-    @Test func `Columns are aligned`() {
-        var table = TextTable()
-        table.add(["a", "bb", "c"])
-        table.add(["long name", "1", "1,000"])
-        table.add(["x", ""])
-        #expect(table.lines == ["a          bb      c", "long name   1  1,000", "x"])
     }
 }

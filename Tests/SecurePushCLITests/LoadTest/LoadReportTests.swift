@@ -27,8 +27,8 @@ import Testing
         #expect(
             object.keys.sorted() == [
                 "AcceptLatency", "Accepted", "AcceptedPerSecond", "Batch", "Concurrency", "Count", "Dispatch",
-                "Distributions", "DurationSeconds", "Failed", "Failures", "Interrupted", "PayloadBytes", "Problems",
-                "RatePerSecond", "Read", "Recipients", "Sent", "StartedAt", "Timeline",
+                "DurationSeconds", "Failed", "Failures", "Interrupted", "PayloadBytes", "Problems",
+                "RatePerSecond", "Read", "Recipients", "Sent", "StartedAt",
             ])
         #expect(object["AcceptedPerSecond"] as? Double == 4.5)
         #expect(object["Failures"] as? [String: Int] == ["503": 1])
@@ -67,8 +67,16 @@ import Testing
         #expect(figures.latency.count == 1)
         #expect(figures.failures == ["SP-404": 1])
         #expect(figures.missing == 1)
-        figures.lostChannels = 2
+        for _ in 0..<2 { figures.note(DeviceEvent(.disconnected, reason: "x")) }
         #expect(figures.failures == ["SP-404": 1, "push channel lost": 2])
+    }
+
+    @Test func `A push of a notification that was pushed before is a repeated one, a withdrawal is not`() {
+        var figures = ReadFigures()
+        for (id, kind) in [("a", "silent push"), ("b", "silent push"), ("a", "data message"), ("b", "withdrawal")] {
+            figures.note(DeviceEvent(.received, id: id, kind: kind))
+        }
+        #expect(figures.repeated == 1 && figures.openedChannels == 0)
     }
 
     @Test(arguments: [("p", 1), ("q", 0)])

@@ -38,6 +38,7 @@ AMQP_DECLARE: check
 HUB_CONNECTION_STRING_FILE: /var/lib/securepush/hub-connection-string
 {{- end }}
 {{- if ne .service "dispatcher" }}
+{{- /* Clients arrive through the ingress controller, from few addresses. */}}
 HTTP_MAX_CONNECTIONS_PER_ADDRESS: "0"
 PAYLOAD_KEYS_FILE: /var/lib/securepush/payload.keys
 AUTH_USERS_FILE: /var/lib/securepush/users

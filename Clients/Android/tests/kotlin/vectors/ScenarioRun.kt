@@ -124,7 +124,6 @@ internal class ScenarioRun(private val json: JSONObject) {
 
     private fun compare(seen: JSONObject, expected: JSONObject, number: Int) {
         for (name in expected.keys().asSequence().map { it as String }.sorted()) {
-            if (name == "waitsMs") continue
             val (was, should) = Pair(canonical(seen.opt(name)), canonical(expected.get(name)))
             if (was != should) complain("wake $number, $name was $was and should be $should")
         }

@@ -19,6 +19,8 @@ final class ScenarioRun: @unchecked Sendable {
     private(set) var wakes = 0
     private(set) var requests = 0
     private(set) var complaints: [String] = []
+    /// What was seen in each wake, in the form of `expect`.
+    private(set) var observations: [[String: Any]] = []
 
     init(_ json: [String: Any]) throws {
         guard let name = json["name"] as? String, let settings = json["configuration"] as? [String: Any],
@@ -59,6 +61,7 @@ final class ScenarioRun: @unchecked Sendable {
             let end = clock.uptime
             store.heal()
             let seen = await observation(report, begin, end, app.client)
+            observations.append(seen)
             guard let expected = wake["expect"] as? [String: Any] else { throw Malformed() }
             compare(seen, expected, number)
             self.wakes += 1
@@ -140,7 +143,7 @@ final class ScenarioRun: @unchecked Sendable {
     }
 
     private func compare(_ seen: [String: Any], _ expected: [String: Any], _ number: Int) {
-        for (name, value) in expected.sorted(by: { $0.key < $1.key }) where name != "waitsMs" {
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) {
             let (was, should) = (Self.text(seen[name] ?? NSNull()), Self.text(value))
             if was != should { complain("wake \(number), \(name) was \(was) and should be \(should)") }
         }

@@ -3,8 +3,9 @@ import SecurePushClient
 import Testing
 
 #if os(Linux)
-/// The scenarios that all SDKs run (`Clients/vectors`), with simulated time. Their expectations come from a model that
-/// shares no code with this SDK.
+/// The scenarios that all SDKs run (`Clients/vectors`), with simulated time.
+///
+/// `SECUREPUSH_OBSERVATIONS=FOLDER` also writes what this SDK did, for `vectors record`.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: ScenarioFile.areThere)) struct ScenarioVectorTests {
     @Test(arguments: ScenarioFile.allCases) func theClientDoesWhatTheVectorsSay(_ file: ScenarioFile) async throws {
         let result = await #expect(
@@ -14,6 +15,7 @@ import Testing
             print(report.summary)
             #expect(report.complaints == [], "\(report.complaints.count) cases")
             #expect(report.cases >= file.fewest)
+            try report.writeObservations()
         }
         show(result)
     }
@@ -50,6 +52,8 @@ struct ScenarioReport: Sendable {
     /// What is wrong, one line for each case.
     private(set) var complaints: [String] = []
     private let file: ScenarioFile
+    /// What was seen in the wakes of each case, as JSON.
+    private var observations: [String: Data] = [:]
 
     init(_ file: ScenarioFile) throws {
         self.file = file
@@ -64,7 +68,17 @@ struct ScenarioReport: Sendable {
             wakes += run.wakes
             requests += run.requests
             if let first = run.complaints.first { complaints.append("\(run.name): \(first)") }
+            observations[run.name] = try JSONSerialization.data(
+                withJSONObject: run.observations, options: [.sortedKeys, .withoutEscapingSlashes])
         }
+    }
+
+    /// Writes an object with an array for each case: the observations of its wakes.
+    func writeObservations() throws {
+        guard let folder = ProcessInfo.processInfo.environment["SECUREPUSH_OBSERVATIONS"] else { return }
+        let seen = try observations.mapValues { try JSONSerialization.jsonObject(with: $0) }
+        try JSONSerialization.data(withJSONObject: seen, options: [.sortedKeys, .withoutEscapingSlashes])
+            .write(to: URL(fileURLWithPath: folder).appendingPathComponent(file.rawValue))
     }
 
     var summary: String {

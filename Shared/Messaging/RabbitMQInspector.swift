@@ -3,11 +3,14 @@ package import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 
-/// Asks RabbitMQ for the messages and consumers of all queues, by passive declarations on a connection of its own.
+/// Asks RabbitMQ for the messages and consumers of its queues, by passive declarations on a connection of its own.
+///
+/// On the publisher's connection a missing queue would close the channel; a queue without a leader, or a broker that
+/// stopped reading because of an alarm, would close the connection with all messages that are not confirmed yet.
 ///
 /// RabbitMQ refuses a passive declaration to a user without any right on the queue, from version 4.2.7 on. Such a queue
 /// has a problem instead of numbers, and the other queues are asked all the same.
-package actor RabbitMQQueueReadings: QueueReadings, Service {
+package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
     /// The time for the answers of all queues together. No further queue is asked after it.
     static let patience = Duration.seconds(3)
 
@@ -26,10 +29,10 @@ package actor RabbitMQQueueReadings: QueueReadings, Service {
     /// Connects at the first question.
     package init(configuration: MessagingConfiguration) {
         var amqp = configuration.amqp
-        // A person waits for the answer.
+        // A person or a sweep waits for the answer.
         amqp.connectTimeout = .seconds(1)
         amqp.replyTimeout = .seconds(2)
-        amqp.connectionName += " (operator)"
+        amqp.connectionName += " (queues)"
         self.init(topology: configuration.topology) { [amqp] () async throws(AMQPError) -> any QueueInspector in
             try await AMQPConnection.open(amqp)
         }
@@ -50,6 +53,12 @@ package actor RabbitMQQueueReadings: QueueReadings, Service {
         try? await gracefulShutdown()
         await connection?.close()
         connection = nil
+    }
+
+    /// The number of ready messages in the dispatch queue; `nil` if the broker does not answer.
+    package func readyDispatches() async -> Int? {
+        guard let connection = try? await open() else { return nil }
+        return try? await connection.inspect(queue: topology.dispatchQueue).messages
     }
 
     /// The number of callers that wait for the answer.

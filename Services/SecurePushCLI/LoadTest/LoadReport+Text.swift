@@ -9,9 +9,7 @@ extension LoadReport {
         if let read { facts += LoadReport.facts(of: read, styled) }
         if interrupted { facts.append(("interrupted", styled(interruptedLine, .yellow))) }
         for problem in problems { facts.append(("problem", styled(problem.printable, .red))) }
-        let lines = facts.map { $0.0.padded(to: 12) + $0.1 } + [""] + table(styled)
-        guard let comparison else { return lines }
-        return lines + [""] + comparison.text(styled: styled)
+        return facts.map { $0.0.padded(to: 12) + $0.1 } + [""] + table(styled)
     }
 
     /// What became of the notifications in flight.
@@ -68,18 +66,17 @@ extension LoadReport {
     }
 
     /// `12 × 503, 3 × no answer in time`, the most frequent first.
-    static func counts(_ counts: [String: Int]) -> String {
+    private static func counts(_ counts: [String: Int]) -> String {
         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\($0.value.grouped) × \($0.key.printable)" }.joined(separator: ", ")
     }
 
     private func table(_ styled: (String, Style) -> String) -> [String] {
-        var table = TextTable()
-        table.add(["latency, ms"] + LatencySummary.heads)
-        table.add(["accept"] + acceptLatency.cells)
-        if let dispatch, dispatch.latency.count > 0 { table.add(["dispatch"] + dispatch.latency.cells) }
-        if let read, read.latency.count > 0 { table.add(["read"] + read.latency.cells) }
-        let lines = table.lines
+        var rows = [(name: "accept", latency: acceptLatency)]
+        if let dispatch, dispatch.latency.count > 0 { rows.append(("dispatch", dispatch.latency)) }
+        if let read, read.latency.count > 0 { rows.append(("read", read.latency)) }
+        var table = Table([Column("latency, ms") { $0.name }] + LatencySummary.columns)
+        let lines = table.lines(rows)
         return [styled(lines[0], .bold)] + lines.dropFirst()
     }
 }
