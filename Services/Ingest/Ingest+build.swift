@@ -62,12 +62,13 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
         context: context)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
+    let purging = Sweep(every: PurgeSweep.interval) { await purge.sweep() }
     var listener = configuration.http
     listener.limits.streamedPaths = [BatchController.path.description]
     let http = try makeHTTPService(
         router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, queues, relay, purge] + [context.audit].compactMap(\.self)
+        services: [opened.service, publisher, queues, relay, purging] + [context.audit].compactMap(\.self)
             + (admin?.services ?? []) + [http],
         store: opened.store, router: router, admin: admin)
 }

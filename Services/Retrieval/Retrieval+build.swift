@@ -57,12 +57,14 @@ func buildRetrieval(
     var services: [any Service] = [opened.service]
     if let hub {
         services.append(hub.service)
-        services.append(
-            DeviceUpkeep(
-                changes: changes, staleAfter: configuration.deviceStaleAfter,
-                feedback: configuration.readsFeedback ? hub.feedback : nil, logger: context.logger))
+        services += deviceSweeps(
+            changes, staleAfter: configuration.deviceStaleAfter,
+            feedback: configuration.readsFeedback ? hub.feedback : nil, logger: context.logger)
     }
-    if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
+    if let refresh {
+        let sweep = RefreshTokenSweep(tokens: refresh, logger: context.logger)
+        services.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
+    }
     if let audit = context.audit { services.append(audit) }
     services.append(
         try makeHTTPService(
