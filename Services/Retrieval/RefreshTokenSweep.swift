@@ -13,11 +13,6 @@ struct RefreshTokenSweep: Sendable {
     private static let limit = 500
     static let interval = Duration.seconds(60)
 
-    init(tokens: RefreshTokens, logger: Logger) {
-        self.tokens = tokens
-        self.logger = logger
-    }
-
     /// Removes everything that has expired. An expired token is refused in any case, so a failure can wait.
     func sweep(now: Timestamp = .now) async {
         do {

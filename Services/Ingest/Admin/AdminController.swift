@@ -80,7 +80,7 @@ struct AdminController: Sendable {
 
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
         _ = try await request.jsonBody(upTo: Self.maxBody)
-        guard let id = id(context) else { throw Self.notFound }
+        guard let id = context.notificationID else { throw Self.notFound }
         let report = try await actions.resend(id, trace: request.headers.traceContext)
         guard let report else { throw Self.notFound }
         return try .report(report)
@@ -90,15 +90,13 @@ struct AdminController: Sendable {
     ///
     /// - Throws: ``Problem`` 404.
     func timeline(_ context: some RequestContext) async throws -> NotificationTimeline {
-        guard let id = id(context), let life = try await directory.store.life(of: id) else { throw Self.notFound }
+        guard let id = context.notificationID, let life = try await directory.store.life(of: id) else {
+            throw Self.notFound
+        }
         return NotificationTimeline(life, platforms: directory.platforms, now: .now)
     }
 
     private static let notFound = Problem.notFound("There is no such notification.")
-
-    private func id(_ context: some RequestContext) -> NotificationID? {
-        context.parameters.get("id").flatMap { NotificationID($0) }
-    }
 
     /// A broker that cannot be reached is 503, not the service's own failure.
     static func broker<Value>(_ body: () async throws -> Value) async throws -> Value {

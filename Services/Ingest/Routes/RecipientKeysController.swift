@@ -12,9 +12,7 @@ struct RecipientKeysController: Sendable {
     let keys: any EncryptionKeyStore
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        guard case .sender = try await authentication.caller(of: request, context: context) else {
-            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
-        }
+        _ = try await authentication.sender(of: request, context: context)
         // The router leaves the name percent-encoded.
         guard let name = context.parameters.get("name").flatMap({ PercentCoding.decode($0) }).flatMap({ UserName($0) })
         else { throw Problem.notFound(UserName.requirement) }

@@ -22,7 +22,7 @@ extension NotificationReadController {
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await authenticate(request, context)
         let includesUnread = try Self.includesUnread(request.uri.query)
-        let id = context.parameters.get("id").flatMap { NotificationID($0) }
+        let id = context.notificationID
         let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
         // HEAD returns no payload, so it opens, marks and counts nothing.
         if request.method == .head {

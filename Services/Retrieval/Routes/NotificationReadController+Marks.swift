@@ -23,7 +23,7 @@ extension NotificationReadController {
     /// It is refused as a fetch is, but it does not need the payload: one that a fetch has destroyed was shown too.
     @Sendable func markShown(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
-        guard let id = context.parameters.get("id").flatMap({ NotificationID($0) }) else { throw Self.notFound }
+        guard let id = context.notificationID else { throw Self.notFound }
         let state = try await store.states([id], recipient: user)[id]
         let now = Timestamp.now
         guard let state, state.access(at: now) != .absent else { throw Self.notFound }

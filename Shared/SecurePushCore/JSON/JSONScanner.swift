@@ -278,7 +278,6 @@ extension JSONScanner {
 
 /// The place of a value in a JSON text (RFC 8259), and its kind.
 package struct JSONSpan: Sendable, Hashable {
-    /// The kinds of values.
     package enum Kind: String, Sendable {
         case object, array, string, number, boolean, null
 
@@ -295,13 +294,11 @@ package struct JSONSpan: Sendable, Hashable {
         }
     }
 
-    /// The kind of the value.
     package let kind: Kind
     /// The bytes of the value in its text, with quotation marks or brackets, and without the white space around it.
     package let range: Range<Int>
     /// The length of a string in UTF-8 with its escapes resolved; for another value the length of the range.
     package let contentLength: Int
-    /// Whether a string has an escape.
     let hasEscapes: Bool
 }
 

@@ -158,7 +158,6 @@ package struct HTTPLimits: Sendable, Hashable {
     /// How many bytes of such a rest are read.
     package var maxDrainedBytes = 4 << 20
 
-    /// The defaults.
     package init() {}
 
     static let keys: [any ConfigurationKeyDescription] = [

@@ -1,5 +1,6 @@
 package import HTTPTypes
 package import Hummingbird
+package import SecurePushCore
 
 /// A line of a service's table of routes: what answers a request, and everything else that depends on the route.
 package struct Route<Context: RequestContext>: Sendable {
@@ -67,4 +68,9 @@ package struct Routes<Context: RequestContext>: Sendable {
     private func route(_ method: HTTPRequest.Method, _ template: String) -> Route<Context>? {
         routes.first { $0.method == method && $0.template == template }
     }
+}
+
+extension RequestContext {
+    /// The ID of a notification in the path; `nil` if it is not valid.
+    package var notificationID: NotificationID? { parameters.get("id").flatMap { NotificationID($0) } }
 }
