@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test func `With a log, a route of which each request gets a line has no direct form`() async throws {
+        try await withTemporaryFolder { folder in
+            let plain = ServiceContext.test()
+            let audited = try ServiceContext.test().auditing(to: folder.appending(path: "audit.log").path)
+            let routes = { (action: AuditedAction?) in
+                Routes<BasicRequestContext>([
+                    Route(.get, "/things/:id", action, { _, _ in Self.secret }, direct: { _, _ in false })
+                ])
+            }
+            #expect(routes("read").direct(plain) != nil)
+            #expect(routes("read").direct(audited) == nil)
+            #expect(routes(.refusals(of: "send")).direct(audited) != nil)
+            #expect(routes(nil).direct(audited) != nil)
+        }
+    }
+
     @Test func `A read, a refusal and each payload of a list get a line, and nothing else does`() async throws {
         try await withService { client, _, path, _ in
             _ = try await client.execute(uri: "/things/known", method: .get)
