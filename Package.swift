@@ -132,7 +132,7 @@ let package = Package(
             name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
             path: "Shared/Postgres", swiftSettings: settings),
 
-        // What Swift's Glibc module leaves out: settings of malloc and the process, loaded objects.
+        // What Swift's Glibc module leaves out: settings of malloc and the process.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
 
         // The git revision: another one compiles this target alone.
@@ -142,8 +142,14 @@ let package = Package(
 
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", asyncHTTPClient, logging, nioSSL],
+            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
+
+        // The proxies and authorities of connections to other servers, and their settings.
+        .target(
+            name: "OutgoingHTTP",
+            dependencies: ["SecurePushCore", "ServiceConfiguration", asyncHTTPClient, nioCore, nioSSL],
+            path: "Shared/OutgoingHTTP", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
         .target(
@@ -159,19 +165,21 @@ let package = Package(
         .target(
             name: "NotificationHubs",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging, metrics, nioCore,
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging,
+                metrics, nioCore,
                 nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ], path: "Shared/NotificationHubs", swiftSettings: settings),
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit, logging,
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit,
+                logging,
                 metrics, nioCore, nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "CBuildInformation", "SecurePushCore", "ServiceConfiguration",
+                "CBuildInformation", "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdTLS,
                 logging,
@@ -184,7 +192,8 @@ let package = Package(
         .executableTarget(
             name: "Ingest",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Messaging",
                 asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
                 rawStructuredFieldValues, serviceLifecycle,
             ], path: "Services/Ingest",
@@ -212,7 +221,8 @@ let package = Package(
         .executableTarget(
             name: "SecurePushCLI",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
@@ -224,7 +234,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SecurePushCore", "StackKit", logging, nioCore, nioPosix, tracing],
+            name: "TestSupport",
+            dependencies: ["SecurePushCore", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
@@ -257,19 +268,22 @@ let package = Package(
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport", crypto,
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport",
+                crypto,
                 logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport", crypto,
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport",
+                crypto,
                 cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport", hummingbird,
+                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
                 serviceLifecycle, serviceLifecycleTestKit, tracing, unixSignals,
@@ -284,7 +298,7 @@ let package = Package(
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", logging,
+                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb, logging,
                 serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
@@ -390,8 +404,8 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
             name: "Benchmarks",
             dependencies: [
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", crypto, httpTypes,
-                hummingbird, logging, metrics, nioCore,
+                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage", crypto,
+                httpTypes, hummingbird, logging, metrics, nioCore,
             ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
 }

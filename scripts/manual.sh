@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the manual pages and the completion scripts of programs that are built:
+# Writes the manual pages of programs that are built, and the completion scripts of securepush:
 #   scripts/manual.sh [BINARIES [MAN [COMPLETIONS]]]
 #
 # BINARIES is .build/debug, MAN is .build/man and COMPLETIONS is .build/completions unless they are given. The folders of
@@ -13,9 +13,7 @@ binaries=${1:-.build/debug} man=${2:-.build/man} completions=${3:-.build/complet
 
 "$here/man-pages.py" "$binaries" "$man"
 mkdir -p "$completions"/{bash,zsh,fish}
-for program in securepush ingest dispatcher retrieval hub-emulator; do
-    "$binaries/$program" --generate-completion-script bash >"$completions/bash/$program"
-    "$binaries/$program" --generate-completion-script zsh >"$completions/zsh/_$program"
-    "$binaries/$program" --generate-completion-script fish >"$completions/fish/$program.fish"
-done
+"$binaries/securepush" --generate-completion-script bash >"$completions/bash/securepush"
+"$binaries/securepush" --generate-completion-script zsh >"$completions/zsh/_securepush"
+"$binaries/securepush" --generate-completion-script fish >"$completions/fish/securepush.fish"
 say "$(find "$man" -name 'securepush*' | wc -l) manual pages in $man, completion scripts in $completions."

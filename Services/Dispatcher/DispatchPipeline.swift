@@ -16,11 +16,11 @@ struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let store: any DispatchStore
     /// Withdrawals and reminders; `nil` without.
-    let followUps: (any FollowUpStore)?
+    let followUps: (any DispatchStore)?
     let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending if platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
-    let registered: (any RegisteredPlatforms)?
+    let registered: (any DispatchStore)?
     /// Signs pushes; `nil` if they are not signed.
     let signer: PushSigner?
     /// Limits silent pushes; `nil` if they are not limited.
@@ -54,8 +54,8 @@ struct DispatchPipeline: Service {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any FollowUpStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
-        registered: (any RegisteredPlatforms)? = nil, lanes: LaneSettings? = nil, hubs: LanePool.Source? = nil,
+        followUps: (any DispatchStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
+        registered: (any DispatchStore)? = nil, lanes: LaneSettings? = nil, hubs: LanePool.Source? = nil,
         signer: PushSigner? = nil, silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer

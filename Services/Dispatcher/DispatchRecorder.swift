@@ -18,7 +18,7 @@ final class DispatchRecorder: Sendable {
     typealias FollowUps = GroupWrite<Settlement, Void>
 
     private let store: any DispatchStore
-    private let followUps: (any FollowUpStore)?
+    private let followUps: (any DispatchStore)?
     private let logger: Logger
     private let metrics: DispatchMetrics
     private let pushes = Attempts(
@@ -37,7 +37,7 @@ final class DispatchRecorder: Sendable {
     }
 
     init(
-        store: any DispatchStore, followUps: (any FollowUpStore)?, logger: Logger, metrics: DispatchMetrics
+        store: any DispatchStore, followUps: (any DispatchStore)?, logger: Logger, metrics: DispatchMetrics
     ) {
         self.store = store
         self.followUps = followUps

@@ -8,7 +8,7 @@ final class DispatchSettler: Sendable {
     private let consumer: any DispatchConsumer
     private let publisher: any DispatchPublisher
     private let store: any DispatchStore
-    private let followUps: (any FollowUpStore)?
+    private let followUps: (any DispatchStore)?
     private let policy: DispatchPolicy
     private let silent: SilentBudget?
     private let logger: Logger
@@ -39,7 +39,7 @@ final class DispatchSettler: Sendable {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any FollowUpStore)? = nil, policy: DispatchPolicy, prefetch: Int, silent: SilentBudget? = nil,
+        followUps: (any DispatchStore)? = nil, policy: DispatchPolicy, prefetch: Int, silent: SilentBudget? = nil,
         logger: Logger, metrics: DispatchMetrics
     ) {
         self.consumer = consumer

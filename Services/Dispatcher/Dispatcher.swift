@@ -9,7 +9,6 @@ struct Dispatcher {
         await ServiceMain.run(
             name: "dispatcher",
             summary: "Consumes notification IDs and fans them out through the hub.",
-            keys: DispatcherConfiguration.keys,
             read: { DispatcherConfiguration(&$0) },
             build: { try await buildDispatcher($0, context: $1).services })
     }

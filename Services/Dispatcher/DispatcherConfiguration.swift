@@ -14,72 +14,28 @@ struct DispatcherConfiguration: Sendable {
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
     var hub: HubSettings
-    var policy: DispatchPolicy
-    /// Requests to each hub in flight.
-    var concurrency: Int
-    /// The maximum of unacknowledged deliveries.
-    var prefetch: Int
-    /// Whether platforms on which the recipient has no device are skipped.
-    var registeredOnly: Bool
-    /// The minimum time between two silent pushes of one recipient on one platform; `nil` if it is off.
-    var silentInterval: Duration?
-    /// The key that signs pushes; `nil` if they are not signed.
-    var pushSigningKeyFile: String?
-    /// `AUDIT_LOG`; `nil` without an audit log.
-    var auditLog: String?
-    /// `HUB_TELEMETRY`: whether the hub is asked for the outcomes of its messages.
-    var asksForOutcomes: Bool
+    var own: DispatcherSettings
 
-    static let defaultPort = 8082
-
-    static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
-        + MessagingConfiguration.keys
-        + HubSettings.keys
-        + [
-            ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch, ConfigurationKeys.dispatchConcurrency,
-            ConfigurationKeys.dispatchMaxAttempts, ConfigurationKeys.dispatchRegisteredOnly,
-            ConfigurationKeys.dispatchWithdraw,
-            ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
-            ConfigurationKeys.hubTelemetry, ConfigurationKeys.auditLog,
-        ]
-
-    /// Reads the settings; `nil` if one of them is missing or not valid, which the reader has noted.
+    /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
-        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: false)
+        let http = HTTPConfiguration.read(&reader, defaultPort: DispatcherSettings.defaultPort, isAPI: false)
         let storage = StorageConfiguration.read(&reader)
-        let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
-        let messaging = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "dispatcher")
+        own = DispatcherSettings(&reader)
+        let messaging = MessagingConfiguration.read(
+            &reader, prefetch: own.prefetch, connectionName: "dispatcher")
         let hub = HubSettings.read(&reader)
-        let platforms = reader.readPlatforms()
-        let delays = reader.read(ConfigurationKeys.retryDelays)
-        let maxAttempts = reader.read(ConfigurationKeys.dispatchMaxAttempts)
-        let concurrency = reader.read(ConfigurationKeys.dispatchConcurrency)
-        let registeredOnly = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
-        let withdrawals = reader.read(ConfigurationKeys.dispatchWithdraw)
-        let silentInterval = reader.read(ConfigurationKeys.silentPushMinInterval)
-        let asksForOutcomes = reader.read(ConfigurationKeys.hubTelemetry)
-        // Optional. A service with an issue does not start, so `nil` means "not set" afterwards.
-        pushSigningKeyFile = reader.read(ConfigurationKeys.pushSigningKeyFile)
-        auditLog = reader.read(ConfigurationKeys.auditLog)
-        guard let http, var storage, let prefetch, var messaging, let hub, let platforms, let delays,
-            let maxAttempts, let concurrency, let registeredOnly, let withdrawals, let silentInterval,
-            let asksForOutcomes
-        else { return nil }
-        self.http = http
-        storage.withdrawals = withdrawals
-        self.storage = storage
-        messaging.topology.publishesNew = false
-        self.messaging = messaging
-        self.hub = hub
-        self.concurrency = concurrency
-        self.prefetch = prefetch
-        self.registeredOnly = registeredOnly
-        self.silentInterval = silentInterval
-        self.asksForOutcomes = asksForOutcomes
-        policy = DispatchPolicy(
-            platforms: platforms, maxAttempts: maxAttempts, retryDelays: RetryDelays(delays),
-            withdrawals: withdrawals)
+        guard let http, let storage, let messaging, let hub else { return nil }
+        (self.http, self.storage, self.messaging, self.hub) = (http, storage, messaging, hub)
+        self.storage.withdrawals = own.withdrawals
+        self.messaging.topology.publishesNew = false
+    }
+}
+
+extension DispatcherConfiguration {
+    var policy: DispatchPolicy {
+        DispatchPolicy(
+            platforms: own.platforms, maxAttempts: own.maxAttempts, retryDelays: own.retryDelays,
+            withdrawals: own.withdrawals)
     }
 }
 
@@ -87,7 +43,7 @@ extension DispatcherConfiguration {
     /// One lane per platform and hub; the lanes of a hub share its limit.
     var lanes: LaneSettings {
         LaneSettings(
-            platforms: policy.platforms, concurrency: concurrency, prefetch: prefetch,
+            platforms: own.platforms, concurrency: own.concurrency, prefetch: own.prefetch,
             hub: hub.hubs.first?.hubName ?? "", endpoint: hub.hubs.first?.endpoint.url ?? "")
     }
 }
@@ -109,7 +65,7 @@ extension DispatcherConfiguration {
     fileprivate func outcomeServices(
         _ store: any Store, _ senders: Senders, _ context: ServiceContext
     ) -> [any Service] {
-        guard asksForOutcomes else { return [] }
+        guard own.asksForOutcomes else { return [] }
         if let file = senders.file {
             let pool = HubDevicesPool(file: file, logger: context.logger)
             return [pool, OutcomeWatch(store: store, hub: pool, logger: context.logger)]
@@ -132,23 +88,23 @@ func buildDispatcher(
 ) async throws -> BuiltDispatcher {
     // What a setting can be wrong about comes first, so that a start that fails has made nothing.
     try await configuration.http.check()
-    let signer = try configuration.pushSigningKeyFile.map { path in
+    let signer = try configuration.own.pushSigningKeyFile.map { path in
         try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }
     }
     let senders = try makeSenders(configuration, context: context)
-    let context = try context.auditing(to: configuration.auditLog)
+    let context = try context.auditing(to: configuration.own.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let consumer = try RabbitMQDispatchConsumer(
         configuration: configuration.messaging, publisher: publisher, logger: context.logger)
-    let silent = configuration.silentInterval.map {
+    let silent = configuration.own.silentInterval.map {
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store,
         gateway: senders.gateway,
-        policy: configuration.policy, registered: configuration.registeredOnly ? opened.store : nil,
+        policy: configuration.policy, registered: configuration.own.registeredOnly ? opened.store : nil,
         lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
         tracing: configuration.tracing(context),
         logger: context.logger)
@@ -188,12 +144,13 @@ private func makeSenders(_ configuration: DispatcherConfiguration, context: Serv
     switch configuration.hub {
     case .single(let hub):
         let sender = HubSender(
-            configuration: hub, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+            configuration: hub, concurrency: configuration.own.concurrency, tracer: context.tracer,
+            logger: context.logger)
         return Senders(gateway: sender, service: sender, single: sender, source: sender.source)
     case .pool(let settings):
         let file = try ConfigurationKeys.hubPoolFile.making { try HubPoolFile(settings, logger: context.logger) }
         let pool = HubSenderPool(
-            file: file, concurrency: configuration.concurrency, tracer: context.tracer, logger: context.logger)
+            file: file, concurrency: configuration.own.concurrency, tracer: context.tracer, logger: context.logger)
         return Senders(gateway: pool, service: pool, hubs: { pool.table }, file: file, source: file.source)
     }
 }
@@ -204,7 +161,7 @@ extension DispatcherConfiguration: StartDetails {
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "hub": "\(hub.hubs.map(\.hubName).joined(separator: ","))",
             "endpoint": "\(Set(hub.hubs.map(\.endpoint.url)).sorted().joined(separator: ","))",
-            "platforms": "\(policy.platforms.map(\.rawValue).joined(separator: ","))",
+            "platforms": "\(own.platforms.map(\.rawValue).joined(separator: ","))",
         ]
     }
 }

@@ -124,7 +124,7 @@ extension GroupWrite where Element == NotificationID, Value == DispatchClaims {
 
 extension GroupWrite where Element == FollowUp, Value == FollowUpClaims {
     /// Claims withdrawals and reminders.
-    static func claim(_ store: any FollowUpStore) -> GroupWrite {
+    static func claim(_ store: any DispatchStore) -> GroupWrite {
         GroupWrite {
             try await store.claimFollowUps($0, now: .now)
         } probe: {
@@ -153,7 +153,7 @@ extension GroupWrite where Element == Settlement, Value == Set<NotificationID> {
 
 extension GroupWrite where Element == Settlement, Value == Void {
     /// Stores the outcomes of withdrawals and reminders.
-    static func record(_ store: any FollowUpStore) -> GroupWrite {
+    static func record(_ store: any DispatchStore) -> GroupWrite {
         GroupWrite {
             try await store.recordFollowUps($0.compactMap(\.followUp?.outcome))
         } probe: {
@@ -161,7 +161,7 @@ extension GroupWrite where Element == Settlement, Value == Void {
         }
     }
 
-    static func probe(_ store: any FollowUpStore) async throws {
+    static func probe(_ store: any DispatchStore) async throws {
         let unknown = FollowUp(id: NotificationID(), kind: .withdrawal)
         try await store.recordFollowUps([FollowUpOutcome(followUp: unknown, attempt: 1, deliveries: [])])
     }

@@ -73,14 +73,12 @@ struct EmulatorConfiguration: Sendable {
 // MARK: Reading
 
 extension EmulatorConfiguration {
-    private static let defaultPort = 8090
-
     private static let connectionStringKey = ConfigurationKey(
         "EMULATOR_CONNECTION_STRING", .string(hint: "TEXT"), isSecret: true,
         meaning:
             "Connection string that clients use, with rights Listen, Send and Manage (default: a new one per start)")
 
-    private static func fileKey(of key: some ConfigurationKeyDescription) -> ConfigurationKey<String> {
+    private static func fileKey(of key: some ConfigurationKeyDescription) -> ConfigurationKey<String?> {
         ConfigurationKey(
             key.name + "_FILE", .existingFile,
             meaning: "File with the value of \(key.name), instead of it; read at start")
@@ -134,60 +132,53 @@ extension EmulatorConfiguration {
         "EMULATOR_WEB_APP", .path,
         meaning: "Folder of a web app that is served at /emulator/app/, with its header fields in the file _headers")
 
-    static let keys: [any ConfigurationKeyDescription] =
-        HTTPConfiguration.keys(defaultPort: defaultPort) + [
-            connectionStringKey, fileKey(of: connectionStringKey), endpointKey, allowedHostsKey, hubNamesKey,
-            listenKeyKey, fileKey(of: listenKeyKey), secondaryKeyKey, fileKey(of: secondaryKeyKey), accessRulesKey,
-            fileKey(of: accessRulesKey), recordsKey, recordMegabytesKey, stateKey, scenarioKey, seedKey, webAppKey,
-        ]
-
     /// - Returns: nil when a setting is invalid; the reader holds the issues.
     static func read(_ reader: inout ConfigurationReader) -> EmulatorConfiguration? {
         // A development tool without user secrets: clients reach it by http in a private network.
-        let http = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: false)
-        let given = reader.read(connectionStringKey, orFile: fileKey(of: connectionStringKey))
-        let endpoint = reader.read(endpointKey)
+        let http = HTTPConfiguration.read(&reader, defaultPort: 8090, isAPI: false)
+        let given = reader[connectionStringKey, orFile: fileKey(of: connectionStringKey)]
+        let endpoint = reader[endpointKey]
         let fixed = given.flatMap(HubConnectionString.init)
         if given != nil, fixed == nil {
             reader.note(connectionStringKey.name, "is not Endpoint=...;SharedAccessKeyName=...;SharedAccessKey=...")
         }
         if let endpoint, !endpoint.contains("://") { reader.note(endpointKey.name, "is not a URL") }
-        let listenKey = reader.read(listenKeyKey, orFile: fileKey(of: listenKeyKey))
-        let secondaryKey = reader.read(secondaryKeyKey, orFile: fileKey(of: secondaryKeyKey))
-        let hubNames = reader.read(hubNamesKey)
-        let accessRules = (reader.read(accessRulesKey, orFile: fileKey(of: accessRulesKey)) ?? []).map(
-            SharedAccessRule.init(setting:))
-        if accessRules.contains(where: { $0 == nil }) {
-            reader.note(accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
-        }
-        let allowedHosts = reader.read(allowedHostsKey) ?? []
-        if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
-            reader.note(allowedHostsKey.name, "must be a list of host names without scheme, path or *")
-        }
-        let stateFile = reader.read(stateKey)
-        let scenarioFile = reader.read(scenarioKey)
-        let seed = reader.read(seedKey)
-        let webAppFolder = reader.read(webAppKey)
-        if let webAppFolder, !webAppFolder.isFolder { reader.note(webAppKey.name, "is not a folder") }
-        let megabytes = reader.read(recordMegabytesKey)
-        guard let records = reader.read(recordsKey), let megabytes, let http, reader.issues.isEmpty else { return nil }
         let connectionString = HubConnectionString(
-            endpoint: endpoint ?? fixed?.endpoint ?? http.endpoint,
+            endpoint: endpoint ?? fixed?.endpoint ?? http?.endpoint ?? "",
             keyName: fixed?.keyName ?? SharedAccessRule.defaultFullName,
             key: fixed?.key ?? HubConnectionString.makeKey())
-        var configuration = EmulatorConfiguration(http: http, connectionString: connectionString)
-        configuration.listenKey = listenKey ?? configuration.listenKey
-        configuration.secondaryKey = secondaryKey
-        configuration.allowedHosts = allowedHosts
-        configuration.hubNames = hubNames.map { Set($0.map { $0.lowercased() }) }
-        configuration.accessRules = accessRules.compactMap { $0 }
-        configuration.recordCapacity = records
-        configuration.maxRecordBytes = megabytes * 1024 * 1024
-        configuration.stateFile = stateFile
-        configuration.scenarioFile = scenarioFile
-        configuration.seed = seed.map { UInt64($0) }
-        configuration.webAppFolder = webAppFolder
-        return configuration
+        var configuration = EmulatorConfiguration(
+            http: http ?? HTTPConfiguration(port: 0), connectionString: connectionString)
+        configuration.readHubs(&reader)
+        configuration.readFiles(&reader)
+        return reader.issues.isEmpty ? configuration : nil
+    }
+
+    private mutating func readHubs(_ reader: inout ConfigurationReader) {
+        listenKey = reader[Self.listenKeyKey, orFile: Self.fileKey(of: Self.listenKeyKey)] ?? listenKey
+        secondaryKey = reader[Self.secondaryKeyKey, orFile: Self.fileKey(of: Self.secondaryKeyKey)]
+        hubNames = reader[Self.hubNamesKey].map { Set($0.map { $0.lowercased() }) }
+        let rules = (reader[Self.accessRulesKey, orFile: Self.fileKey(of: Self.accessRulesKey)] ?? []).map(
+            SharedAccessRule.init(setting:))
+        accessRules = rules.compactMap { $0 }
+        if accessRules.count < rules.count {
+            reader.note(
+                Self.accessRulesKey.name, "is not NAME:RIGHTS:KEY, RIGHTS of Listen, Send and Manage joined by +")
+        }
+        allowedHosts = reader[Self.allowedHostsKey] ?? []
+        if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
+            reader.note(Self.allowedHostsKey.name, "must be a list of host names without scheme, path or *")
+        }
+    }
+
+    private mutating func readFiles(_ reader: inout ConfigurationReader) {
+        recordCapacity = reader[Self.recordsKey]
+        maxRecordBytes = reader[Self.recordMegabytesKey] * 1024 * 1024
+        stateFile = reader[Self.stateKey]
+        scenarioFile = reader[Self.scenarioKey]
+        seed = reader[Self.seedKey].map { UInt64($0) }
+        webAppFolder = reader[Self.webAppKey]
+        if let webAppFolder, !webAppFolder.isFolder { reader.note(Self.webAppKey.name, "is not a folder") }
     }
 }
 

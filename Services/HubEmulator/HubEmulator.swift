@@ -9,7 +9,7 @@ struct HubEmulator {
     static func main() async {
         await ServiceMain.run(
             name: "hub-emulator", summary: "A local Azure Notification Hub: its REST API, fault injection, a page.",
-            keys: EmulatorConfiguration.keys, read: { EmulatorConfiguration.read(&$0) },
+            isTraced: false, read: { EmulatorConfiguration.read(&$0) },
             build: { configuration, context in
                 try await configuration.http.check()
                 return try build(configuration, context: context) { connectionString in

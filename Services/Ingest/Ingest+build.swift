@@ -22,16 +22,16 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     try await configuration.http.check()
     try await configuration.admin?.http.check(ConfigurationKeys.adminHost)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
-        try APIKeyRing(path: configuration.apiKeysFile, logger: context.logger)
+        try APIKeyRing(path: configuration.own.apiKeysFile, logger: context.logger)
     }
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
-        try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+        try PayloadSealer(path: configuration.own.payloadKeysFile, logger: context.logger)
     }
     let users =
         configuration.users.isUsable
         ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
     let operators = try configuration.admin?.authenticator(context.logger)
-    let context = try context.auditing(to: configuration.auditLog)
+    let context = try context.auditing(to: configuration.own.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
@@ -45,9 +45,9 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     }
 
     var acceptor = NotificationAcceptor(
-        store: opened.store, sealer: sealer, relay: relay, platforms: configuration.platforms,
-        retention: configuration.retention, requiresEncryption: configuration.requiresEncryption)
-    acceptor.userLimit = configuration.userRateLimit.map { RateLimiter("user", $0) }
+        store: opened.store, sealer: sealer, relay: relay, platforms: configuration.own.platforms,
+        retention: configuration.own.retention, requiresEncryption: configuration.own.requiresEncryption)
+    acceptor.userLimit = configuration.own.userRateLimit.map { RateLimiter("user", $0) }
     let routes: Routes<ServiceRequestContext> = ingestRoutes(
         authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
         notifications: opened.store, keys: opened.store)
@@ -59,7 +59,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
             ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
             context.watch([senders.source, sealer.source] + (users?.sources ?? []) + (admin?.sources ?? [])),
         ],
-        details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.platforms),
+        details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.own.platforms),
         context: context)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
     let purging = Sweep(every: PurgeSweep.interval) { await purge.sweep() }

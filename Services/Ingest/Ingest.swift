@@ -7,7 +7,6 @@ struct Ingest {
         await ServiceMain.run(
             name: "ingest",
             summary: "Takes notifications from application servers, seals and stores them, and publishes their IDs.",
-            keys: IngestConfiguration.keys,
             read: { IngestConfiguration(&$0) },
             build: { try await buildIngest($0, context: $1).services })
     }

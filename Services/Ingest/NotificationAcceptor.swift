@@ -5,7 +5,7 @@ import Synchronization
 
 /// Turns requests into notifications, seals their payloads and stores them: the part that all routes share.
 struct NotificationAcceptor: Sendable {
-    let store: any NotificationWriter & IdempotentWriter
+    let store: any NotificationWriter
     let sealer: PayloadSealer
     let relay: OutboxRelay
     /// The platforms that a request may name (`HUB_PLATFORMS`).

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Every ingest process sweeps; the store keeps them from blocking each other.
 final class PurgeSweep: Sendable {
-    private let retention: any Retention
+    private let retention: any OperatorStore
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let pace = Mutex(PurgePace())
@@ -20,7 +20,7 @@ final class PurgeSweep: Sendable {
     static let interval = Duration.seconds(10)
 
     /// - Parameter clock: measures batches and the pauses between them; a test's clock does not wait.
-    init(retention: any Retention, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
+    init(retention: any OperatorStore, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
         self.retention = retention
         self.logger = logger
         self.clock = clock

@@ -5,7 +5,7 @@ import ServiceRuntime
 /// The API for senders. Sending has no lines in the audit log, because the notification itself is the record of it.
 func ingestRoutes<Context: RequestContext>(
     authentication: SenderAuthentication, acceptor: NotificationAcceptor, notifications: any SenderNotifications,
-    keys: any EncryptionKeyStore
+    keys: any DeviceStore
 ) -> Routes<Context> {
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     let batch = BatchController(authentication: authentication, acceptor: acceptor)

@@ -26,19 +26,19 @@ func buildRetrieval(
     let issuer = try configuration.users.making { try TokenIssuer(configuration: $0, logger: context.logger) }
     issuer?.watchFiles()
     let sealer = try ConfigurationKeys.payloadKeysFile.making {
-        try PayloadSealer(path: configuration.payloadKeysFile, logger: context.logger)
+        try PayloadSealer(path: configuration.own.payloadKeysFile, logger: context.logger)
     }
-    let pushKeys = try configuration.pushVerificationKeysFile.map { path in
+    let pushKeys = try configuration.own.pushVerificationKeysFile.map { path in
         try ConfigurationKeys.pushVerificationKeysFile.making { try PushKeysFile(path: path, logger: context.logger) }
     }
     let hub = try configuration.hub.map { try RegisteringHubs($0, logger: context.logger) }
-    let context = try context.auditing(to: configuration.auditLog)
+    let context = try context.auditing(to: configuration.own.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
 
-    let origins = configuration.webOrigins
+    let origins = configuration.own.webOrigins
     let cors =
         origins.isEmpty
-        ? nil : CORSPolicy(origins: origins, headers: configuration.webHeaders.compactMap { HTTPField.Name($0) })
+        ? nil : CORSPolicy(origins: origins, headers: configuration.own.webHeaders.compactMap { HTTPField.Name($0) })
     let refresh = RefreshTokens(
         configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
     let changes = DeviceChanges(hubs: hub?.hubs, store: opened.store, removals: DeviceRemovals(context.metrics))
@@ -58,8 +58,8 @@ func buildRetrieval(
     if let hub {
         services.append(hub.service)
         services += deviceSweeps(
-            changes, staleAfter: configuration.deviceStaleAfter,
-            feedback: configuration.readsFeedback ? hub.feedback : nil, logger: context.logger)
+            changes, staleAfter: configuration.own.deviceStaleAfter,
+            feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger)
     }
     if let refresh {
         let sweep = RefreshTokenSweep(tokens: refresh, logger: context.logger)

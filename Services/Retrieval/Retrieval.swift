@@ -7,7 +7,6 @@ struct Retrieval {
         await ServiceMain.run(
             name: "retrieval",
             summary: "Gives notifications to their owners' devices, and registers the devices.",
-            keys: RetrievalConfiguration.keys,
             read: { RetrievalConfiguration(&$0) },
             build: { try await buildRetrieval($0, context: $1).services })
     }

@@ -6,7 +6,7 @@ import ServiceRuntime
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
     notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysFile?,
-    changes: DeviceChanges, keys: any EncryptionKeyStore, cors: CORSPolicy?
+    changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
     let installations = InstallationController(users: users, changes: changes)

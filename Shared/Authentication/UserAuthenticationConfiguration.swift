@@ -1,3 +1,4 @@
+package import OutgoingHTTP
 import SecurePushCore
 package import ServiceConfiguration
 
@@ -42,63 +43,54 @@ package struct UserAuthenticationConfiguration: Sendable {
 
     /// Whether any way of authenticating users is configured.
     package var isUsable: Bool { jwksFile != nil || jwksURL != nil || usersFile != nil || signingKeyFile != nil }
-
-    /// Whether refresh tokens are wanted without the files that they need.
-    package var cannotRefresh: Bool { refreshTTL != nil && (signingKeyFile == nil || usersFile == nil) }
 }
 
 extension UserAuthenticationConfiguration {
-    /// The settings for checking credentials.
-    package static var verifyingKeys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.authJWKSFile, ConfigurationKeys.authJWKSURL, ConfigurationKeys.authIssuer,
-            ConfigurationKeys.authAudience, ConfigurationKeys.authUsersFile,
-            ConfigurationKeys.authTokenSigningKeyFile, ConfigurationKeys.allowInsecure,
-        ] + OutgoingConfiguration.keys
-    }
-
-    /// All settings that ``read(_:)`` uses, for a service that issues tokens too.
-    package static var keys: [any ConfigurationKeyDescription] {
-        verifyingKeys + [ConfigurationKeys.authTokenTTL, ConfigurationKeys.authRefreshTTL]
-    }
-
     /// Reads the `AUTH_…` settings.
     ///
+    /// - Parameter issuesTokens: whether users get tokens from this service. Then there must be a way to authenticate
+    ///   them, and the settings of tokens are read. Other services may have these in a shared environment.
     /// - Returns: `nil` if one of them is not valid; the reader has the issue.
-    package static func read(_ reader: inout ConfigurationReader) -> UserAuthenticationConfiguration? {
+    package static func read(
+        _ reader: inout ConfigurationReader, issuesTokens: Bool
+    ) -> UserAuthenticationConfiguration? {
         let before = reader.issues.count
         var configuration = UserAuthenticationConfiguration()
-        configuration.jwksFile = reader.read(ConfigurationKeys.authJWKSFile)
-        configuration.jwksURL = reader.read(ConfigurationKeys.authJWKSURL)
+        configuration.jwksFile = reader[\.authJWKSFile]
+        configuration.jwksURL = reader[\.authJWKSURL]
         configuration.isInsecureJWKSAllowed = reader.allows(.jwks)
         configuration.outgoing = OutgoingConfiguration.read(&reader)
-        configuration.issuer = reader.read(ConfigurationKeys.authIssuer)
-        configuration.audience = reader.read(ConfigurationKeys.authAudience)
-        configuration.usersFile = reader.read(ConfigurationKeys.authUsersFile)
-        configuration.signingKeyFile = reader.read(ConfigurationKeys.authTokenSigningKeyFile)
-        if let ttl = reader.read(ConfigurationKeys.authTokenTTL) { configuration.tokenTTL = ttl }
-        configuration.refreshTTL = reader.read(ConfigurationKeys.authRefreshTTL)
+        configuration.issuer = reader[\.authIssuer]
+        configuration.audience = reader[\.authAudience]
+        configuration.usersFile = reader[\.authUsersFile]
+        configuration.signingKeyFile = reader[\.authTokenSigningKeyFile]
         if configuration.jwksFile != nil, configuration.jwksURL != nil {
-            reader.note(ConfigurationKeys.authJWKSURL.name, "is set, and AUTH_JWKS_FILE too: set one of them")
+            reader.note(\.authJWKSURL, "is set, and AUTH_JWKS_FILE too: set one of them")
+        }
+        if issuesTokens {
+            configuration.tokenTTL = reader[\.authTokenTTL]
+            configuration.refreshTTL = reader[\.authRefreshTTL]
+            if reader.issues.count == before { configuration.checkIssuing(&reader) }
         }
         return reader.issues.count == before ? configuration : nil
     }
-}
 
-extension UserAuthenticationConfiguration {
-    /// Notes that refresh tokens are wanted without the files that they need. Only retrieval issues tokens; the other
-    /// services may have `AUTH_REFRESH_TTL` in a shared environment.
-    package func checkRefreshing(_ reader: inout ConfigurationReader) {
-        guard cannotRefresh else { return }
-        reader.note(
-            ConfigurationKeys.authRefreshTTL.name,
-            "is set, but AUTH_TOKEN_SIGNING_KEY_FILE or AUTH_USERS_FILE is not: refresh tokens need both")
+    private func checkIssuing(_ reader: inout ConfigurationReader) {
+        if !isUsable {
+            reader.note(
+                \.authJWKSFile, "is not set, and neither is another AUTH_ key: no user could be authenticated")
+        }
+        if refreshTTL != nil, signingKeyFile == nil || usersFile == nil {
+            reader.note(
+                \.authRefreshTTL,
+                "is set, but AUTH_TOKEN_SIGNING_KEY_FILE or AUTH_USERS_FILE is not: refresh tokens need both")
+        }
     }
 }
 
 extension UserAuthenticationConfiguration {
     /// The setting of the file or URL that an error of ``UserAuthenticator`` or ``TokenIssuer`` is about.
-    private func key(for error: any Error) -> ConfigurationKey<String> {
+    private func key(for error: any Error) -> ConfigurationKey<String?> {
         switch (error as? FileError)?.path {
         case nil: ConfigurationKeys.authJWKSURL
         case usersFile: ConfigurationKeys.authUsersFile

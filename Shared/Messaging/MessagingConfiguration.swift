@@ -53,14 +53,6 @@ package struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStr
 }
 
 extension MessagingConfiguration {
-    /// The keys that ``read(_:prefetch:connectionName:)`` reads.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.amqpURL, ConfigurationKeys.amqpURLFile, ConfigurationKeys.amqpDeclare,
-            ConfigurationKeys.retryDelays, ConfigurationKeys.allowInsecure, ConfigurationKeys.sslCertFile,
-        ]
-    }
-
     /// Reads `AMQP_URL` or the file that `AMQP_URL_FILE` names, `AMQP_DECLARE` and `RETRY_DELAYS`. Nodes that are not
     /// on loopback need verified TLS, unless `ALLOW_INSECURE` contains `amqp`.
     ///
@@ -68,22 +60,23 @@ extension MessagingConfiguration {
     package static func read(
         _ reader: inout ConfigurationReader, prefetch: Int, connectionName: String
     ) -> MessagingConfiguration? {
-        let url = reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile)
-        let declare = reader.read(ConfigurationKeys.amqpDeclare)
-        let delays = reader.read(ConfigurationKeys.retryDelays)
-        guard let url, let declare, let delays else { return nil }
+        let before = reader.issues.count
+        let url = reader[\.amqpURL, orFile: \.amqpURLFile]
+        let declare = reader[\.amqpDeclare]
+        let delays = reader[\.retryDelays]
+        guard reader.issues.count == before else { return nil }
         do {
             var configuration = try MessagingConfiguration(
                 amqpURL: url, retryDelays: delays, prefetch: prefetch, connectionName: connectionName)
             configuration.topology.isDeclared = declare == .auto
-            configuration.amqp.useAuthorities(of: reader.read(ConfigurationKeys.sslCertFile))
+            configuration.amqp.useAuthorities(of: reader[\.sslCertFile])
             let hosts = configuration.amqp.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
             reader.refuse(
-                hosts.map { "names \($0)" }, of: ConfigurationKeys.amqpURL.name, as: .amqp,
+                hosts.map { "names \($0)" }, of: \.amqpURL, as: .amqp,
                 remedy: "use amqps:// without verify_none")
             return configuration
         } catch {
-            reader.note(ConfigurationKeys.amqpURL.name, "\(error)")
+            reader.note(\.amqpURL, "\(error)")
             return nil
         }
     }

@@ -112,13 +112,7 @@ extension PostgresConnection {
     ///   (``PostgresError/isReadOnly``); `invalid` for a database with another encoding than UTF-8.
     package func connect() async throws {
         try Task.checkCancellation()
-        guard case .idle = phase else {
-            throw PostgresError(.invalid, "The connection is closed, or already connected.")
-        }
-        let deadline = ContinuousClock.now + configuration.connectTimeout
-        let handle = try ConnectionHandle.start(configuration)
-        let promise = QueryPromise<Void>()
-        phase = .connecting(handle, Connecting(deadline: deadline, promise: promise))
+        let promise = try startConnecting()
         do {
             try await promise.value()
         } catch {
@@ -126,6 +120,17 @@ extension PostgresConnection {
             if error is CancellationError { disconnect(PostgresError(.unavailable, "Connecting was cancelled.")) }
             throw error
         }
+    }
+
+    func startConnecting() throws(PostgresError) -> QueryPromise<Void> {
+        guard case .idle = phase else {
+            throw PostgresError(.invalid, "The connection is closed, or already connected.")
+        }
+        let deadline = ContinuousClock.now + configuration.connectTimeout
+        let handle = try ConnectionHandle.start(configuration)
+        let promise = QueryPromise<Void>()
+        phase = .connecting(handle, Connecting(deadline: deadline, promise: promise))
+        return promise
     }
 
     /// Waits until the connection is lost, and returns why; returns at once while there is no connection.
@@ -165,7 +170,7 @@ extension PostgresConnection: ThreadExecutor.Client {
         assumeIsolated { $0.serve(readable: readable, writable: writable) }
     }
 
-    private func interest() -> ThreadExecutor.Interest {
+    func interest() -> ThreadExecutor.Interest {
         sendMail()
         switch phase {
         case .idle, .closed: return ThreadExecutor.Interest()
@@ -187,7 +192,7 @@ extension PostgresConnection: ThreadExecutor.Client {
         }
     }
 
-    private func serve(readable: Bool, writable: Bool) {
+    func serve(readable: Bool, writable: Bool) {
         switch phase {
         case .idle, .closed: break
         case .connecting(let handle, let connecting):

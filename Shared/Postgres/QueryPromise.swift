@@ -28,6 +28,14 @@ final class QueryPromise<Value: Sendable>: Sendable {
         waiter?.resume(with: result)
     }
 
+    /// The result, if it is there and nobody has awaited it.
+    var result: Result<Value, any Error>? {
+        state.withLock { state in
+            guard case .fulfilled(let result) = state else { return nil }
+            return result
+        }
+    }
+
     /// Waits for the result.
     ///
     /// - Throws: the error of the result, or `CancellationError`.

@@ -78,7 +78,6 @@ package struct AddressBlock: Sendable, Hashable {
         }
     }
 
-    /// Whether an address is in the block.
     package func contains(_ address: NetworkAddress) -> Bool {
         guard address.bytes.count == bytes.count else { return false }
         return zip(address.bytes, bytes).enumerated().allSatisfy { index, pair in
@@ -90,7 +89,6 @@ package struct AddressBlock: Sendable, Hashable {
 }
 
 extension ConfigurationParser where Value == AddressBlock {
-    /// An address or a block; see ``AddressBlock``.
     package static var addressBlock: Self {
         ConfigurationParser(hint: "ADDRESS") { text throws(ConfigurationRefusal) in
             guard let block = AddressBlock(text) else {

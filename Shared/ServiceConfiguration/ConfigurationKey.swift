@@ -6,8 +6,6 @@ package protocol ConfigurationKeyDescription: Sendable {
     var name: String { get }
     /// The placeholder of a value in usage texts, for example `PORT`.
     var hint: String { get }
-    /// The words that are values, for completion; empty if there are others.
-    var choices: [String] { get }
     /// A second, shorter flag, for example `--state`. Most keys have none.
     var shortFlag: String? { get }
     /// The text that is used when none is given; `nil` if there is none.
@@ -36,30 +34,20 @@ extension ConfigurationKeyDescription {
 /// One setting: its name, meaning and default, and the parser of its text.
 ///
 /// Every key has two spellings, `HTTP_PORT` in the environment and `--http-port` on the command line; the command line
-/// wins. A key can have an additional, shorter flag. All keys of SecurePush are in ``ConfigurationKeys``.
+/// wins. A key can have an additional, shorter flag. All keys of the services are in ``ConfigurationKeys``.
 package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
-    /// The environment variable.
     package let name: String
-    /// A second flag, or none.
     package let shortFlag: String?
-    /// The text that is used when none is given.
     package let defaultValue: String?
-    /// The default as shown to people.
     package let defaultText: String?
-    /// One or two sentences.
     package let meaning: String
-    /// Whether the value must never be shown.
     package let isSecret: Bool
-    /// Turns a text into a value.
     package let parser: ConfigurationParser<Value>
+    /// What a missing or invalid text stands for.
+    package let fallback: Value
 
-    /// The placeholder of a value in usage texts.
     package var hint: String { parser.hint }
 
-    /// The words that are values, for completion; empty if there are others.
-    package var choices: [String] { parser.choices }
-
-    /// Why a text is not a value of this key; `nil` if it is one.
     package func problem(with text: String) -> String? {
         do {
             _ = try parser.parse(text)
@@ -67,35 +55,32 @@ package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
         } catch { return error.problem }
     }
 
-    /// - Parameters:
-    ///   - name: upper-case words joined by `_`.
-    ///   - shortFlag: a second flag, with its `--`.
-    ///   - defaultValue: the text that is parsed when none is given.
-    ///   - defaultText: shown instead of `defaultValue`.
+    /// A key with a default.
+    ///
+    /// - Parameter text: a text that the parser accepts; anything else is a mistake in the program.
     package init(
-        _ name: String, _ parser: ConfigurationParser<Value>, shortFlag: String? = nil,
-        default defaultValue: String? = nil, defaultText: String? = nil, isSecret: Bool = false, meaning: String
+        _ name: String, _ parser: ConfigurationParser<Value>, shortFlag: String? = nil, default text: String,
+        isSecret: Bool = false, meaning: String
     ) {
-        self.name = name
-        self.shortFlag = shortFlag
-        self.parser = parser
-        self.defaultValue = defaultValue
-        self.defaultText = defaultText ?? defaultValue
-        self.isSecret = isSecret
-        self.meaning = meaning
+        do {
+            fallback = try parser.parse(text)
+        } catch {
+            preconditionFailure("The default of \(name) \(error.problem).")
+        }
+        (self.name, self.shortFlag, self.meaning, self.isSecret) = (name, shortFlag, meaning, isSecret)
+        (self.parser, defaultValue, defaultText) = (parser, text, text)
     }
 
-    /// The same key with another default, for example the port of one service.
-    package func withDefault(_ value: String) -> ConfigurationKey {
-        ConfigurationKey(
-            name, parser, shortFlag: shortFlag, default: value, isSecret: isSecret, meaning: meaning)
-    }
-
-    /// The same key with another parser, for example for a path that need not exist yet.
-    package func parsed<Other>(by parser: ConfigurationParser<Other>) -> ConfigurationKey<Other> {
-        ConfigurationKey<Other>(
-            name, parser, shortFlag: shortFlag, default: defaultValue, defaultText: defaultText, isSecret: isSecret,
-            meaning: meaning)
+    /// A key that may be absent.
+    ///
+    /// - Parameter defaultText: what its absence means, for people.
+    package init<Wrapped>(
+        _ name: String, _ parser: ConfigurationParser<Wrapped>, shortFlag: String? = nil, defaultText: String? = nil,
+        isSecret: Bool = false, meaning: String
+    ) where Value == Wrapped? {
+        (self.name, self.shortFlag, self.meaning, self.isSecret) = (name, shortFlag, meaning, isSecret)
+        (self.parser, defaultValue, self.defaultText) = (parser.map { $0 }, nil, defaultText)
+        fallback = nil
     }
 }
 

@@ -12,46 +12,31 @@ package struct ConfigurationRefusal: Error, Sendable, Hashable {
     /// The predicate of a sentence, for example `is not true or false`. It never repeats the text.
     package let problem: String
 
-    /// - Parameter problem: for example `is not true or false`.
     package init(_ problem: String) { self.problem = problem }
 }
 
 /// Turns the text of a setting into a value.
 package struct ConfigurationParser<Value: Sendable>: Sendable {
-    /// The placeholder of the value in usage texts, for example `PORT`.
     package let hint: String
-    /// The words that it accepts; empty if it accepts others, too.
-    package let choices: [String]
     /// Parses a text that is not empty.
     package let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
-    /// - Parameters:
-    ///   - hint: the placeholder of the value in usage texts.
-    ///   - choices: the words that it accepts, if there are no others.
-    ///   - parse: parses a text that is not empty.
-    package init(
-        hint: String, choices: [String] = [],
-        parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value
-    ) {
+    package init(hint: String, parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value) {
         self.hint = hint
-        self.choices = choices
         self.parse = parse
     }
 
-    /// The same syntax with other values.
     package func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
-        return ConfigurationParser<Other>(hint: hint, choices: choices) { text throws(ConfigurationRefusal) in
+        return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in
             transform(try parse(text))
         }
     }
 }
 
 extension ConfigurationParser where Value == String {
-    /// Any text.
     package static var string: Self { string(hint: "TEXT") }
 
-    /// Any text.
     package static func string(hint: String) -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in text }
     }
@@ -60,7 +45,7 @@ extension ConfigurationParser where Value == String {
 extension ConfigurationParser where Value == Bool {
     /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
     package static var boolean: Self {
-        ConfigurationParser(hint: "BOOLEAN", choices: ["true", "false"]) { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: "BOOLEAN") { text throws(ConfigurationRefusal) in
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
             case "false", "no", "off", "0": return false
@@ -71,7 +56,6 @@ extension ConfigurationParser where Value == Bool {
 }
 
 extension ConfigurationParser where Value == Int {
-    /// A whole number within a range.
     package static func integer(_ range: ClosedRange<Int>, hint: String = "NUMBER") -> Self {
         ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             guard let number = Int(text), range.contains(number) else {
@@ -88,7 +72,7 @@ extension ConfigurationParser where Value == Int {
 extension ConfigurationParser where Value: CaseIterable & RawRepresentable<String> {
     /// One of the raw values of an enumeration, in upper or lower case.
     package static func oneOf(_ type: Value.Type = Value.self, hint: String) -> Self {
-        ConfigurationParser(hint: hint, choices: Value.allCases.map(\.rawValue)) { text throws(ConfigurationRefusal) in
+        ConfigurationParser(hint: hint) { text throws(ConfigurationRefusal) in
             if let value = Value(rawValue: text.lowercased()) { return value }
             let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationRefusal("is none of: \(known)")
@@ -100,7 +84,7 @@ extension ConfigurationParser where Value == Logger.Level {
     /// A level of swift-log, in upper or lower case; `warn` means `warning`.
     package static var logLevel: Self {
         let levels = Logger.Level.allCases.map(\.rawValue)
-        return ConfigurationParser(hint: "LEVEL", choices: levels) { text throws(ConfigurationRefusal) in
+        return ConfigurationParser(hint: "LEVEL") { text throws(ConfigurationRefusal) in
             let name = text.lowercased()
             if let level = Logger.Level(rawValue: name == "warn" ? "warning" : name) { return level }
             throw ConfigurationRefusal("is none of: " + levels.joined(separator: ", "))
@@ -143,13 +127,6 @@ extension ConfigurationParser where Value == Duration? {
         return ConfigurationParser(hint: "DURATION") { text throws(ConfigurationRefusal) in
             text == "off" ? nil : try duration.parse(text)
         }
-    }
-}
-
-extension ConfigurationParser where Value == [Duration] {
-    /// A comma-separated list of durations.
-    package static func durations(_ range: ClosedRange<Duration>) -> Self {
-        list(of: .duration(range), hint: "DURATIONS")
     }
 }
 

@@ -2,12 +2,10 @@ package import SecurePushCore
 
 /// One value that cannot be used.
 package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
-    /// The key, for example `HTTP_PORT`.
     package let key: String
     /// The reason, without the value if that is secret.
     package let problem: String
 
-    /// An issue of one key.
     package init(key: String, problem: String) {
         self.key = key
         self.problem = problem
@@ -21,7 +19,6 @@ package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     /// At least one, in the order found.
     package let issues: [ConfigurationIssue]
 
-    /// - Parameter issues: at least one.
     package init(_ issues: [ConfigurationIssue]) {
         self.issues = issues
     }
@@ -44,41 +41,94 @@ package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
 /// It does not use swift-configuration. That library's accessors report one error at a time, and its providers know
 /// neither which keys exist nor what they mean. Only the lookup in two dictionaries would be left of it.
 package struct ConfigurationReader: Sendable {
-    /// The issues found so far, in the order of reading.
     package private(set) var issues: [ConfigurationIssue] = []
 
-    private let flags: [String: String]
-    private let environment: SettingsEnvironment
+    /// The keys that were read, in this order. Those of an empty environment are the settings of a service.
+    package private(set) var keys: [any ConfigurationKeyDescription] = []
 
-    /// - Parameters:
-    ///   - flags: the values of the command line by key name (`HTTP_PORT`).
-    ///   - environment: the process's environment. Each setting may be `NAME` or `SECUREPUSH_NAME`.
+    private let flags: [String: String]
+    /// Holds all variables of the process.
+    package let environment: SettingsEnvironment
+
+    /// - Parameter flags: the values of the command line by key name (`HTTP_PORT`).
     package init(flags: [String: String] = [:], environment: [String: String]) {
         self.init(flags: flags, environment: SettingsEnvironment(environment))
     }
 
-    /// The same with an environment whose names are known.
     package init(flags: [String: String] = [:], environment: SettingsEnvironment) {
         self.flags = flags.mapValues { OutsideText.trimmed($0) }
         self.environment = environment
     }
 
-    /// The value of a key; `nil` if it is absent and has no default, or if it is invalid, which is noted.
-    package mutating func read<V>(_ key: ConfigurationKey<V>) -> V? {
-        if (flags[key.name] ?? "").isEmpty, let conflict = environment.conflict(of: key.name) {
-            note(conflict.key, conflict.problem)
-            return nil
+    /// The keys that a part of a service reads: it is run on an empty environment.
+    package static func keys(_ read: (inout ConfigurationReader) -> Void) -> [any ConfigurationKeyDescription] {
+        var reader = ConfigurationReader(environment: [:])
+        read(&reader)
+        return reader.keys
+    }
+
+    /// The value of a key. If it is absent or invalid, the key's fallback, and what is invalid is noted.
+    package subscript<Value>(key: ConfigurationKey<Value>) -> Value {
+        mutating get {
+            declare(key)
+            if (flags[key.name] ?? "").isEmpty, let conflict = environment.conflict(of: key.name) {
+                note(conflict.key, conflict.problem)
+                return key.fallback
+            }
+            guard let text = given(key.name) else { return key.fallback }
+            if let problem = Self.controlProblem(of: text) {
+                note(key.name, problem + source(of: key, text))
+                return key.fallback
+            }
+            do {
+                return try key.parser.parse(text)
+            } catch {
+                note(key.name, describe(key, text, error.problem))
+                return key.fallback
+            }
         }
-        guard let text = text(key) else { return nil }
-        if let problem = Self.controlProblem(of: text) {
-            note(key.name, problem + source(of: key, text))
-            return nil
+    }
+
+    package subscript<Value>(key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>) -> Value {
+        mutating get { self[ConfigurationKeys.shared[keyPath: key]] }
+    }
+
+    /// The value of a key, or the contents of the file that another key names, without white space at the ends.
+    ///
+    /// If both are set, that is noted, because it is not clear which one is meant.
+    package subscript<Value>(key: ConfigurationKey<Value>, orFile fileKey: ConfigurationKey<String?>) -> Value {
+        mutating get {
+            declare(key)
+            declare(fileKey)
+            guard isSet(fileKey) else { return self[key] }
+            guard !isSet(key) else {
+                note(key.name, "is set, and \(fileKey.name) too: set one of them")
+                return key.fallback
+            }
+            guard let path = self[fileKey] else { return key.fallback }
+            guard let contents = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText, !contents.isEmpty else {
+                note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
+                return key.fallback
+            }
+            if let problem = Self.controlProblem(of: contents) {
+                note(fileKey.name, "names a file whose text \(problem)")
+                return key.fallback
+            }
+            do {
+                return try key.parser.parse(contents)
+            } catch {
+                note(fileKey.name, "names a file whose text \(error.problem)")
+                return key.fallback
+            }
         }
-        do {
-            return try key.parser.parse(text)
-        } catch {
-            note(key.name, describe(key, text, error.problem))
-            return nil
+    }
+
+    package subscript<Value>(
+        key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>,
+        orFile fileKey: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>
+    ) -> Value {
+        mutating get {
+            self[ConfigurationKeys.shared[keyPath: key], orFile: ConfigurationKeys.shared[keyPath: fileKey]]
         }
     }
 
@@ -89,65 +139,35 @@ package struct ConfigurationReader: Sendable {
         }
     }
 
-    /// The value of a required key. If it is absent, that is noted too.
-    package mutating func require<V>(_ key: ConfigurationKey<V>) -> V? {
-        if text(key) == nil { note(key.name, "is needed and not set (\(key.flag) or \(key.name))") }
-        return read(key)
-    }
-
-    /// The value of a key, or the contents of the file that another key names, without white space at the ends.
+    /// The value of a key, or of the file that another key names. If neither is set, that is noted.
     ///
-    /// If both are set, that is noted, because it is not clear which one is meant. If neither is set, the key's default
-    /// is used.
-    package mutating func read<V>(_ key: ConfigurationKey<V>, orFile fileKey: ConfigurationKey<String>) -> V? {
-        guard text(fileKey) != nil else { return read(key) }
-        guard !isSet(key) else {
-            note(key.name, "is set, and \(fileKey.name) too: set one of them")
-            return nil
+    /// - Parameter isNeeded: whether it must be set.
+    package mutating func require(
+        _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>,
+        orFile fileKey: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>? = nil, if isNeeded: Bool = true
+    ) -> String? {
+        let key = ConfigurationKeys.shared[keyPath: key]
+        guard let file = fileKey.map({ ConfigurationKeys.shared[keyPath: $0] }) else {
+            if isNeeded, !isSet(key) { note(key.name, "is needed and not set (\(key.flag) or \(key.name))") }
+            return self[key]
         }
-        guard let path = read(fileKey) else { return nil }
-        guard let contents = (try? FileContent(path: path, maxBytes: 65_536))?.trimmedText, !contents.isEmpty else {
-            note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
-            return nil
+        if isNeeded, !isSet(key), !isSet(file) {
+            note(key.name, "is needed and not set (\(key.name) or \(file.name))")
         }
-        if let problem = Self.controlProblem(of: contents) {
-            note(fileKey.name, "names a file whose text \(problem)")
-            return nil
-        }
-        do {
-            return try key.parser.parse(contents)
-        } catch {
-            note(fileKey.name, "names a file whose text \(error.problem)")
-            return nil
-        }
+        return self[key, orFile: file]
     }
 
-    /// Like ``read(_:orFile:)``. If neither is set, that is noted.
-    package mutating func require(_ key: ConfigurationKey<String>, orFile fileKey: ConfigurationKey<String>) -> String?
-    {
-        if text(key) == nil, text(fileKey) == nil {
-            note(key.name, "is needed and not set (\(key.name) or \(fileKey.name))")
-        }
-        return read(key, orFile: fileKey)
-    }
-
-    /// Reads `HUB_PLATFORMS`: at least one platform with a native form, each named once.
-    ///
-    /// - Returns: `nil` if it is invalid, which is noted.
-    package mutating func readPlatforms() -> [Platform]? {
-        guard let platforms = read(ConfigurationKeys.hubPlatforms) else { return nil }
+    /// `HUB_PLATFORMS`: at least one platform with a native form, each named once.
+    package mutating func platforms() -> [Platform] {
+        let key = ConfigurationKeys.hubPlatforms
+        let platforms = self[key]
         let unknown = platforms.filter { !Platform.known.contains($0) }
-        guard unknown.isEmpty else {
-            let known = Platform.known.map(\.rawValue).joined(separator: ", ")
-            let names = unknown.map(\.rawValue).joined(separator: ", ")
-            note(ConfigurationKeys.hubPlatforms.name, "names \(names): a native form exists for \(known)")
-            return nil
-        }
         let repeated = Platform.known.filter { known in platforms.count { $0 == known } > 1 }
-        guard repeated.isEmpty else {
-            let names = repeated.map(\.rawValue).joined(separator: ", ")
-            note(ConfigurationKeys.hubPlatforms.name, "names \(names) more than once: name each platform once")
-            return nil
+        func names(_ platforms: [Platform]) -> String { platforms.map(\.rawValue).joined(separator: ", ") }
+        if !unknown.isEmpty {
+            note(key.name, "names \(names(unknown)): a native form exists for \(names(Platform.known))")
+        } else if !repeated.isEmpty {
+            note(key.name, "names \(names(repeated)) more than once: name each platform once")
         }
         return platforms
     }
@@ -159,12 +179,21 @@ package struct ConfigurationReader: Sendable {
         if !issues.contains(issue) { issues.append(issue) }
     }
 
+    /// An issue of one of the settings of all services.
+    package mutating func note<Value>(
+        _ key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>, _ problem: String
+    ) { note(ConfigurationKeys.shared[keyPath: key].name, problem) }
+
     /// Whether a flag or the environment has a value for the key, valid or not.
     package func isSet(_ key: some ConfigurationKeyDescription) -> Bool { given(key.name) != nil }
 
+    package func isSet<Value>(_ key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>) -> Bool {
+        isSet(ConfigurationKeys.shared[keyPath: key])
+    }
+
     /// Whether `ALLOW_INSECURE` names this kind of connection.
     package mutating func allows(_ link: InsecureLink) -> Bool {
-        (read(ConfigurationKeys.allowInsecure) ?? []).contains(link)
+        (self[\.allowInsecure] ?? []).contains(link)
     }
 
     /// Notes hosts beyond this machine that a setting reaches without protection, unless `ALLOW_INSECURE` allows it.
@@ -172,7 +201,10 @@ package struct ConfigurationReader: Sendable {
     /// - Parameters:
     ///   - hosts: those that are neither local nor protected; without credentials.
     ///   - remedy: the secure form, for example `use amqps://`.
-    package mutating func refuse(_ hosts: [String], of key: String, as link: InsecureLink, remedy: String) {
+    package mutating func refuse<Value>(
+        _ hosts: [String], of key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>, as link: InsecureLink,
+        remedy: String
+    ) {
         guard !hosts.isEmpty, !allows(link) else { return }
         note(
             key,
@@ -182,8 +214,6 @@ package struct ConfigurationReader: Sendable {
 
     /// The flags whose values contain a password or key, and where to put these instead. Every user of the machine can
     /// read flags in the list of processes.
-    ///
-    /// - Parameter keys: the service's settings.
     package func exposedSecrets(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         keys.filter(\.isSecret).compactMap { key in
             guard let value = flags[key.name], ConfigurationReader.containsSecret(value) else { return nil }
@@ -207,8 +237,6 @@ package struct ConfigurationReader: Sendable {
     }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
-    ///
-    /// - Parameter keys: the service's settings.
     package func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
         environment.unknown(besides: keys.map(\.name))
     }
@@ -217,7 +245,9 @@ package struct ConfigurationReader: Sendable {
         [flags[name], environment[name]].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    private func text(_ key: some ConfigurationKeyDescription) -> String? { given(key.name) ?? key.defaultValue }
+    private mutating func declare(_ key: any ConfigurationKeyDescription) {
+        if !keys.contains(where: { $0.name == key.name }) { keys.append(key) }
+    }
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }

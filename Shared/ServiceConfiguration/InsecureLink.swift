@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A kind of connection that `ALLOW_INSECURE` may name. Without that, it is refused beyond this machine.
 package enum InsecureLink: String, CaseIterable, Sendable {
     /// RabbitMQ with `amqp://`, or with `amqps://` and `verify=verify_none`.
@@ -17,17 +11,11 @@ package enum InsecureLink: String, CaseIterable, Sendable {
     /// Spans that go to an `http://` collector. They hold IDs, routes and times.
     case otlp
 
-    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8, also in brackets.
+    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8. An address may be in brackets.
     package static func isLoopback(_ host: String) -> Bool {
-        var name = host.lowercased()
-        if name.first == "[", name.last == "]" { name = String(name.dropFirst().dropLast()) }
-        if name == "localhost" { return true }
-        var four = in_addr()
-        if inet_pton(AF_INET, name, &four) == 1 { return withUnsafeBytes(of: &four) { $0[0] == 127 } }
-        var six = in6_addr()
-        guard inet_pton(AF_INET6, name, &six) == 1 else { return false }
-        let bytes = withUnsafeBytes(of: &six) { Array($0) }
-        return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
-            || bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF && bytes[12] == 127
+        if host.lowercased() == "localhost" { return true }
+        // An IPv4-mapped address has the bytes of the IPv4 address here.
+        guard let bytes = NetworkAddress(host)?.bytes else { return false }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 }

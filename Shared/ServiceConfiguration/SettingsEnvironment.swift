@@ -19,7 +19,6 @@ package struct SettingsEnvironment: Sendable {
     /// The long names that are set.
     private let prefixed: [String]
 
-    /// - Parameter environment: the process's environment.
     package init(_ environment: [String: String]) {
         let environment = environment.mapValues { OutsideText.trimmed($0) }
         var values = environment.filter { !$0.value.isEmpty && !$0.key.hasPrefix(Self.prefix) }
@@ -61,9 +60,7 @@ package struct SettingsEnvironment: Sendable {
             key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
     }
 
-    /// The issues of all settings with a control character inside, without their values.
-    ///
-    /// - Parameter names: the settings to check.
+    /// The issues of settings with a control character inside, without their values.
     package func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
         names.compactMap { name in
             guard let problem = values[name].flatMap(ConfigurationReader.controlProblem(of:)) else { return nil }
@@ -71,9 +68,6 @@ package struct SettingsEnvironment: Sendable {
         }
     }
 
-    /// The issues of all settings whose two variables differ.
-    ///
-    /// - Parameter names: the settings to check.
     package func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without

@@ -72,7 +72,6 @@ package struct WebOrigin: Sendable, Hashable {
 }
 
 extension ConfigurationParser where Value == WebOrigin {
-    /// The origin of a web app; see ``WebOrigin``.
     package static var webOrigin: Self {
         ConfigurationParser(hint: "ORIGIN") { text throws(ConfigurationRefusal) in try WebOrigin(text) }
     }

@@ -128,7 +128,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
 
     /// Commits waiting requests until graceful shutdown or cancellation, then those that still wait. Call it once.
     func run() async {
-        if state.withLock({ $0.queue.start() }) { proceed() }
+        start()
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await waitUntilStopped()
@@ -139,6 +139,11 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
             self.cancel()
             self.stop()
         }
+    }
+
+    /// Accepts requests without ``run()``, for a store that nobody stops.
+    func start() {
+        if state.withLock({ $0.queue.start() }) { proceed() }
     }
 
     private func stop() {

@@ -51,8 +51,8 @@ extension OpenedStore {
 package func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
-        return OpenedStore(
-            MemoryStore(withdrawals: configuration.withdrawals), service: IdleService(), kind: .memory)
+        let store = try openStoreInMemory(withdrawals: configuration.withdrawals)
+        return OpenedStore(store, service: IdleService(), kind: .memory)
     case .sqlite(let path):
         let database = try await SQLiteDatabase.open(path: path, migrations: configuration.migrations)
         logger.debug("Opened the database", metadata: ["kind": "sqlite", "path": "\(path)"])
@@ -63,6 +63,14 @@ package func openStore(_ configuration: StorageConfiguration, logger: Logger) as
             uri: uri, migrations: configuration.migrations, withdrawals: configuration.withdrawals, logger: logger)
         return OpenedStore(store, service: store, kind: .postgres, failedWork: store.failedWork)
     }
+}
+
+/// A store in the memory of this process, for tests and trials. It serves requests at once.
+package func openStoreInMemory(withdrawals: WithdrawalMode = .revoked) throws -> any Store {
+    let store = SQLiteStore(
+        try SQLiteDatabase(), withdrawals: withdrawals, logger: Logger(label: "securepush.storage"))
+    store.start()
+    return store
 }
 
 /// Migrates the schema of a store to this version.

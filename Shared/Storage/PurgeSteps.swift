@@ -3,10 +3,16 @@ import SecurePushCore
 /// Purges the rows of one kind, around those that the database refuses to change: what has expired after them must not
 /// stay because of them.
 struct PurgeSteps {
+    /// How many rows were purged, and whether there may be more.
+    typealias Done = (count: Int, isFull: Bool)
+    /// Purges up to `limit` rows without the first `skip`, all or none.
+    typealias Step = (_ limit: Int, _ skip: Int) async throws -> Done
+
     /// How many rows one step may have at first, and at most.
     let maxStep: Int
-    /// Purges up to `limit` rows without the first `skip`, all or none. Tells whether there may be more.
-    let step: (_ limit: Int, _ skip: Int) async throws -> (count: Int, isFull: Bool)
+    /// The time between two steps. Cancelling it ends the purge with the count so far.
+    let pause: Duration
+    let step: Step
 
     /// More refused rows than this mean that nearly all are refused.
     private static var maxSkip: Int { 16 }
@@ -21,7 +27,7 @@ struct PurgeSteps {
             do {
                 let done = try await step(asked, skip)
                 count += done.count
-                guard done.isFull else { break }
+                guard done.isFull, (try? await Task.sleep(for: pause)) != nil else { break }
                 size = min(size * 2, maxStep)
             } catch let error as StorageError where StorageError.isRefusal(error) {
                 // A step without rows fails too if the statement is refused whatever the rows.

@@ -162,7 +162,7 @@ extension StorageCoding {
 
 extension Timestamp {
     /// The years 1970 to 9999: RFC 3339 can express them, and adding a configured duration cannot overflow.
-    private static let storedRange: ClosedRange<Int64> = 0...253_402_300_799_999
+    static let storedRange: ClosedRange<Int64> = 0...253_402_300_799_999
 
     /// Reads a stored time.
     ///

@@ -83,32 +83,25 @@ extension StorageConfiguration: CustomStringConvertible {
 }
 
 extension StorageConfiguration {
-    /// The keys that ``read(_:)`` reads.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.databaseURL, ConfigurationKeys.databaseURLFile, ConfigurationKeys.databaseMigrate,
-            ConfigurationKeys.allowInsecure,
-        ]
-    }
-
     /// Reads `DATABASE_URL` or the file that `DATABASE_URL_FILE` names, and `DATABASE_MIGRATE`. A server that is not on
     /// loopback needs verified TLS, unless `ALLOW_INSECURE` contains `postgres`.
     ///
     /// - Returns: `nil` if a value is invalid; the reader holds the issue.
     package static func read(_ reader: inout ConfigurationReader) -> StorageConfiguration? {
-        let url = reader.read(ConfigurationKeys.databaseURL, orFile: ConfigurationKeys.databaseURLFile)
-        let migrate = reader.read(ConfigurationKeys.databaseMigrate)
-        guard let url, let migrate else { return nil }
+        let before = reader.issues.count
+        let url = reader[\.databaseURL, orFile: \.databaseURLFile]
+        let migrate = reader[\.databaseMigrate]
+        guard reader.issues.count == before else { return nil }
         do {
             let configuration = try StorageConfiguration(
                 url: url, migrations: migrate == .auto ? .automatic : .check)
             let hosts = try configuration.unverifiedHosts.filter { !InsecureLink.isLoopback($0) }
             reader.refuse(
-                hosts.map { "names \($0)" }, of: ConfigurationKeys.databaseURL.name, as: .postgres,
+                hosts.map { "names \($0)" }, of: \.databaseURL, as: .postgres,
                 remedy: "use sslmode=verify-full (or verify-ca)")
             return configuration
         } catch {
-            reader.note(ConfigurationKeys.databaseURL.name, error.message)
+            reader.note(\.databaseURL, error.message)
             return nil
         }
     }

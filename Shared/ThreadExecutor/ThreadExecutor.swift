@@ -112,6 +112,13 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         if wasWaiting { wakeUp.signal() }
     }
 
+    /// Waits on the thread itself within a job: for the descriptor, for the deadline, or for a signal. No other job
+    /// runs meanwhile.
+    package func block(_ interest: Interest) -> (readable: Bool, writable: Bool) {
+        checkIsolated()
+        return wakeUp.wait(interest: interest, milliseconds: milliseconds(until: interest.deadline))
+    }
+
     /// Traps unless called on the thread.
     package func checkIsolated() {
         precondition(isOnThread, "This must run on the thread of its ThreadExecutor.")

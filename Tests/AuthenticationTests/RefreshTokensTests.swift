@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Authentication
@@ -8,7 +9,7 @@ import Testing
 @Suite struct RefreshTokensTests {
     private struct Bench {
         let tokens: RefreshTokens
-        let store: MemoryStore
+        let store: any Store
         let folder: String
         let alice: UserName
         let configuration: UserAuthenticationConfiguration
@@ -46,7 +47,7 @@ import Testing
             try write(Self.users("old"), to: folder + "/users")
             let configuration = UserAuthenticationConfiguration(
                 usersFile: folder + "/users", signingKeyFile: folder + "/key.pem", refreshTTL: .seconds(100))
-            let store = MemoryStore()
+            let store = memoryStore()
             let tokens = RefreshTokens(
                 configuration: configuration, issuer: try TokenIssuer(configuration: configuration), store: store,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -246,7 +247,6 @@ import Testing
     @Test func withoutTheSettingThereAreNone() throws {
         let configuration = UserAuthenticationConfiguration(refreshTTL: .seconds(1))
         let logger = Logger(label: "test")
-        #expect(configuration.cannotRefresh)
-        #expect(RefreshTokens(configuration: configuration, issuer: nil, store: MemoryStore(), logger: logger) == nil)
+        #expect(RefreshTokens(configuration: configuration, issuer: nil, store: memoryStore(), logger: logger) == nil)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle

@@ -53,7 +53,7 @@ import Testing
     @Test func allReasonsArePublishedInOneGo() async throws {
         let (broker, publisher) = (FakeBroker(), HeldPublisher())
         let settler = DispatchSettler(
-            consumer: broker, publisher: publisher, store: MemoryStore(), policy: DispatchPolicy(), prefetch: 1024,
+            consumer: broker, publisher: publisher, store: memoryStore(), policy: DispatchPolicy(), prefetch: 1024,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
             metrics: DispatchMetrics(platforms: [.apple]))
         func delivery(_ tag: UInt64) -> DispatchDelivery {

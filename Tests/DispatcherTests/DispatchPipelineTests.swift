@@ -8,14 +8,14 @@ import Testing
 
 @Suite struct DispatchPipelineTests {
     let broker = FakeBroker()
-    let store = MemoryStore()
+    let store = memoryStore()
     let policy = DispatchPolicy(
         platforms: [.apple, .fcmv1, .windows], maxAttempts: 2,
         retryDelays: RetryDelays([.seconds(1), .seconds(60)]))
 
     /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
     func withPipeline(
-        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any RegisteredPlatforms)? = nil,
+        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any DispatchStore)? = nil,
         _ body: () async throws -> Void
     ) async throws {
         let pipeline = DispatchPipeline(
@@ -154,7 +154,7 @@ import Testing
         let gateway = FakeGateway()
         var ids: [NotificationID] = []
         for _ in 0..<5 { ids.append(try await stored()) }
-        await store.damage(ids[2])
+        try await store.damage(ids[2])
         for id in ids { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
         try await withPipeline(gateway) {}
         #expect(gateway.sent.count == 12)
@@ -162,7 +162,7 @@ import Testing
         let letter = try #require(broker.record.published.first)
         #expect(broker.record.published.count == 1)
         #expect(letter.message == DispatchMessage(id: ids[2], traceparent: "t"))
-        #expect(letter.route == .dead(reason: "the record cannot be read: The record was damaged."))
+        #expect(letter.route == .dead(reason: "the record cannot be read: A notification's deliveries cannot be read."))
         for id in ids where id != ids[2] {
             let plan = try #require(try await store.claim([id], now: .now)[id])
             // One claim by the pipeline, and this one; none of them without an outcome.

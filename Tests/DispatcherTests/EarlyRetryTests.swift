@@ -41,6 +41,6 @@ import Testing
             try await group.waitForAll()
         }
         #expect(gateway.sent.count == 2)
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
     }
 }

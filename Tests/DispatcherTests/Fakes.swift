@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 
 /// A broker in memory: what a test puts in is delivered, and what becomes of it is on record.
@@ -132,8 +133,8 @@ final class FakeGateway: PushGateway {
 }
 
 /// A store whose claims and records can be made to fail.
-struct FlakyLedger: DispatchStore {
-    let base: any DispatchStore
+struct FlakyLedger: ForwardingStore {
+    let base: any Store
     let failures: Failures
 
     final class Failures: Sendable {
@@ -166,16 +167,12 @@ struct FlakyLedger: DispatchStore {
         return try await base.begin(ids, now: now)
     }
 
-    func enter(_ ids: [NotificationID], now: Timestamp) async throws { try await base.enter(ids, now: now) }
-
     func claim(
         _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
     ) async throws -> DispatchClaims {
         if failures.takeClaim() { throw StorageError(failures.claimCode, "away for the test") }
         return try await base.claim(ids, first: first, now: now)
     }
-
-    func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         if failures.takeRecord() { throw StorageError(.unavailable, "away for the test") }

@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -8,15 +9,15 @@ import Testing
 /// Messages of notifications whose row was stored with the first attempt claimed.
 @Suite struct FirstAttemptTests {
     let bench = DispatchPipelineTests()
-    var store: MemoryStore { bench.store }
+    var store: any Store { bench.store }
     var broker: FakeBroker { bench.broker }
 
     /// Notes which statements are used.
-    private final class NotingLedger: DispatchStore {
-        private let base: any DispatchStore
+    private final class NotingLedger: ForwardingStore {
+        let base: any Store
         private let noted = Mutex<[String]>([])
 
-        init(_ base: any DispatchStore) { self.base = base }
+        init(_ base: any Store) { self.base = base }
 
         var calls: [String] { noted.withLock { $0 } }
 
@@ -38,12 +39,6 @@ import Testing
             note("claim \(ids.count)")
             return try await base.claim(ids, first: first, now: now)
         }
-
-        func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
-            try await base.record(outcomes)
-        }
-
-        func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }
     }
 
     /// A notification that ingest has stored and published.
@@ -73,7 +68,7 @@ import Testing
         try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(message) }
         #expect(ledger.calls == ["begin 1"])
         #expect(gateway.sent.count == 3 && broker.record.acknowledged == [1])
-        #expect(await store.status(of: message.id) == .dispatched)
+        #expect(try await store.status(of: message.id) == .dispatched)
         let plan = try await next(message)
         #expect(plan.attempt == 2 && plan.unrecordedClaims == 0)
         #expect(plan.deliveries.allSatisfy { $0.state == .sent && $0.attempts == 1 && $0.unanswered == 0 })
@@ -203,7 +198,7 @@ import Testing
         try await bench.withPipeline(gateway, ledger: ledger) {
             broker.deliver(message)
             try await expectEventually { ledger.calls.contains("enter 1") }
-            #expect(await store.status(of: message.id) == .queued)
+            #expect(try await store.status(of: message.id) == .queued)
             gateway.letGo()
             try await expectEventually { broker.record.acknowledged == [1] }
             broker.deliver(short)
@@ -224,7 +219,7 @@ import Testing
 
     @Test func anUnreadableRowIsDeadLettered() async throws {
         let message = try await published()
-        await store.damage(message.id)
+        try await store.damage(message.id)
         try await bench.withPipeline(FakeGateway()) { broker.deliver(message) }
         #expect(broker.record.acknowledged == [1])
         guard case .dead = broker.record.published.first?.route else {

@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -7,7 +8,7 @@ import Testing
 @Suite("Withdrawals and reminders")
 struct FollowUpTests {
     /// As ingest and retrieval have it: they do not know the dispatcher's setting.
-    let store = MemoryStore()
+    let store = memoryStore()
 
     /// The results of messages.
     private struct Run {

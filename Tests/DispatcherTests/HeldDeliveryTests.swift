@@ -10,7 +10,7 @@ import Testing
 struct HeldDeliveryTests {
     let bench = DispatchPipelineTests()
     var broker: FakeBroker { bench.broker }
-    var store: MemoryStore { bench.store }
+    var store: any Store { bench.store }
 
     @Test(
         "A retry that the broker does not take waits its delay in the outbox",
@@ -51,7 +51,7 @@ struct HeldDeliveryTests {
             broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.map(\.platform) == [.apple, .fcmv1, .windows, .apple])
-        #expect(await store.status(of: id) == .dispatched)
+        #expect(try await store.status(of: id) == .dispatched)
     }
 
     @Test("A dead letter that the broker does not take is published again at growing intervals, and then once")
@@ -109,7 +109,7 @@ struct HeldDeliveryTests {
             try await expectEventually { broker.record.acknowledged.count == 3 }
             broker.refusePublishes { _ in false }
             try await expectEventually { broker.record.acknowledged.count == 5 }
-            for id in ids { #expect(await store.status(of: id) == .failed) }
+            for id in ids { #expect(try await store.status(of: id) == .failed) }
             broker.drain()
             try await group.waitForAll()
         }
@@ -156,7 +156,7 @@ struct HeldDeliveryTests {
         }
         #expect(gateway.sent.isEmpty && broker.record.published.isEmpty)
         #expect(broker.record.acknowledged.sorted() == [1, 2] && broker.record.requeued.isEmpty)
-        #expect(await store.status(of: id) == .accepted)
+        #expect(try await store.status(of: id) == .accepted)
         // The outbox publishes it at its time, and its push is still there.
         #expect(try await store.lease(limit: 9, now: notBefore - .milliseconds(1), until: notBefore).isEmpty)
         #expect(try await store.lease(limit: 9, now: notBefore, until: notBefore).map(\.id) == [id])

@@ -1,17 +1,18 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 
 /// A store that refuses groups with certain elements, as one statement of a database fails as a whole.
-final class PickyStore: DispatchStore, FollowUpStore {
+final class PickyStore: ForwardingStore {
     enum Operation: Hashable, CaseIterable { case claim, record, claimFollowUps, recordFollowUps }
 
     typealias Refusal = @Sendable (Operation, NotificationID) -> StorageError.Code?
 
-    private let base: MemoryStore
+    let base: any Store
     private let refusal: Mutex<Refusal>
     private let counts = Mutex<[Operation: Int]>([:])
 
-    init(_ base: MemoryStore, refusing refusal: @escaping Refusal) {
+    init(_ base: any Store, refusing refusal: @escaping Refusal) {
         self.base = base
         self.refusal = Mutex(refusal)
     }
@@ -30,20 +31,12 @@ final class PickyStore: DispatchStore, FollowUpStore {
         }
     }
 
-    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
-        try await base.begin(ids, now: now)
-    }
-
-    func enter(_ ids: [NotificationID], now: Timestamp) async throws { try await base.enter(ids, now: now) }
-
     func claim(
         _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
     ) async throws -> DispatchClaims {
         try check(.claim, ids)
         return try await base.claim(ids, first: first, now: now)
     }
-
-    func abandon(_ ids: [NotificationID]) async throws { try await base.abandon(ids) }
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
         try check(.record, outcomes.map(\.id))
@@ -59,6 +52,4 @@ final class PickyStore: DispatchStore, FollowUpStore {
         try check(.recordFollowUps, outcomes.map(\.followUp.id))
         try await base.recordFollowUps(outcomes)
     }
-
-    func abandonFollowUps(_ followUps: [FollowUp]) async throws { try await base.abandonFollowUps(followUps) }
 }

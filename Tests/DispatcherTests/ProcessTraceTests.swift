@@ -37,7 +37,7 @@ struct ProcessTraceTests {
         var spans: [FinishedSpan]
     }
 
-    private let store = MemoryStore()
+    private let store = memoryStore()
     private let message = TraceContext.random(isSampled: true)
 
     private func stored(remind: [Duration] = []) async throws -> NotificationID {

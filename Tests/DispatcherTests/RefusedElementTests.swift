@@ -11,7 +11,7 @@ import Testing
 struct RefusedElementTests {
     let bench = DispatchPipelineTests()
     var broker: FakeBroker { bench.broker }
-    var store: MemoryStore { bench.store }
+    var store: any Store { bench.store }
 
     private func run(
         _ gateway: FakeGateway, _ picky: PickyStore, _ body: () async throws -> Void = {}
@@ -55,7 +55,7 @@ struct RefusedElementTests {
         #expect(broker.record.acknowledged.count == count && broker.record.requeued.isEmpty)
         #expect(deadLetters.map(\.id) == [bad])
         #expect(deadLetters.first?.reason == "the outcome cannot be stored: refused by the test")
-        for id in ids where id != bad { #expect(await store.status(of: id) == .dispatched) }
+        for id in ids where id != bad { #expect(try await store.status(of: id) == .dispatched) }
         // The outbox does not publish it again.
         let later = Timestamp.now + .seconds(3600)
         #expect(try await store.leasePublished(limit: 99, due: later, now: later, until: later).entries.isEmpty)
@@ -107,7 +107,7 @@ struct RefusedElementTests {
         #expect(recorded.left.compactMap { $0.outcome?.id } == [bad])
         #expect(recorded.done.count == count - 1 && !recorded.done.contains { $0.dead != nil })
         for id in settlements.compactMap({ $0.outcome?.id }) where id != bad {
-            #expect(await store.status(of: id) == .dispatched)
+            #expect(try await store.status(of: id) == .dispatched)
         }
     }
 
@@ -125,7 +125,7 @@ struct RefusedElementTests {
         }
         try await run(FakeGateway(), picky)
         #expect(deadLetters.isEmpty && broker.record.acknowledged == [1])
-        #expect(await store.status(of: id) == .dispatched)
+        #expect(try await store.status(of: id) == .dispatched)
     }
 
     @Test("A dead letter that no queue takes does not keep its row in the outbox")
@@ -161,7 +161,7 @@ struct RefusedElementTests {
             try await expectEventually { gateway.sent.count == 18 }
         }
         #expect(deadLetters.isEmpty && broker.record.acknowledged.count == 6)
-        for id in first + others { #expect(await store.status(of: id) == .dispatched) }
+        for id in first + others { #expect(try await store.status(of: id) == .dispatched) }
     }
 
     // MARK: Withdrawals and reminders
@@ -207,12 +207,12 @@ struct RefusedElementTests {
     @Test("A follow-up whose row cannot be read is dead-lettered and ends, as an unreadable push")
     func unreadable() async throws {
         let followUps = try await revoked(3)
-        await store.damage(followUps[1].id)
+        try await store.damage(followUps[1].id)
         let gateway = FakeGateway()
         try await run(gateway, PickyStore(store) { _, _ in nil })
         #expect(gateway.sent.count == 2 && broker.record.acknowledged.count == 3)
         #expect(deadLetters.map(\.id) == [followUps[1].id])
-        #expect(deadLetters.first?.reason == "the record cannot be read: The record was damaged.")
+        #expect(deadLetters.first?.reason == "the record cannot be read: A notification's deliveries cannot be read.")
         #expect(try await dueLater().isEmpty)
     }
 
@@ -229,7 +229,7 @@ struct RefusedElementTests {
         #expect(broker.record.requeued.isEmpty)
         // The retry of one of them has kept its message.
         #expect(broker.record.published.map(\.route) == [.retry(delay: 0)])
-        let dispatched = await ids.asyncCount { await store.status(of: $0) == .dispatched }
+        let dispatched = try await ids.asyncCount { try await store.status(of: $0) == .dispatched }
         #expect(dispatched == 3)
         // It is withdrawn once more when its claim has ended, and not before.
         #expect(try await store.leaseFollowUps(limit: 9, now: .now + .seconds(50)).isEmpty)
@@ -253,9 +253,9 @@ struct RefusedElementTests {
 }
 
 extension Array where Element: Sendable {
-    fileprivate func asyncCount(_ condition: (Element) async -> Bool) async -> Int {
+    fileprivate func asyncCount(_ condition: (Element) async throws -> Bool) async throws -> Int {
         var count = 0
-        for element in self where await condition(element) { count += 1 }
+        for element in self where try await condition(element) { count += 1 }
         return count
     }
 }

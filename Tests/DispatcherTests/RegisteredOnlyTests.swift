@@ -9,13 +9,6 @@ import Testing
 @Suite struct RegisteredOnlyTests {
     let bench = DispatchPipelineTests()
 
-    /// A store that cannot tell the platforms.
-    private struct AwayPlatforms: RegisteredPlatforms {
-        func platforms(of users: [UserName]) async throws -> [UserName: Set<Platform>] {
-            throw StorageError(.unavailable, "away for the test")
-        }
-    }
-
     private func registerIPhoneAndBrowser(of name: String) async throws {
         let user = try #require(UserName(name))
         try await bench.store.save(
@@ -34,7 +27,7 @@ import Testing
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.map(\.platform) == [.apple])
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
         let states = try await bench.deliveries(id).mapValues(\.state)
         #expect(states == [.apple: .sent, .fcmv1: .skipped, .windows: .skipped])
         #expect(bench.broker.record.acknowledged == [1])
@@ -62,7 +55,7 @@ import Testing
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.isEmpty)
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
         #expect(bench.broker.record.acknowledged == [1])
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .skipped && $0.attempts == 0 })
     }
@@ -86,7 +79,7 @@ import Testing
     @Test func withoutAnAnswerOfTheStoreAllAreSent() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
-        try await bench.withPipeline(gateway, registered: AwayPlatforms()) {
+        try await bench.withPipeline(gateway, registered: AwayStore()) {
             bench.broker.deliver(DispatchMessage(id: id))
         }
         #expect(gateway.sent.count == 3)

@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -8,7 +9,7 @@ import Testing
 @Suite("A revoked notification whose ID is on its way")
 struct RevokedNotificationTests {
     let broker = FakeBroker()
-    let store = MemoryStore()
+    let store = memoryStore()
     let gateway = FakeGateway()
 
     @Test func isAcknowledgedAndNotSent() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// What one dispatcher does about the claims of another, and about its own death.
 @Suite struct SharedClaimsTests {
     let broker = FakeBroker()
-    let store = MemoryStore()
+    let store = memoryStore()
     let policy = DispatchPolicy(platforms: [.apple, .fcmv1], maxAttempts: 5, retryDelays: .standard)
 
     private func pipeline(_ gateway: FakeGateway, concurrency: Int = 512) -> DispatchPipeline {

@@ -1,5 +1,6 @@
 import Logging
 import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -42,32 +43,20 @@ import Testing
     }
 
     /// Counts the tries of a store that is away.
-    private final class AwayLedger: DispatchStore {
-        private let base: any DispatchStore
+    private final class AwayLedger: ForwardingStore {
+        let base: any Store
         private let count = Mutex(0)
 
-        init(_ base: any DispatchStore) { self.base = base }
+        init(_ base: any Store) { self.base = base }
 
         var records: Int { count.withLock { $0 } }
 
-        func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
-            try await base.begin(ids, now: now)
-        }
-
         func enter(_ ids: [NotificationID], now: Timestamp) async throws {}
-
-        func claim(
-            _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
-        ) async throws -> DispatchClaims {
-            try await base.claim(ids, first: first, now: now)
-        }
 
         func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> {
             count.withLock { $0 += 1 }
             throw StorageError(.unavailable, "away for the test")
         }
-
-        func abandon(_ ids: [NotificationID]) async throws {}
     }
 
     private func pipeline(

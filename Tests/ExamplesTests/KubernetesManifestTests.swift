@@ -3,8 +3,8 @@ import StackKit
 import TestSupport
 import Testing
 
-/// The chart of `deploy/helm`: `scripts/kubernetes-check.sh` renders it and validates its objects. It takes its programs
-/// from PyPI. On a machine that does not reach PyPI these tests only say that they were left out; in CI they
+/// The chart of `deploy/helm`: `scripts/kubernetes-check.sh` renders it and validates its objects. It takes its
+/// programs from PyPI. On a machine that does not reach PyPI these tests only say that they were left out; in CI they
 /// fail.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct KubernetesManifestTests {
     private static let script = TestEnvironment.packageRoot.appending(path: "scripts/kubernetes-check.sh").path

@@ -67,21 +67,8 @@ import Testing
 
     @Test func `The shells accept the completion scripts`() throws {
         try withManual { folder in
-            for program in Self.services + ["securepush"] {
-                let script = folder.appending(path: "completions/bash/\(program)").path
-                let run = try shell("bash -n '\(script)'")
-                #expect(run.code == 0, "\(run.output)")
-            }
-            // The words that bash offers.
-            let script = folder.appending(path: "completions/bash/ingest").path
-            let offered = { (words: String, index: Int) in
-                try shell(
-                    "source '\(script)'; COMP_WORDS=(\(words)); COMP_CWORD=\(index); _ingest; echo \"${COMPREPLY[@]}\""
-                ).output
-            }
-            #expect(try offered("ingest --http-po", 1) == "--http-port\n")
-            #expect(try offered("ingest --log-format ''", 2) == "text json\n")
-            #expect(try offered("ingest --payload-keys-file READM", 2) == "README.md\n")
+            let run = try shell("bash -n '\(folder.path)/completions/bash/securepush'")
+            #expect(run.code == 0, "\(run.output)")
         }
     }
 }

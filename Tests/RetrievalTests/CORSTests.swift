@@ -4,6 +4,7 @@ import HummingbirdTesting
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Retrieval
@@ -130,7 +131,7 @@ struct CORSTests {
     @Test func aStoreThatIsAwayShowsTheAppItsStatus() async throws {
         let error = StorageError(.unavailable, "for the test")
         let policy = CORSPolicy(origins: [try WebOrigin(Self.app)])
-        try await withRetrieval(reader: FailingReader(error: error), cors: policy) { bench in
+        try await withRetrieval(reader: AwayStore(error), cors: policy) { bench in
             let answer = try await bench.get("/api/notifications", from: Self.app)
             try answer.expectProblem(503)
             #expect(answer.headers[.accessControlAllowOrigin] == Self.app)
@@ -181,10 +182,10 @@ struct CORSTests {
         var reader = ConfigurationReader(environment: settings)
         let read = RetrievalConfiguration(&reader)
         let configuration = try #require(read, "\(reader.issues)")
-        #expect(configuration.webOrigins.map(\.text) == ["https://app.example.org", "http://localhost:5173"])
+        #expect(configuration.own.webOrigins.map(\.text) == ["https://app.example.org", "http://localhost:5173"])
         var unset = ConfigurationReader(environment: settings.filter { $0.key != "RETRIEVAL_CORS_ORIGINS" })
         let none = RetrievalConfiguration(&unset)
-        #expect(none?.webOrigins == [])
+        #expect(none?.own.webOrigins == [])
         var wrong = ConfigurationReader(environment: settings.merging(["RETRIEVAL_CORS_ORIGINS": "*"]) { $1 })
         _ = RetrievalConfiguration(&wrong)
         #expect(wrong.issues.map(\.key) == ["RETRIEVAL_CORS_ORIGINS"])
@@ -196,7 +197,7 @@ struct CORSTests {
     ])
     func theNamesOfHeadersAreChecked(_ text: String, _ names: [String]?) throws {
         var reader = ConfigurationReader(environment: ["RETRIEVAL_CORS_HEADERS": text])
-        #expect(reader.read(ConfigurationKeys.retrievalCORSHeaders) == names)
+        #expect(reader[\.retrievalCORSHeaders] == names)
         #expect(reader.issues.map(\.key) == (names == nil ? ["RETRIEVAL_CORS_HEADERS"] : []))
     }
 }

@@ -10,7 +10,7 @@ import Testing
 /// Devices in a system with several hubs (`HUB_POOL_FILE`). alice's hub is hub-b, and hub-c once there is one; bob's is
 /// hub-a.
 @Suite struct DevicePoolTests {
-    private let store = MemoryStore()
+    private let store = memoryStore()
     private let hubs = ["hub-a": FakeHub(), "hub-b": FakeHub(), "hub-c": FakeHub()]
 
     private func table(_ names: [String]) -> HubTable<any DevicePlacer.Hub> {

@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ import Testing
 @Suite("The memory of inbox pages with payloads", .timeLimit(.minutes(5)))
 struct InboxMemoryTests {
     /// A store in memory whose payloads are loaded when the test says so.
-    private final class HoldingReader: PayloadReader, Inbox {
+    private final class HoldingReader: ForwardingStore {
         struct State {
             var isOpen = false
             var loading = 0
@@ -21,15 +22,15 @@ struct InboxMemoryTests {
             var bytes = 0
         }
 
-        let store: MemoryStore
+        let base: any Store
         let state = Mutex(State())
 
-        init(_ store: MemoryStore) { self.store = store }
+        init(_ store: any Store) { base = store }
 
         func find(
             _ ids: [NotificationID], recipient: UserName
         ) async throws -> [NotificationID: StoredNotification] {
-            let bytes = try await store.payloadBytes(of: ids, recipient: recipient)
+            let bytes = try await base.payloadBytes(of: ids, recipient: recipient)
             state.withLock { state in
                 state.loading += 1
                 state.bytes += bytes
@@ -37,35 +38,11 @@ struct InboxMemoryTests {
             }
             while !state.withLock({ $0.isOpen }) { try await Task.sleep(for: .milliseconds(2)) }
             state.withLock { $0.bytes -= bytes }
-            return try await store.find(ids, recipient: recipient)
-        }
-
-        func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-            try await store.find(id, recipient: recipient)
-        }
-        func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
-            try await store.payloadBytes(of: ids, recipient: recipient)
-        }
-        func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
-            try await store.states(ids, recipient: recipient)
-        }
-        func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
-            try await store.markRead(ids, at: time)
-        }
-        func markShown(_ id: NotificationID, at time: Timestamp) async throws {
-            try await store.markShown(id, at: time)
-        }
-        func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
-            try await store.unreadCount(of: recipient, now: now)
-        }
-        func inbox(
-            of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
-        ) async throws -> InboxPage {
-            try await store.inbox(of: recipient, unreadOnly: unreadOnly, after: after, limit: limit, now: now)
+            return try await base.find(ids, recipient: recipient)
         }
     }
 
-    private static func fill(_ store: MemoryStore, _ sealer: PayloadSealer, count: Int, bytes: Int) async throws {
+    private static func fill(_ store: any Store, _ sealer: PayloadSealer, count: Int, bytes: Int) async throws {
         let user = try #require(UserName("alice"))
         let text = Array("\"\(String(repeating: "x", count: bytes - 2))\"".utf8)
         for _ in 0..<count {
@@ -92,7 +69,7 @@ struct InboxMemoryTests {
     /// Before, all pages were loaded, and then most of them were refused.
     @Test(arguments: [(20, 64 * 1024, ""), (5, 256 * 1024, "&Unread=true"), (200, 40 * 1024, "&Limit=200")])
     func twoHundredPagesHoldNoMoreThanTheBudget(count: Int, bytes: Int, query: String) async throws {
-        let (store, budget) = (MemoryStore(), RequestBudget(maxBytes: 16 * 1024 * 1024, reservedForSmall: 0))
+        let (store, budget) = (memoryStore(), RequestBudget(maxBytes: 16 * 1024 * 1024, reservedForSmall: 0))
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in
             try await Self.fill(store, bench.sealer, count: count, bytes: bytes)
@@ -111,7 +88,7 @@ struct InboxMemoryTests {
     }
 
     @Test func twoHundredSmallPagesAreAllAnswered() async throws {
-        let (store, budget) = (MemoryStore(), RequestBudget())
+        let (store, budget) = (memoryStore(), RequestBudget())
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in
             try await Self.fill(store, bench.sealer, count: 20, bytes: 200)

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -167,8 +168,8 @@ struct InboxPayloadTests {
 
     /// Between the list and the payloads, another request may take a notification away.
     @Test func whatIsGoneMeanwhileIsLeftOut() async throws {
-        let store = MemoryStore()
-        try await withRetrieval(reader: VanishingReader(store: store)) { bench in
+        let store = memoryStore()
+        try await withRetrieval(reader: VanishingReader(base: store)) { bench in
             let user = try #require(UserName("alice"))
             var ids: [NotificationID] = []
             for number in 0..<3 {
@@ -196,46 +197,16 @@ struct InboxPayloadTests {
 }
 
 /// A store in which the first notification is revoked as soon as the inbox has been listed.
-private struct VanishingReader: PayloadReader, Inbox {
-    let store: MemoryStore
+private struct VanishingReader: ForwardingStore {
+    let base: any Store
 
     func inbox(
         of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
     ) async throws -> InboxPage {
-        let page = try await store.inbox(
+        let page = try await base.inbox(
             of: recipient, unreadOnly: unreadOnly, after: after, limit: limit, now: now)
-        if let first = page.entries.first { _ = try await store.revoke(first.id, sender: "clinic", now: now) }
+        if let first = page.entries.first { _ = try await base.revoke(first.id, sender: "clinic", now: now) }
         return page
-    }
-
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try await store.find(id, recipient: recipient)
-    }
-
-    func find(
-        _ ids: [NotificationID], recipient: UserName
-    ) async throws -> [NotificationID: StoredNotification] {
-        try await store.find(ids, recipient: recipient)
-    }
-
-    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
-        try await store.payloadBytes(of: ids, recipient: recipient)
-    }
-
-    func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] {
-        try await store.states(ids, recipient: recipient)
-    }
-
-    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
-        try await store.markRead(ids, at: time)
-    }
-
-    func markShown(_ id: NotificationID, at time: Timestamp) async throws {
-        try await store.markShown(id, at: time)
-    }
-
-    func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int {
-        try await store.unreadCount(of: recipient, now: now)
     }
 }
 

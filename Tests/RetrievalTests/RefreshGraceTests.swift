@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Refresh tokens of several processes on one database")
 struct RefreshGraceTests {
-    private static let stores: [StoreKind] = [.memory, .sqlite, .postgres]
+    private static let stores: [StoreKind] = [.sqlite, .postgres]
     private static let alice = UserName("alice")!
 
     /// Two processes: each has its own objects, and the database and the files in common.
@@ -22,39 +22,34 @@ struct RefreshGraceTests {
         try TokenSigningKey.make(at: folder.appending(path: "key.pem").path)
         let hash = try PasswordHash.make(password: "correct horse")
         try Data("alice \(hash)\n".utf8).write(to: folder.appending(path: "users"))
-        switch kind {
-        case .memory: try await Self.run(["memory:"], folder, body)
-        case .sqlite: try await Self.run(Array(repeating: "sqlite:\(folder.path)/s.sqlite", count: 2), folder, body)
-        case .postgres: try await withPostgresDatabase { try await Self.run([$0, $0], folder, body) }
+        if kind == .postgres {
+            try await withPostgresDatabase { try await Self.run($0, folder, body) }
+        } else {
+            try await Self.run("sqlite:\(folder.path)/s.sqlite", folder, body)
         }
     }
 
     private static func run(
-        _ urls: [String], _ folder: URL, _ body: @escaping @Sendable ([RefreshTokens]) async throws -> Void
+        _ url: String, _ folder: URL, _ body: @escaping @Sendable ([RefreshTokens]) async throws -> Void
     ) async throws {
         let configuration = UserAuthenticationConfiguration(
             usersFile: folder.appending(path: "users").path, signingKeyFile: folder.appending(path: "key.pem").path,
             refreshTTL: .seconds(600))
         var opened: [OpenedStore] = []
-        for url in urls { opened.append(try await openStore(StorageConfiguration(url: url), logger: .silent)) }
+        for _ in 0..<2 { opened.append(try await openStore(StorageConfiguration(url: url), logger: .silent)) }
         let stores = opened
-        let tokens = try (0..<2).map { number in
+        let tokens = try stores.map { opened in
             try #require(
                 RefreshTokens(
                     configuration: configuration, issuer: try TokenIssuer(configuration: configuration),
-                    store: stores[min(number, stores.count - 1)].store, logger: .silent))
+                    store: opened.store, logger: .silent))
         }
-        let run: @Sendable () async throws -> Void = {
+        try await withRunning(stores[0].service, stores[1].service) {
             try await expectEventually {
                 for store in stores where await store.readiness() != nil { return false }
                 return true
             }
             try await body(tokens)
-        }
-        if stores.count == 1 {
-            try await withRunning(stores[0].service) { try await run() }
-        } else {
-            try await withRunning(stores[0].service, stores[1].service) { try await run() }
         }
     }
 

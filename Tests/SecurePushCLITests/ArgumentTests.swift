@@ -71,13 +71,6 @@ import Testing
         #expect(command.user(of: 1) == second)
     }
 
-    @Test func `The help of every command has examples`() {
-        let commands: [any ParsableCommand.Type] = SecurePush.configuration.subcommands + [SecurePush.self]
-        for command in commands where command.configuration.shouldDisplay {
-            #expect(SecurePush.helpMessage(for: command).contains("EXAMPLES"), "\(command)")
-        }
-    }
-
     @Test func `A failure in the command ends with its own exit code`() async throws {
         var command = try SendCommand.parse(["--to", "a", "--payload", "{", "--json-payload", "--json"])
         let error = await #expect(throws: ExitCode.self) { try await command.run() }

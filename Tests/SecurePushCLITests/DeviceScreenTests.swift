@@ -83,11 +83,8 @@ import Testing
         #expect(try await session.refresh(after: old) == new)
     }
 
-    @Test func `The limit counts all devices`() {
-        let count = ShownCount(limit: 3)
-        #expect(!count.add(2))
-        #expect(count.add(1))
-        #expect(count.add(0))
-        #expect(!ShownCount(limit: nil).add(1000))
+    @Test func `All devices count together`() {
+        let count = DeviceCount()
+        #expect([2, 1, 0].map { count.add($0) } == [2, 3, 3])
     }
 }

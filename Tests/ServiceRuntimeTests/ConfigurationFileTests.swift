@@ -25,8 +25,7 @@ struct ConfigurationFileTests {
             let file = folder.appending(path: "hub")
             try "  Endpoint=sb://x/\n".write(to: file, atomically: true, encoding: .utf8)
             var reader = ConfigurationReader(environment: ["HUB_CONNECTION_STRING_FILE": file.path])
-            let value = reader.require(
-                ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
+            let value = reader.require(\.hubConnectionString, orFile: \.hubConnectionStringFile)
             #expect(value == "Endpoint=sb://x/")
             #expect(reader.issues.isEmpty)
         }
@@ -39,8 +38,7 @@ struct ConfigurationFileTests {
             var reader = ConfigurationReader(environment: [
                 "HUB_CONNECTION_STRING_FILE": file.path, "HUB_CONNECTION_STRING": "secret-word",
             ])
-            let value = reader.read(
-                ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
+            let value = reader[\.hubConnectionString, orFile: \.hubConnectionStringFile]
             #expect(value == nil)
             #expect(
                 reader.issues.map(\.description) == [
@@ -55,8 +53,7 @@ struct ConfigurationFileTests {
             let file = folder.appending(path: "hub")
             try contents.write(to: file)
             var reader = ConfigurationReader(environment: ["HUB_CONNECTION_STRING_FILE": file.path])
-            let value = reader.read(
-                ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
+            let value = reader[\.hubConnectionString, orFile: \.hubConnectionStringFile]
             #expect(value == nil)
             #expect(reader.issues.map(\.key) == ["HUB_CONNECTION_STRING_FILE"])
         }
@@ -64,10 +61,10 @@ struct ConfigurationFileTests {
 
     @Test func neitherIsAnIssueWhereItIsNeeded() {
         var reader = ConfigurationReader(environment: [:])
-        let (key, file) = (ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile)
-        #expect(reader.read(key, orFile: file) == nil)
+        #expect(reader[\.hubConnectionString, orFile: \.hubConnectionStringFile] == nil)
+        #expect(reader.require(\.hubConnectionString, orFile: \.hubConnectionStringFile, if: false) == nil)
         #expect(reader.issues.isEmpty)
-        #expect(reader.require(key, orFile: file) == nil)
+        #expect(reader.require(\.hubConnectionString, orFile: \.hubConnectionStringFile) == nil)
         #expect(
             reader.issues.map(\.problem) == [
                 "is needed and not set (HUB_CONNECTION_STRING or HUB_CONNECTION_STRING_FILE)"

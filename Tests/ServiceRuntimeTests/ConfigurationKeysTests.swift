@@ -65,17 +65,17 @@ struct ConfigurationKeysTests {
 
     @Test func defaultsCanBeRead() {
         var reader = ConfigurationReader(environment: [:])
-        #expect(reader.read(ConfigurationKeys.httpHost) == "127.0.0.1")
-        #expect(reader.read(ConfigurationKeys.logLevel) == .info)
-        #expect(reader.read(ConfigurationKeys.databaseMigrate) == .auto)
-        #expect(reader.read(ConfigurationKeys.retention) == .seconds(30 * 86_400))
-        #expect(reader.read(ConfigurationKeys.authTokenTTL) == .seconds(3600))
-        #expect(reader.read(ConfigurationKeys.retryDelays)?.count == 5)
-        #expect(reader.read(ConfigurationKeys.hubPlatforms)?.map(\.rawValue) == ["apple", "fcmv1", "windows"])
-        #expect(reader.read(ConfigurationKeys.dispatchPrefetch) == 1024)
-        #expect(reader.read(ConfigurationKeys.silentPushMinInterval) == .some(nil))
-        #expect(reader.read(ConfigurationKeys.amqpURL) == "amqp://guest:guest@127.0.0.1:5672/%2F")
-        #expect(reader.read(ConfigurationKeys.databaseURL) == "sqlite:./.securepush/securepush.sqlite")
+        #expect(reader[\.httpHost] == "127.0.0.1")
+        #expect(reader[\.logLevel] == .info)
+        #expect(reader[\.databaseMigrate] == .auto)
+        #expect(reader[\.retention] == .seconds(30 * 86_400))
+        #expect(reader[\.authTokenTTL] == .seconds(3600))
+        #expect(reader[\.retryDelays].count == 5)
+        #expect(reader[\.hubPlatforms].map(\.rawValue) == ["apple", "fcmv1", "windows"])
+        #expect(reader[\.dispatchPrefetch] == 1024)
+        #expect(reader[\.silentPushMinInterval] == .some(nil))
+        #expect(reader[\.amqpURL] == "amqp://guest:guest@127.0.0.1:5672/%2F")
+        #expect(reader[\.databaseURL] == "sqlite:./.securepush/securepush.sqlite")
         #expect(reader.issues.isEmpty)
     }
 
@@ -84,14 +84,5 @@ struct ConfigurationKeysTests {
     ])
     func flags(name: String, flag: String) {
         #expect(ConfigurationKeys.all.first { $0.name == name }?.flag == flag)
-    }
-
-    @Test func markdown() {
-        let lines = ConfigurationKeys.markdownTable().split(separator: "\n")
-        #expect(lines.count == ConfigurationKeys.all.count + 2)
-        #expect(lines[0] == "| key | flag | default | meaning |")
-        #expect(
-            lines.contains("| `RETENTION` | `--retention` | `30d` | Lifetime of a payload without ExpiresAt |"))
-        #expect(lines.allSatisfy { $0.split(separator: "|").count == 4 })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import ServiceRuntime
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Reading settings")
 struct ConfigurationReaderTests {
-    private let port = ConfigurationKeys.httpPort(default: 8080)
+    private let port = ConfigurationKeys.port(default: 8080)
 
     @Test(
         arguments: [
@@ -15,17 +16,15 @@ struct ConfigurationReaderTests {
         ] as [([String: String], [String: String], Int)])
     func flagsOverEnvironmentOverDefault(flags: [String: String], environment: [String: String], expected: Int) {
         var reader = ConfigurationReader(flags: flags, environment: environment)
-        #expect(reader.read(port) == expected)
+        #expect(reader[port] == expected)
         #expect(reader.issues.isEmpty)
     }
 
     @Test func allIssuesAreCollected() {
         var reader = ConfigurationReader(
             flags: ["HTTP_PORT": "80a"], environment: ["RETENTION": "soon", "LOG_LEVEL": "loud"])
-        #expect(reader.read(port) == nil)
-        #expect(reader.read(ConfigurationKeys.retention) == nil)
-        #expect(reader.read(ConfigurationKeys.logLevel) == nil)
-        #expect(reader.require(ConfigurationKeys.payloadKeysFile) == nil)
+        #expect(reader[port] == 8080 && reader[\.retention] == .seconds(30 * 86_400) && reader[\.logLevel] == .info)
+        #expect(reader.require(\.payloadKeysFile) == nil)
         reader.note("HUB_NAME", "is odd")
         #expect(
             reader.issues.map(\.description) == [
@@ -40,7 +39,7 @@ struct ConfigurationReaderTests {
     @Test(arguments: ["apple,apple", "apple , fcmv1,  apple", "windows,apple,windows,apple"])
     func aPlatformIsNamedOnce(_ text: String) {
         var reader = ConfigurationReader(environment: ["HUB_PLATFORMS": text])
-        #expect(reader.readPlatforms() == nil)
+        _ = reader.platforms()
         let names = text.hasPrefix("windows") ? "apple, windows" : "apple"
         #expect(
             reader.issues.map(\.description) == [
@@ -52,15 +51,15 @@ struct ConfigurationReaderTests {
         let parser = ConfigurationParser<String>(hint: "X") { _ throws(ConfigurationRefusal) in
             throw ConfigurationRefusal("is no URL")
         }
-        let key = ConfigurationKeys.databaseURL.parsed(by: parser)
+        let key = ConfigurationKey("DATABASE_URL", parser, isSecret: true, meaning: "URL")
         var reader = ConfigurationReader(environment: ["DATABASE_URL": "postgres://u:hunter2@h"])
-        #expect(reader.read(key) == nil)
+        #expect(reader[key] == nil)
         #expect(reader.issues.map(\.description) == ["DATABASE_URL: is no URL"])
     }
 
     @Test func oneLineEach() {
         var reader = ConfigurationReader(environment: ["HTTP_PORT": "1\n2" + String(repeating: "x", count: 500)])
-        #expect(reader.read(port) == nil)
+        #expect(reader[port] == 8080)
         let line = reader.issues.first?.description ?? "\n"
         #expect(!line.contains("\n"))
         #expect(line.count < 160)
@@ -71,10 +70,9 @@ struct ConfigurationReaderTests {
             let path = folder.appending(path: "url").path
             try Data("amqps://u:p@h/ \n".utf8).write(to: URL(filePath: path))
             var reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path])
-            #expect(
-                reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile) == "amqps://u:p@h/")
+            #expect(reader[\.amqpURL, orFile: \.amqpURLFile] == "amqps://u:p@h/")
             reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path, "AMQP_URL": "amqp://h"])
-            #expect(reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile) == nil)
+            #expect(reader[\.amqpURL, orFile: \.amqpURLFile] == ConfigurationKeys.amqpURL.fallback)
             #expect(reader.issues.map(\.key) == ["AMQP_URL"])
         }
     }
@@ -108,10 +106,10 @@ struct ConfigurationReaderTests {
 
     @Test func unprotectedLinksAreRefusedUnlessTheyAreNamed() {
         var reader = ConfigurationReader(environment: ["ALLOW_INSECURE": "amqp, HTTP"])
-        reader.refuse(["names h"], of: "AMQP_URL", as: .amqp, remedy: "use amqps://")
-        reader.refuse([], of: "DATABASE_URL", as: .postgres, remedy: "x")
+        reader.refuse(["names h"], of: \.amqpURL, as: .amqp, remedy: "use amqps://")
+        reader.refuse([], of: \.databaseURL, as: .postgres, remedy: "x")
         #expect(reader.issues.isEmpty)
-        reader.refuse(["names h", "names i"], of: "DATABASE_URL", as: .postgres, remedy: "use sslmode=verify-full")
+        reader.refuse(["names h", "names i"], of: \.databaseURL, as: .postgres, remedy: "use sslmode=verify-full")
         #expect(
             reader.issues.map(\.description) == [
                 "DATABASE_URL: names h, names i beyond this machine without verified TLS: use sslmode=verify-full, "
@@ -138,9 +136,9 @@ struct ConfigurationReaderTests {
 
     @Test func whetherAKeyIsSet() {
         let reader = ConfigurationReader(flags: ["HUB_NAME": "a"], environment: ["AMQP_URL": "x", "AUTH_ISSUER": ""])
-        #expect(reader.isSet(ConfigurationKeys.hubName))
-        #expect(reader.isSet(ConfigurationKeys.amqpURL))
-        #expect(!reader.isSet(ConfigurationKeys.authIssuer))
-        #expect(!reader.isSet(ConfigurationKeys.databaseURL))
+        #expect(reader.isSet(\.hubName))
+        #expect(reader.isSet(\.amqpURL))
+        #expect(!reader.isSet(\.authIssuer))
+        #expect(!reader.isSet(\.databaseURL))
     }
 }

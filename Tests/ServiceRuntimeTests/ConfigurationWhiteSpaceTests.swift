@@ -20,14 +20,13 @@ struct ConfigurationWhiteSpaceTests {
         let text = form.replacing("%", with: value)
         let path = folder.appending(path: "url").path
         try Data(text.utf8).write(to: URL(filePath: path))
-        let key = ConfigurationKeys.databaseURL
         for (flags, environment) in [
             ([:], ["DATABASE_URL": text]), ([:], ["SECUREPUSH_DATABASE_URL": text]), (["DATABASE_URL": text], [:]),
             ([:], ["DATABASE_URL_FILE": path + "\n"]), ([:], ["DATABASE_URL": text, "SECUREPUSH_DATABASE_URL": value]),
         ] as [([String: String], [String: String])] {
             var reader = ConfigurationReader(flags: flags, environment: environment)
-            let found = reader.read(key, orFile: ConfigurationKeys.databaseURLFile)
-            #expect(found.map { OutsideText.areSame($0, value) } == true, "\(environment)")
+            let found = reader[\.databaseURL, orFile: \.databaseURLFile]
+            #expect(OutsideText.areSame(found, value), "\(environment)")
             #expect(reader.issues.isEmpty, "\(reader.issues)")
         }
     }
@@ -45,20 +44,20 @@ struct ConfigurationWhiteSpaceTests {
             ([:], ["AMQP_URL_FILE": path]),
         ] as [([String: String], [String: String])] {
             var reader = ConfigurationReader(flags: flags, environment: environment)
-            #expect(reader.read(ConfigurationKeys.amqpURL, orFile: ConfigurationKeys.amqpURLFile) == nil)
+            #expect(reader[\.amqpURL, orFile: \.amqpURLFile] == ConfigurationKeys.amqpURL.fallback)
             let issue = try #require(reader.issues.first)
             #expect(reader.issues.count == 1 && issue.problem.contains("control character inside (U+"), "\(issue)")
             #expect(!issue.problem.contains("a\(text.unicodeScalars.dropFirst().first!)b"))
         }
         var reader = ConfigurationReader(environment: ["HUB_NAME": text, "AUTH_ISSUER": text])
-        #expect(reader.read(ConfigurationKeys.hubName) == nil && reader.read(ConfigurationKeys.authIssuer) == nil)
+        #expect(reader[\.hubName] == nil && reader[\.authIssuer] == nil)
         #expect(reader.issues.count == 2)
     }
 
     @Test(arguments: [" ", "\n", "\u{FEFF}", "\u{A0}\u{200B}"])
     func `Blanks alone are not a value`(text: String) {
         var reader = ConfigurationReader(environment: ["HTTP_PORT": text])
-        #expect(reader.read(ConfigurationKeys.httpPort.withDefault("8080")) == 8080)
+        #expect(reader[ConfigurationKeys.port(default: 8080)] == 8080)
     }
 
     @Test func `Values that only look alike are different`() {
@@ -77,7 +76,7 @@ struct ConfigurationWhiteSpaceTests {
             throw ConfigurationRefusal("is wrong")
         }
         var reader = ConfigurationReader(environment: ["AUTH_JWKS_URL": url])
-        #expect(reader.read(ConfigurationKeys.authJWKSURL.parsed(by: parser)) == nil)
+        #expect(reader[ConfigurationKey("AUTH_JWKS_URL", parser, meaning: "URL")] == nil)
         #expect(reader.issues.count == 1 && !"\(reader.issues)".contains("hunter2"), "\(reader.issues)")
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OutgoingHTTP
 @testable import ServiceConfiguration
 
 @Suite("Proxies and trusted authorities") struct OutgoingConfigurationTests {

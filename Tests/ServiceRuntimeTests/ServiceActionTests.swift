@@ -6,9 +6,10 @@ import Testing
 
 @Suite("What a start of a service leads to")
 struct ServiceActionTests {
-    private let usage = ServiceUsage(
-        name: "ingest", summary: "Takes notifications.",
-        keys: HTTPConfiguration.keys(defaultPort: 8080) + [ConfigurationKeys.payloadKeysFile])
+    private let usage = ServiceUsage(name: "ingest", summary: "Takes notifications.") { reader in
+        _ = HTTPConfiguration.read(&reader, defaultPort: 8080)
+        _ = reader[\.payloadKeysFile]
+    }
 
     private func decide(_ arguments: [String], _ environment: [String: String] = [:]) -> ServiceAction<
         HTTPConfiguration
@@ -30,10 +31,10 @@ struct ServiceActionTests {
     }
 
     @Test func aSecretInAFlagIsAWarning() throws {
-        let usage = ServiceUsage(name: "ingest", summary: "x", keys: [ConfigurationKeys.amqpURL])
+        let usage = ServiceUsage(name: "ingest", summary: "x") { _ = $0[\.amqpURL] }
         let action = ServiceAction.decide(
             usage: usage, arguments: ["--amqp-url", "amqp://u:hunter2@127.0.0.1"], environment: [:]
-        ) { reader in reader.read(ConfigurationKeys.amqpURL) }
+        ) { reader in reader[\.amqpURL] as String? }
         guard case .serve(_, let logging, _) = action else {
             Issue.record("not served")
             return
@@ -42,14 +43,15 @@ struct ServiceActionTests {
         #expect(!logging.warnings.contains { $0.problem.contains("hunter2") })
     }
 
-    /// A service whose keys have no endpoint for spans ignores the variable, which others on the machine may use.
-    @Test func aServiceIsTracedIfItHasTheKeys() {
-        let keys: [any ConfigurationKeyDescription] = [ConfigurationKeys.httpHost]
-        for (keys, isTraced) in [(keys, false), (keys + TracingConfiguration.keys, true)] {
+    /// A service that makes no spans ignores the variable, which others on the machine may use.
+    @Test func aServiceIsTracedIfItMakesSpans() {
+        for isTraced in [false, true] {
+            let usage = ServiceUsage(name: "x", summary: "", isTraced: isTraced) { _ = $0[\.httpHost] }
+            #expect(usage.keys.contains { $0.name == "OTEL_EXPORTER_OTLP_ENDPOINT" } == isTraced)
             let action = ServiceAction.decide(
-                usage: ServiceUsage(name: "x", summary: "", keys: keys), arguments: [],
+                usage: usage, arguments: [],
                 environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318", "ACCESS_LOG": "true"]
-            ) { $0.read(ConfigurationKeys.httpHost) }
+            ) { $0[\.httpHost] as String? }
             guard case .serve(_, let logging, let tracing) = action else {
                 Issue.record("not served")
                 continue
@@ -139,14 +141,14 @@ struct ServiceActionTests {
     }
 
     @Test func loggingKeysAreAddedOnce() {
-        let names = ServiceUsage(name: "x", summary: "", keys: [ConfigurationKeys.logLevel]).keys.map(\.name)
+        let names = ServiceUsage(name: "x", summary: "") { _ = $0[\.logLevel] }.keys.map(\.name)
         #expect(names == ["LOG_LEVEL", "LOG_FORMAT", "ACCESS_LOG"])
     }
 
     @Test(arguments: [80, 100])
     func helpOfAllKeysFitsTheWidth(columns: Int) {
-        let help = ServiceUsage(name: "x", summary: "Everything.", keys: ConfigurationKeys.all).help(columns: columns)
-        for line in help.split(separator: "\n") {
+        let usage = ServiceUsage(name: "x", summary: "Everything.", isTraced: false, keys: ConfigurationKeys.all)
+        for line in usage.help(columns: columns).split(separator: "\n") {
             // The example of a connection string is one word.
             let isOneWord = line.split(separator: " ").count == 1
             #expect(line.count <= columns || isOneWord, "\(line)")

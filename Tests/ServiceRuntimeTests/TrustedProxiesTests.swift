@@ -15,7 +15,7 @@ struct TrustedProxiesTests {
         from peer: String, forwardedFor: String? = nil, forwarded: String? = nil, trusted: String = blocks
     ) throws -> String? {
         let proxies = TrustedProxies()
-        proxies.set(try ConfigurationKeys.trustedProxies.parser.parse(trusted))
+        proxies.set(try ConfigurationKeys.trustedProxies.parser.parse(trusted) ?? [])
         let peer = try SocketAddress(ipAddress: peer, port: 443)
         return proxies.client(of: peer) { (forwarded, forwardedFor) }?.ipAddress
     }

@@ -39,7 +39,7 @@ struct Declaration {
             && !words.contains { keywords.contains(String($0.prefix { $0.isLetter })) }
     }
 
-    var isPublic: Bool { words[..<keyword].contains("public") && kind != "extension" }
+    var isPublic: Bool { words[..<keyword].contains("public") && kind != "extension" && kind != "import" }
     var isPrivate: Bool { words[..<keyword].contains { $0 == "private" || $0 == "fileprivate" } }
     var isTopLevelType: Bool { isTopLevel && Self.typeKeywords.contains(kind) }
     var isInitialiser: Bool { kind == "init" }

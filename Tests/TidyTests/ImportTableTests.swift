@@ -10,13 +10,17 @@ import Testing
         "Shared/AMQP": ["CRabbitMQ", "ThreadExecutor"],
         "Shared/Postgres": ["CLibPQ", "ThreadExecutor"],
         "Shared/ServiceConfiguration": ["SecurePushCore"],
+        "Shared/OutgoingHTTP": ["SecurePushCore", "ServiceConfiguration"],
         "Shared/Storage": ["SecurePushCore", "ServiceConfiguration", "Postgres"],
         "Shared/Messaging": ["SecurePushCore", "ServiceConfiguration", "AMQP"],
-        "Shared/NotificationHubs": ["SecurePushCore", "ServiceConfiguration"],
-        "Shared/Authentication": ["SecurePushCore", "ServiceConfiguration"],
-        "Shared/ServiceRuntime": ["CBuildInformation", "CGlibc", "SecurePushCore", "ServiceConfiguration"],
+        "Shared/NotificationHubs": ["SecurePushCore", "ServiceConfiguration", "OutgoingHTTP"],
+        "Shared/Authentication": ["SecurePushCore", "ServiceConfiguration", "OutgoingHTTP"],
+        "Shared/ServiceRuntime": [
+            "CBuildInformation", "CGlibc", "SecurePushCore", "ServiceConfiguration", "OutgoingHTTP",
+        ],
         "Services/Ingest": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "SecurePushCore", "ServiceConfiguration", "OutgoingHTTP", "ServiceRuntime", "Authentication", "Storage",
+            "Messaging",
         ],
         "Services/Dispatcher": [
             "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
@@ -27,7 +31,7 @@ import Testing
         "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
         "Services/SecurePushCLI": [
             "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
-            "AMQP", "NotificationHubs", "SecurePushClient", "SecurePushEnvelope",
+            "AMQP", "NotificationHubs", "OutgoingHTTP", "SecurePushClient", "SecurePushEnvelope",
         ],
     ]
 
@@ -41,7 +45,7 @@ import Testing
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": [
-            "Shared/ServiceConfiguration", "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime",
+            "Shared/OutgoingHTTP", "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime",
             "Services/Ingest", "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
@@ -70,7 +74,7 @@ import Testing
         ],
         "Tools/Benchmarks": [
             "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage",
+            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
         ],
         "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
         "Tools/Vectors": ["NotificationHubs", "SecurePushCore", "SecurePushEnvelope"],

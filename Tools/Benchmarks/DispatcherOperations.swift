@@ -1,5 +1,7 @@
 import Logging
 import SecurePushCore
+import StackKit
+import Storage
 import Synchronization
 
 @testable import Dispatcher
@@ -12,7 +14,8 @@ extension Operation {
             Operation("dispatcher.dispatch", count: 1280) { _ in
                 let broker = LocalBroker()
                 let pipeline = DispatchPipeline(
-                    consumer: broker, publisher: AwayBroker(), store: FixedLedger(), gateway: AcceptingHub(),
+                    consumer: broker, publisher: AwayBroker(), store: FixedLedger(base: try openStoreInMemory()),
+                    gateway: AcceptingHub(),
                     policy: DispatchPolicy(platforms: Samples.platforms, maxAttempts: 5), logger: Samples.logger)
                 Task { try await pipeline.run() }
                 return { count in
@@ -70,7 +73,8 @@ final class LocalBroker: DispatchConsumer {
 }
 
 /// Claims and records everything at once.
-struct FixedLedger: DispatchStore {
+struct FixedLedger: ForwardingStore {
+    let base: any Store
     private let recipient = Samples.recipient
     private let expiry = Timestamp.now + .seconds(86_400)
 
@@ -89,8 +93,6 @@ struct FixedLedger: DispatchStore {
     func claim(
         _ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp
     ) async throws -> DispatchClaims { preconditionFailure("These are first attempts.") }
-
-    func abandon(_ ids: [NotificationID]) async throws {}
 
     func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID> { [] }
 }

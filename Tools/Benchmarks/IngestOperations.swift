@@ -2,6 +2,8 @@ import Authentication
 import Hummingbird
 import SecurePushCore
 import ServiceRuntime
+import StackKit
+import Storage
 
 @testable import Ingest
 
@@ -37,11 +39,11 @@ extension Operation {
         let context = ServiceContext(name: "ingest", logger: Samples.logger, metrics: PrometheusMetrics())
         let path = folder.path("api-keys")
         let key = try APIKeysFile(path: path).add("clinic")
-        let store = FixedWriter()
+        let store = FixedWriter(base: try openStoreInMemory())
         let acceptor = NotificationAcceptor(
             store: store, sealer: try Samples.sealer(folder),
             relay: OutboxRelay(
-                outbox: MemoryStore(), publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
+                outbox: store, publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
             platforms: Samples.platforms, retention: .seconds(86_400))
         let controller = NotificationSendController(
             authentication: SenderAuthentication(
@@ -69,18 +71,12 @@ extension Operation {
 }
 
 /// Says at once that everything is stored.
-struct FixedWriter: NotificationWriter, IdempotentWriter {
-    func append(_ notifications: [SealedNotification]) async throws {}
+struct FixedWriter: ForwardingStore {
+    let base: any Store
 
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) { completion(.success(())) }
-
-    func append(
-        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
-    ) async throws -> IdempotentRequest? { nil }
-
-    func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? { nil }
 }
 
 /// A broker that cannot be reached, so that the relay takes nothing over.

@@ -4,6 +4,8 @@ import Foundation
 import Hummingbird
 import SecurePushCore
 import ServiceRuntime
+import StackKit
+import Storage
 
 @testable import Retrieval
 
@@ -68,7 +70,7 @@ extension Operation {
             id: id, createdAt: .now, expiresAt: .now + .seconds(86_400), readAt: .now, isRevoked: false,
             payload: payload, traceparent: Samples.traceparent)
         let controller = NotificationReadController(
-            users: users, store: FixedReader(stored: stored), sealer: sealer,
+            users: users, store: FixedReader(base: try openStoreInMemory(), stored: stored), sealer: sealer,
             metrics: RetrievalMetrics(context.metrics))
         let routes = Routes<ServiceRequestContext>([
             Route(
@@ -83,39 +85,18 @@ extension Operation {
 }
 
 /// Answers each read at once with the same notification, which was read before.
-struct FixedReader: PayloadReader, Inbox {
+struct FixedReader: ForwardingStore {
+    let base: any Store
     let stored: StoredNotification
-
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? { stored }
 
     func find(
         _ id: NotificationID, recipient: UserName,
         then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
     ) { completion(.success(stored)) }
 
-    func find(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: StoredNotification] {
-        [stored.id: stored]
-    }
-
-    func payloadBytes(of ids: [NotificationID], recipient: UserName) async throws -> Int {
-        try await find(ids, recipient: recipient).values.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
-    }
-
-    func states(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: ReadingState] { [:] }
-
-    func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {}
-
     func markRead(
         _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) { completion(.success(())) }
-
-    func markShown(_ id: NotificationID, at time: Timestamp) async throws {}
-
-    func inbox(
-        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
-    ) async throws -> InboxPage { InboxPage(entries: [], unread: 0, next: nil) }
-
-    func unreadCount(of recipient: UserName, now: Timestamp) async throws -> Int { 0 }
 }
 
 /// Signs tokens as an identity provider does, with HS256.

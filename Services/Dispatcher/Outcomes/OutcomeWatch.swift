@@ -7,7 +7,7 @@ import ServiceLifecycle
 /// Of all dispatchers only the one with the lease asks, so the rate is that of all together. The places that it has
 /// reached are in the store: another process goes on there after a crash. Pushing waits for nothing here.
 actor OutcomeWatch: Service {
-    private let store: any OutcomeStore
+    private let store: any DispatchStore
     private let questions: OutcomeQuestions
     private let logger: Logger
     private let count: @Sendable (MessageOutcome, Platform) -> Void
@@ -39,7 +39,7 @@ actor OutcomeWatch: Service {
     ///   - count: counts an outcome that was stored; tests bring their own.
     ///   - clock: the time; tests bring their own.
     init(
-        store: any OutcomeStore, hub: any HubTelemetry, logger: Logger,
+        store: any DispatchStore, hub: any HubTelemetry, logger: Logger,
         count: @escaping @Sendable (MessageOutcome, Platform) -> Void = { OutcomeMetrics.count($0, $1) },
         clock: @escaping @Sendable () -> Timestamp = { .now }
     ) {

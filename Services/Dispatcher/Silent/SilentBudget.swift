@@ -6,11 +6,11 @@ import SecurePushCore
 /// dispatchers.
 ///
 /// Apple and Google throttle apps that are woken often. The device fetches its inbox each time, so one push can serve
-/// many notifications. The store keeps the last push of each recipient and platform (``SilentPushes``). A notification
+/// many notifications. The store keeps the last push of each recipient and platform (``DispatchStore``). A notification
 /// that has to wait stays owed: its row falls due at the time of the next push, and the outbox publishes it again. It
 /// is done without a push of its own if another notification's push covers it.
 struct SilentBudget: Sendable {
-    typealias Store = SilentPushes & DeadLetterStore
+    typealias Store = DispatchStore & OperatorStore
 
     let store: any Store
     let interval: Duration

@@ -15,7 +15,7 @@ struct AdminActions: Sendable {
     /// Dead letters in one list at most.
     static let maxListed = 100
 
-    private let store: any AllNotifications & SenderNotifications & DeadLetterStore
+    private let store: any OperatorStore & SenderNotifications
     private let publisher: any DispatchPublisher
     private let desk: DeadLetterDesk
     private let handOver: @Sendable (OutboxEntry) -> Void
@@ -25,7 +25,7 @@ struct AdminActions: Sendable {
     ///   - openDeadLetters: opens the dead-letter queue.
     ///   - handOver: publishes an entry of the outbox.
     init(
-        store: any AllNotifications & SenderNotifications & DeadLetterStore, publisher: any DispatchPublisher,
+        store: any OperatorStore & SenderNotifications, publisher: any DispatchPublisher,
         openDeadLetters: @escaping @Sendable () async throws -> any DeadLetterQueue,
         handOver: @escaping @Sendable (OutboxEntry) -> Void, logger: Logger
     ) {

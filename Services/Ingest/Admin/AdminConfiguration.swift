@@ -21,46 +21,40 @@ struct AdminConfiguration: Sendable {
     private static let maxConnections = 256
     private static let maxConnectionsPerAddress = 64
     private static let maxInFlight = 32
+}
 
-    /// Reads the settings; the reader holds what is wrong with them.
+extension AdminConfiguration {
+    /// Checks the settings; the reader gets what is wrong with them.
     ///
     /// - Parameter api: the settings of the API's listener, whose TLS files and deadlines the page shares.
     /// - Returns: `nil` if there is no `ADMIN_PORT`, or if a value cannot be used.
-    static func read(_ reader: inout ConfigurationReader, api: HTTPConfiguration?) -> AdminConfiguration? {
-        let port = reader.read(ConfigurationKeys.adminPort)
-        let host = reader.read(ConfigurationKeys.adminHost).map(HTTPConfiguration.plainHost)
-        let passwordFile = reader.read(ConfigurationKeys.adminPasswordFile)
-        let allowedHosts = reader.read(ConfigurationKeys.adminAllowedHosts) ?? []
-        if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
-            reader.note(
-                ConfigurationKeys.adminAllowedHosts.name, "must be a list of host names without scheme, path or *")
+    init?(_ settings: AdminSettings, _ reader: inout ConfigurationReader, api: HTTPConfiguration?) {
+        let host = HTTPConfiguration.plainHost(settings.host)
+        if settings.allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
+            reader.note(\.adminAllowedHosts, "must be a list of host names without scheme, path or *")
         }
-        let dispatchers = targets(ConfigurationKeys.dispatcherURL, &reader)
-        let retrievals = targets(ConfigurationKeys.retrievalURL, &reader)
-        guard let port, let host, let api else { return nil }
+        dispatchers = Self.targets(settings.dispatchers, \.dispatcherURL, &reader)
+        retrievals = Self.targets(settings.retrievals, \.retrievalURL, &reader)
+        guard let port = settings.port, let api else { return nil }
         if port != 0, port == api.port, host == api.host {
-            reader.note(ConfigurationKeys.adminPort.name, "is the port of the API: choose another one")
+            reader.note(\.adminPort, "is the port of the API: choose another one")
         }
         if !InsecureLink.isLoopback(host) {
-            if !reader.isSet(ConfigurationKeys.adminPasswordFile) {
-                reader.note(
-                    ConfigurationKeys.adminPasswordFile.name,
-                    "is needed, since \(ConfigurationKeys.adminHost.name) is beyond loopback")
+            if !reader.isSet(\.adminPasswordFile) {
+                reader.note(\.adminPasswordFile, "is needed, since ADMIN_HOST is beyond loopback")
             }
             if api.tls == nil {
                 reader.refuse(
-                    ["listens on \(host)"], of: ConfigurationKeys.adminHost.name, as: .http,
+                    ["listens on \(host)"], of: \.adminHost, as: .http,
                     remedy: "set TLS_CERTIFICATE_FILE and TLS_PRIVATE_KEY_FILE")
             }
         }
-        var http = HTTPConfiguration(host: host, port: port, tls: api.tls)
+        http = HTTPConfiguration(host: host, port: port, tls: api.tls)
         http.limits = api.limits
-        http.limits.maxConnections = maxConnections
-        http.limits.maxConnectionsPerAddress = maxConnectionsPerAddress
-        http.limits.maxInFlight = maxInFlight
-        return AdminConfiguration(
-            http: http, passwordFile: passwordFile, allowedHosts: allowedHosts, dispatchers: dispatchers,
-            retrievals: retrievals)
+        http.limits.maxConnections = Self.maxConnections
+        http.limits.maxConnectionsPerAddress = Self.maxConnectionsPerAddress
+        http.limits.maxInFlight = Self.maxInFlight
+        (passwordFile, allowedHosts) = (settings.passwordFile, settings.allowedHosts)
     }
 
     /// Reads the file of the operator's password; `nil` without one.
@@ -75,12 +69,13 @@ struct AdminConfiguration: Sendable {
     }
 
     private static func targets(
-        _ key: ConfigurationKey<[String]>, _ reader: inout ConfigurationReader
+        _ texts: [String], _ key: KeyPath<ConfigurationKeys, ConfigurationKey<[String]?>>,
+        _ reader: inout ConfigurationReader
     ) -> [MetricsTarget] {
-        (reader.read(key) ?? []).compactMap { text in
+        texts.compactMap { text in
             if let target = MetricsTarget(text) { return target }
             // A URL may hold a password, so the text is not repeated.
-            reader.note(key.name, "has an item that is not http:// or https://, a host, and nothing after the port")
+            reader.note(key, "has an item that is not http:// or https://, a host, and nothing after the port")
             return nil
         }
     }
@@ -95,32 +90,9 @@ struct MetricsTarget: Sendable, Hashable {
 
     /// - Returns: `nil` for anything but `http://HOST:PORT` or `https://HOST:PORT`, the port being optional.
     init?(_ text: String) {
-        guard let colon = text.firstRange(of: "://") else { return nil }
-        switch text[..<colon.lowerBound].lowercased() {
-        case "http": isSecure = false
-        case "https": isSecure = true
-        default: return nil
-        }
-        var rest = text[colon.upperBound...]
-        if rest.hasSuffix("/") { rest = rest.dropLast() }
-        var name = rest.prefix { $0 != ":" }
-        if rest.first == "[" {
-            guard let close = rest.firstIndex(of: "]") else { return nil }
-            name = rest[rest.index(after: rest.startIndex)..<close]
-            rest = rest[rest.index(after: close)...]
-        } else {
-            rest = rest[name.endIndex...]
-        }
-        let hostBytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._:").union(.digits)
-        guard !name.isEmpty, hostBytes.containsAll(name) else { return nil }
-        host = String(name)
-        if rest.isEmpty {
-            port = isSecure ? 443 : 80
-        } else {
-            guard rest.first == ":", ByteSet.digits.containsAll(rest.dropFirst()), let port = Int(rest.dropFirst()),
-                (1...65_535).contains(port)
-            else { return nil }
-            self.port = port
-        }
+        guard let endpoint = try? Endpoint(text, schemes: ["http", "https"]) else { return nil }
+        isSecure = endpoint.scheme == "https"
+        host = endpoint.host
+        port = endpoint.port ?? (isSecure ? 443 : 80)
     }
 }

@@ -10,7 +10,7 @@ struct AdminDirectory: Sendable {
     static let maxGroups = 50
     static let maxExamples = 5
 
-    let store: any AllNotifications
+    let store: any OperatorStore
     let platforms: [Platform]
 
     /// Groups the failed platforms of the newest failed notifications in a window by platform and reason.

@@ -30,7 +30,7 @@ func buildAdmin(
         source: OverviewSource(
             store: store, queues: queues, backlog: { relay.backlog }, book: book, configuration: admin,
             service: context),
-        directory: AdminDirectory(store: store, platforms: ingest.platforms),
+        directory: AdminDirectory(store: store, platforms: ingest.own.platforms),
         actions: AdminActions(
             store: store, publisher: publisher, openDeadLetters: { try await RabbitMQDeadLetterQueue.open(messaging) },
             handOver: { relay.handOver(entries: CollectionOfOne($0)) }, logger: context.logger))

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle

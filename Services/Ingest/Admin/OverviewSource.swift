@@ -11,7 +11,7 @@ actor OverviewSource {
     /// How long the page waits for the store or the broker.
     static let patience = Duration.seconds(3)
 
-    private let store: any AllNotifications
+    private let store: any OperatorStore
     private let queues: any QueueReadings
     private let backlog: @Sendable () -> OutboxBacklog?
     private let book: ProcessBook
@@ -23,7 +23,7 @@ actor OverviewSource {
     private var failures: [String: Timestamp] = [:]
 
     init(
-        store: any AllNotifications, queues: any QueueReadings, backlog: @escaping @Sendable () -> OutboxBacklog?,
+        store: any OperatorStore, queues: any QueueReadings, backlog: @escaping @Sendable () -> OutboxBacklog?,
         book: ProcessBook, configuration: AdminConfiguration, service: ServiceContext
     ) {
         self.store = store

@@ -11,9 +11,9 @@ import Synchronization
 /// `NotBefore` delayed, and follow-ups that are due. The redelivery republishes messages that the broker lost after it
 /// had confirmed them. Responses to senders never wait for any of this.
 final class OutboxRelay: Service {
-    let outbox: any Outbox
+    let outbox: any NotificationWriter
     /// Withdrawals and reminders; `nil` without.
-    let followUps: (any FollowUpOutbox)?
+    let followUps: (any NotificationWriter)?
     let publisher: any DispatchPublisher
     let gauge: any DispatchGauge
     let timing: OutboxTiming
@@ -49,7 +49,7 @@ final class OutboxRelay: Service {
     }
 
     init(
-        outbox: any Outbox, followUps: (any FollowUpOutbox)? = nil, publisher: any DispatchPublisher,
+        outbox: any NotificationWriter, followUps: (any NotificationWriter)? = nil, publisher: any DispatchPublisher,
         gauge: any DispatchGauge, timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
         logger: Logger
     ) {

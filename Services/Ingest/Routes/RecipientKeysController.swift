@@ -9,7 +9,7 @@ import ServiceRuntime
 /// A recipient that is unknown and one whose devices have no keys are the same: an empty list.
 struct RecipientKeysController: Sendable {
     let authentication: SenderAuthentication
-    let keys: any EncryptionKeyStore
+    let keys: any DeviceStore
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
         _ = try await authentication.sender(of: request, context: context)

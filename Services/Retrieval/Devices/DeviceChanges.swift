@@ -3,7 +3,7 @@ import ServiceRuntime
 
 /// Changes devices in the hub and in the store, one request at a time per device (``DeviceLease``).
 struct DeviceChanges: Sendable {
-    typealias Stores = RegistrationStore & InstallationStore & DeviceLeases & DeviceLife & DevicePlaces
+    typealias Stores = DeviceStore
 
     /// `nil` if no hub is configured: nothing can be changed then, neither there nor in the store.
     let hubs: DevicePlacer?

@@ -10,7 +10,7 @@ import ServiceRuntime
 /// it. The hub is not asked.
 struct EncryptionKeyController: Sendable {
     let users: UserAuthenticator
-    let keys: any EncryptionKeyStore
+    let keys: any DeviceStore
 
     /// Far above a key with the members that platforms add to it.
     static let maxBodyBytes = 4096

@@ -15,7 +15,7 @@ import ServiceRuntime
 /// - `POST /api/notifications/{id}/shown` tells that a device has shown a notification.
 struct NotificationReadController: Sendable {
     let users: UserAuthenticator
-    let store: any PayloadReader & Inbox
+    let store: any NotificationReader
     let sealer: PayloadSealer
     let metrics: RetrievalMetrics
     /// Bounds the bytes of pages with payloads that are being written; tests use a smaller budget.

@@ -21,7 +21,8 @@ struct AuditCommand: AsyncParsableCommand {
                 lines up to it are still the same. Exit codes: 0 intact, 1 not intact.
 
                 EXAMPLES
-                  securepush audit verify /var/log/securepush/audit.log.1 /var/log/securepush/audit.log
+                  securepush audit verify /var/log/securepush/audit.log.1 \\
+                      /var/log/securepush/audit.log
                   securepush audit verify audit.log --contains "$(cat audit.head)"
                   securepush audit verify --allow-restarts captured.log
                 """)

@@ -35,7 +35,7 @@ extension DeviceCommand {
         let fetchToken = try fetchTokenFile.map {
             ClientCredentials.bearer(try SecretFile.read($0, of: "--fetch-token-file"))
         }
-        let listening = ListeningCount(of: deviceCount, console)
+        let listening = DeviceCount()
         let devices = try (0..<deviceCount).map { index in
             let (user, platform) = (user(of: index), platform[index % platform.count])
             let credentials = try tokens.map { try $0.credentials(of: user) } ?? userCredentials.credentials(of: user)
@@ -66,7 +66,7 @@ extension DeviceCommand {
 
     /// Prints a device's events; of many devices those that concern their users.
     private func reporter(
-        _ user: String, _ platform: DevicePlatform, _ listening: ListeningCount, _ console: Console
+        _ user: String, _ platform: DevicePlatform, _ listening: DeviceCount, _ console: Console
     ) -> @Sendable (DeviceEvent) -> Void {
         let isOne = deviceCount == 1
         return { event in
@@ -82,8 +82,8 @@ extension DeviceCommand {
                 }
             } else if isOne || [.disconnected, .waiting, .loggedIn].contains(event.event) {
                 console.message(event.line)
-            } else if event.event == .listening {
-                listening.note()
+            } else if event.event == .listening, listening.add(1) == deviceCount {
+                console.message("all      listening   \(deviceCount.grouped) devices")
             }
         }
     }

@@ -31,9 +31,12 @@ struct DeviceCommand: NetworkCommand {
 
             EXAMPLES
               securepush device --user alice --platform apple --password-file alice.password
-              securepush device --user alice --platform windows --token-file alice.token --count 1 --timeout 30s
-              securepush device --user alice --platform apple --password-file alice.password --login-after 10s --count 1
-              securepush device --user 'load-{n}' --platform apple --count 1000 --signing-key-file signing-key.pem
+              securepush device --user alice --platform windows --token-file alice.token \\
+                  --count 1 --timeout 30s
+              securepush device --user alice --platform apple \\
+                  --password-file alice.password --login-after 10s --count 1
+              securepush device --user 'load-{n}' --platform apple --count 1000 \\
+                  --signing-key-file signing-key.pem
             """)
 
     @Option(help: ArgumentHelp("The user of the device; {n} in it is the device's number.", valueName: "name"))

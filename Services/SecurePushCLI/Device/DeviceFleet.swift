@@ -48,9 +48,9 @@ struct DeviceFleet: Sendable {
     }
 
     private func listen(_ body: (@Sendable () async throws -> Void)?) async throws {
-        let shown = ShownCount(limit: limit)
+        let (shown, limit) = (DeviceCount(), limit ?? .max)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for device in devices { group.addTask { try await device.run { shown.add($0) } } }
+            for device in devices { group.addTask { try await device.run { shown.add($0) >= limit } } }
             if let body { group.addTask { try await body() } }
             // A device returns when it is enough for all of them.
             try await group.next()
@@ -61,21 +61,20 @@ struct DeviceFleet: Sendable {
     /// In a task of its own, because this one may be cancelled.
     private func leave(isSilent: Bool = false) async {
         if removal == .never || removal == .unlessCancelled && Task.isCancelled { return }
-        let removed = ShownCount(limit: devices.count)
-        let isDone = await Task {
+        let removed = DeviceCount()
+        await Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     try? await Self.forEach(devices, atOnce: Self.maxRemovals) { device in
-                        if await device.unregister() { _ = removed.add(1) }
+                        if await device.unregister() { removed.add(1) }
                     }
                 }
                 group.addTask { try? await Task.sleep(for: Self.farewell) }
                 await group.next()
                 group.cancelAll()
             }
-            return removed.add(0)
         }.value
-        if isDone || isSilent { return }
+        if isSilent || removed.add(0) == devices.count { return }
         tell(
             devices.count == 1
                 ? "The device could not be removed: \(retrieval.service) may still have its installation."
@@ -98,39 +97,12 @@ struct DeviceFleet: Sendable {
 }
 
 /// Counts what all devices have done, such as the notifications that they have shown.
-final class ShownCount: Sendable {
-    private let limit: Int?
-    private let count = Mutex(0)
+final class DeviceCount: Sendable {
+    private let total = Atomic<Int>(0)
 
-    init(limit: Int?) { self.limit = limit }
-
-    /// - Returns: whether the limit is reached.
-    func add(_ shown: Int) -> Bool {
-        count.withLock { count in
-            count += shown
-            return limit.map { count >= $0 } ?? false
-        }
-    }
-}
-
-/// Says once that all of several devices listen.
-final class ListeningCount: Sendable {
-    private let total: Int
-    private let console: Console
-    private let count = Mutex(0)
-
-    init(of total: Int, _ console: Console) {
-        self.total = total
-        self.console = console
-    }
-
-    func note() {
-        let isLast = count.withLock { count in
-            count += 1
-            return count == total
-        }
-        if isLast { console.message("all      listening   \(total.grouped) devices") }
-    }
+    /// - Returns: the new total.
+    @discardableResult
+    func add(_ number: Int) -> Int { total.add(number, ordering: .relaxed).newValue }
 }
 
 /// Signs tokens for the users of simulated devices, like retrieval.

@@ -90,7 +90,6 @@ extension DiagnosticCode {
 }
 
 extension CommandFailure {
-    /// A request of the SDK that failed.
     init(_ failure: SecurePushFailure, from client: APIClient) {
         switch failure.code {
         case .untrusted:

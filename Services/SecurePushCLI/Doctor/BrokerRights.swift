@@ -52,7 +52,7 @@ extension Doctor {
     /// Tries what the services do at the broker, without doing it.
     func rights(_ connection: AMQPConnection) async -> [Finding] {
         var reader = ConfigurationReader(environment: settings.all)
-        let topology = DispatchTopology(retryDelays: reader.read(ConfigurationKeys.retryDelays) ?? [.seconds(1)])
+        let topology = DispatchTopology(retryDelays: reader[\.retryDelays])
         do {
             return [try await BrokerRights(of: connection, topology).finding(topology)]
         } catch {

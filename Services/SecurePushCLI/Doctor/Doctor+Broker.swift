@@ -99,13 +99,14 @@ extension Doctor {
 
     private func queues(_ connection: AMQPConnection, _ configuration: AMQPConfiguration) async -> [Finding] {
         var reader = ConfigurationReader(environment: settings.all)
-        guard let delays = reader.read(ConfigurationKeys.retryDelays) else {
+        let delays = reader[\.retryDelays]
+        guard reader.issues.isEmpty else {
             let problem = reader.issues.first?.problem ?? "is invalid"
             return [.failed("RETRY_DELAYS", problem, "Correct RETRY_DELAYS, for example 1s,5s,30s,2m,10m.")]
         }
         var topology = DispatchTopology(retryDelays: delays)
         // A user without the right to configure can inspect a queue, but not compare its arguments.
-        topology.isDeclared = reader.read(ConfigurationKeys.amqpDeclare) != .check
+        topology.isDeclared = reader[\.amqpDeclare] != .check
         var findings: [Finding] = []
         var areDeclared = true
         for queue in topology.declarations.queues {

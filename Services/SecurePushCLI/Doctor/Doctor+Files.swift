@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOSSL
 import NotificationHubs
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 

@@ -17,7 +17,8 @@ struct DoctorCommand: NetworkCommand {
 
             EXAMPLES
               DATABASE_URL=sqlite:./data.sqlite AMQP_URL=amqp://127.0.0.1 securepush doctor
-              securepush doctor --json | jq 'select(.State == "failed" or .State == "warning")'
+              securepush doctor --json \\
+                  | jq 'select(.State == "failed" or .State == "warning")'
               docker compose run --rm cli doctor
             """)
 

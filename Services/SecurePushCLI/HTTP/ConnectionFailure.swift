@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 

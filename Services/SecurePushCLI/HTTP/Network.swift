@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import NIOCore
 import NIOSSL
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization

@@ -3,7 +3,6 @@ import SecurePushCore
 /// Moves devices to their users' hubs, as ``HubsCommand/Rebalance`` says. It keeps no state of its own: the places in
 /// the store tell what is left to do.
 struct HubRebalance: Sendable {
-    /// What to do, and how fast.
     struct Plan: Sendable {
         var isDryRun = false
         var copyOnly = false

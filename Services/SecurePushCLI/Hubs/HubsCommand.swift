@@ -112,7 +112,6 @@ struct HubsCommand: AsyncParsableCommand {
     }
 }
 
-/// The file of the hubs.
 struct HubPoolOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The file of the hubs, one per line (HUB_POOL_FILE).", valueName: "file"),

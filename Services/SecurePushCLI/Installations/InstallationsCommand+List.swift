@@ -15,7 +15,8 @@ extension InstallationsCommand {
 
                 EXAMPLES
                   securepush installations list --user alice
-                  DATABASE_URL=postgres://db/securepush securepush installations list --json | wc -l
+                  DATABASE_URL=postgres://db/securepush securepush installations list --json \\
+                      | wc -l
                 """)
 
         @OptionGroup var selection: StoredDeviceOptions
@@ -27,7 +28,6 @@ extension InstallationsCommand {
             try await selection.withDevices { devices in
                 var table = Table(Self.columns, width: width)
                 for try await page in devices {
-                    let page = page.map(DeviceRecord.init)
                     if console.isJSON {
                         for device in page { try console.line(device.json(withContent: false)) }
                     } else {
@@ -38,15 +38,15 @@ extension InstallationsCommand {
             }
         }
 
-        static var columns: [Column<DeviceRecord>] {
+        static var columns: [Column<StoredDevice>] {
             [
-                Column("KIND", width: 12) { $0.kind },
+                Column("KIND", width: 12) { "\($0.reference.kind)" },
                 Column("PLATFORM") { $0.platform },
                 Column("UPDATED", width: 24, .leftOut(1)) { "\($0.updatedAt)" },
-                Column("SEEN", width: 10, .leftOut(3)) { String("\($0.lastSeenAt)".prefix(10)) },
-                Column("ID") { $0.id },
+                Column("SEEN", width: 10, .leftOut(3)) { String("\($0.seenAt)".prefix(10)) },
+                Column("ID") { $0.reference.id },
                 // Of any length, so it comes last.
-                Column("USER", .cut(2, to: 8)) { $0.user },
+                Column("USER", .cut(2, to: 8)) { $0.owner.text },
             ]
         }
     }
@@ -70,7 +70,7 @@ extension InstallationsCommand {
         func run(on console: Console) async throws {
             try await selection.withDevices { devices in
                 for try await page in devices {
-                    for device in page { try console.line(DeviceRecord(device).json(withContent: true)) }
+                    for device in page { try console.line(device.json(withContent: true)) }
                 }
             }
         }

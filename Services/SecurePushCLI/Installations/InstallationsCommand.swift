@@ -26,7 +26,8 @@ struct InstallationsCommand: AsyncParsableCommand {
 
                 EXAMPLES
                   securepush installations refill --dry-run
-                  DATABASE_URL=postgres://db/securepush HUB_NAME=new-hub securepush installations refill
+                  DATABASE_URL=postgres://db/securepush HUB_NAME=new-hub \\
+                      securepush installations refill
                 """)
 
         enum Part: EnumerableFlag {

@@ -74,76 +74,48 @@ struct StoredDevices: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 }
 
-struct DeviceRecord: Sendable, Equatable {
-    /// `installation` or `registration`.
-    var kind: String
-    var id: String
-    var user: String
+extension StoredDevice {
     /// The hub's format; `nil` for a registration ID without a device.
-    var platform: String?
-    var handle: String?
-    var updatedAt: Timestamp
-    /// Rounded to the day.
-    var lastSeenAt: Timestamp
-    var expiresAt: Timestamp?
-    /// The public key for end-to-end encryption; `nil` if the device has registered none.
-    var key: DeviceEncryptionKey?
-    /// The installation in the hub's own form.
-    var document: [UInt8]?
-    /// The tags of a registration.
-    var tags: [String]?
-
-    init(_ device: StoredDevice) {
-        switch device {
-        case .installation(let installation): self.init(installation)
-        case .registration(let registration): self.init(registration)
+    var platform: String? {
+        switch self {
+        case .installation(let installation): installation.platform.rawValue
+        case .registration(let registration): registration.platform?.platform.rawValue
         }
     }
 
-    init(_ installation: Installation) {
-        kind = "installation"
-        id = installation.id
-        user = installation.owner.text
-        platform = installation.platform.rawValue
-        handle = installation.handle
-        updatedAt = installation.updatedAt
-        lastSeenAt = installation.lastSeenAt.startOfDay
-        expiresAt = installation.expiresAt
-        key = installation.encryptionKey
-        document = installation.document
+    var updatedAt: Timestamp {
+        switch self {
+        case .installation(let installation): installation.updatedAt
+        case .registration(let registration): registration.updatedAt
+        }
     }
 
-    init(_ registration: Registration) {
-        kind = "registration"
-        id = registration.id
-        user = registration.owner.text
-        platform = registration.platform?.platform.rawValue
-        handle = registration.handle
-        updatedAt = registration.updatedAt
-        lastSeenAt = registration.updatedAt.startOfDay
-        tags = registration.tags
-    }
-
-    /// - Parameter withContent: whether handle, tags and document are included.
+    /// - Parameter withContent: whether handle, tags and the installation in the hub's own form are included.
     func json(withContent: Bool) -> String {
-        var json = JSONWriter(capacity: 256 + (document?.count ?? 0))
+        var json = JSONWriter(capacity: 1024)
         json.object { json in
-            json.member("Kind", kind)
-            json.member("Id", id)
-            json.member("User", user)
+            json.member("Kind", "\(reference.kind)")
+            json.member("Id", reference.id)
+            json.member("User", owner.text)
             if let platform { json.member("Platform", platform) }
             json.member("UpdatedAt", "\(updatedAt)")
-            json.member("LastSeenAt", "\(lastSeenAt)")
-            if let expiresAt { json.member("ExpiresAt", "\(expiresAt)") }
-            if let key {
-                json.member("Key")
-                key.key.write(to: &json)
-                json.member("KeyCreatedAt", "\(key.createdAt)")
+            json.member("LastSeenAt", "\(seenAt.startOfDay)")
+            switch self {
+            case .installation(let installation):
+                if let expiresAt = installation.expiresAt { json.member("ExpiresAt", "\(expiresAt)") }
+                if let key = installation.encryptionKey {
+                    json.member("Key")
+                    key.key.write(to: &json)
+                    json.member("KeyCreatedAt", "\(key.createdAt)")
+                }
+                guard withContent else { return }
+                json.member("Handle", installation.handle)
+                json.member("Installation", json: installation.document)
+            case .registration(let registration):
+                guard withContent else { return }
+                if let handle = registration.handle { json.member("Handle", handle) }
+                json.member("Tags", registration.tags)
             }
-            guard withContent else { return }
-            if let handle { json.member("Handle", handle) }
-            if let tags { json.member("Tags", tags) }
-            if let document { json.member("Installation", json: document) }
         }
         return String(decoding: json.bytes, as: UTF8.self)
     }

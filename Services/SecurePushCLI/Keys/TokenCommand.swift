@@ -15,9 +15,12 @@ struct TokenCommand: NetworkCommand {
 
             EXAMPLES
               securepush token --user alice --password-file alice.password > alice.token
-              securepush token --user alice --password-file alice.password --refresh-token-file alice.refresh
-              securepush token --user alice --signing-key-file signing-key.pem --expires-in 5m
-              securepush token --user alice --signing-key-file signing-key.pem --expires-at 2026-01-01T00:00:00Z
+              securepush token --user alice --password-file alice.password \\
+                  --refresh-token-file alice.refresh
+              securepush token --user alice --signing-key-file signing-key.pem \\
+                  --expires-in 5m
+              securepush token --user alice --signing-key-file signing-key.pem \\
+                  --expires-at 2026-01-01T00:00:00Z
             """)
 
     @Option(help: ArgumentHelp("The user.", valueName: "name"))

@@ -47,15 +47,7 @@ struct DispatchWatch: Sendable {
         let end = ContinuousClock.now + DispatchWatch.patienceAfterStop
         var census = DispatchCensus(measurements.update { $0.ids })
         try await pass(&census, until: end)
-        note(census)
         try await pollRest(until: end)
-    }
-
-    private func note(_ census: DispatchCensus) {
-        measurements.update { state in
-            state.dispatch.statuses = census.statuses
-            state.dispatch.pending = census.pending
-        }
     }
 
     /// - Parameter end: no poll begins after it; `nil` for no limit.
@@ -98,7 +90,6 @@ struct DispatchWatch: Sendable {
             let before = census.pending
             let start = ContinuousClock.now
             try await pass(&census)
-            note(census)
             if census.pending == 0 || isGivenUp || stop.isRequested || quiet.isOver { return }
             if census.pending < before { quiet.reset() }
             // A longer list is read less often.
@@ -114,6 +105,7 @@ struct DispatchWatch: Sendable {
             census.take(page.notifications)
             cursor = page.next
         } while census.goesOn(before: cursor) && (end.map { .now < $0 } ?? !stop.isRequested)
+        measurements.update { ($0.dispatch.statuses, $0.dispatch.pending) = (census.statuses, census.pending) }
     }
 }
 
@@ -135,47 +127,32 @@ struct Quiet: Sendable {
 struct DispatchCensus: Sendable {
     /// In ascending order.
     private let ids: [NotificationID]
-    private var isFinal: [Bool]
+    private var left: Set<NotificationID>
     private(set) var statuses: [NotificationStatus: Int] = [:]
-    private(set) var pending: Int
     /// The indices of the oldest and the newest pending notification.
     private var oldest = 0
     private var newest: Int
 
     init(_ ids: [NotificationID]) {
         self.ids = ids.sorted()
-        isFinal = Array(repeating: false, count: ids.count)
-        pending = ids.count
+        left = Set(ids)
         newest = ids.count - 1
     }
+
+    var pending: Int { left.count }
 
     /// The start of a pass: the notification after the newest pending one; `nil` for the start of the list.
     var start: NotificationID? { newest + 1 < ids.count ? ids[newest + 1] : nil }
 
     /// Whether a pass must continue with notifications older than this ID.
     func goesOn(before id: NotificationID?) -> Bool {
-        guard pending > 0, let id else { return false }
+        guard !left.isEmpty, let id else { return false }
         return id > ids[oldest]
     }
 
     mutating func take(_ page: [(id: NotificationID, status: NotificationStatus)]) {
-        for (id, status) in page where status.isFinal {
-            guard let index = index(of: id), !isFinal[index] else { continue }
-            isFinal[index] = true
-            pending -= 1
-            statuses[status, default: 0] += 1
-        }
-        while oldest < ids.count, isFinal[oldest] { oldest += 1 }
-        while newest >= 0, isFinal[newest] { newest -= 1 }
-    }
-
-    private func index(of id: NotificationID) -> Int? {
-        var low = 0
-        var high = ids.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ids[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low < ids.count && ids[low] == id ? low : nil
+        for (id, status) in page where status.isFinal && left.remove(id) != nil { statuses[status, default: 0] += 1 }
+        while oldest < ids.count, !left.contains(ids[oldest]) { oldest += 1 }
+        while newest >= 0, !left.contains(ids[newest]) { newest -= 1 }
     }
 }

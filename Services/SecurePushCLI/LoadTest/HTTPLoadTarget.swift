@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 
@@ -11,126 +12,94 @@ struct HTTPLoadTarget: LoadTarget {
     let message: LoadMessage
 
     func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws {
+        var rest = notifications
+        var reason = "no line in the answer"
+        func take(_ result: PushResult) {
+            if let next = rest.popFirst() { report(next, result) }
+        }
         do {
             if message.plan.usesBatchRoute {
-                try await pushBatch(notifications, report: report)
+                try await pushBatch(notifications, take)
             } else {
-                try await pushOne(notifications.lowerBound, report: report)
+                take(try await pushOne(notifications))
             }
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch let error as CancellationError {
+        } catch let error where error is CommandFailure || error is CancellationError {
             throw error
+        } catch let status as FailedStatus {
+            reason = "\(status.code)"
         } catch {
             // A cancelled request can have been accepted.
             try Task.checkCancellation()
-            for notification in notifications { report(notification, .failed(APIClient.reason(error))) }
+            reason = APIClient.reason(error)
         }
+        while !rest.isEmpty { take(.failed(reason)) }
     }
 
-    private func pushOne(_ notification: Int, report: (Int, PushResult) -> Void) async throws {
-        var request = request(.POST, "/api/notifications", type: "application/json")
-        request.body = .bytes(message.body(notification..<notification + 1, inLines: false))
+    private func pushOne(_ notification: Range<Int>) async throws -> PushResult {
+        var request = request("/api/notifications", type: "application/json")
+        request.body = .bytes(message.body(notification, inLines: false))
         // The connection can be reused only after the whole body was read.
         let (response, body) = try await api.http.execute(request, within: api.timeout, upTo: 1 << 20)
-        guard response.status == .created else {
-            try refuse(response, body)
-            return report(notification, .failed("\(response.status.code)"))
-        }
+        guard response.status == .created else { throw failure(response, body) }
         // The last path segment is the ID. Reading it there avoids parsing JSON.
         let id = response.headers.first(name: "Location").flatMap { NotificationID($0.suffix(36)) }
-        report(notification, id.map { .accepted($0) } ?? .failed("an answer without an ID"))
+        return id.map { .accepted($0) } ?? .failed("an answer without an ID")
     }
 
-    private func pushBatch(_ notifications: Range<Int>, report: (Int, PushResult) -> Void) async throws {
-        var request = request(.POST, "/api/notifications/batch", type: "application/x-ndjson")
+    private func pushBatch(_ notifications: Range<Int>, _ take: (PushResult) -> Void) async throws {
+        var request = request("/api/notifications/batch", type: "application/x-ndjson")
         request.body = .bytes(message.body(notifications, inLines: true))
         let end = ContinuousClock.now + api.timeout
         let response = try await api.http.execute(request, timeout: TimeAmount(api.timeout))
         guard response.status == .ok else {
-            try refuse(response, try await response.body.collect(upTo: 1 << 20, within: max(.zero, end - .now)))
-            for notification in notifications { report(notification, .failed("\(response.status.code)")) }
-            return
+            throw failure(response, try await response.body.collect(upTo: 1 << 20, within: max(.zero, end - .now)))
         }
         var lines = LineBuffer()
-        var next = notifications.lowerBound
-        func take(_ line: ArraySlice<UInt8>) throws {
-            guard next < notifications.upperBound else { return }
-            let line = BatchResponseLine.read(line)
-            if case .refused(let response) = line { throw ProblemDocument.failure(response, from: api.service) }
-            report(next, line.result)
-            next += 1
+        for try await chunk in response.body {
+            for line in lines.feed(chunk.readableBytesView) { take(try PushResult(line, from: api.service)) }
+            // The read timeout ends a silent server, this one that drips.
+            if ContinuousClock.now > end { throw HTTPClientError.deadlineExceeded }
         }
-        do {
-            for try await chunk in response.body {
-                for line in lines.feed(chunk.readableBytesView) { try take(line) }
-                // The read timeout ends a silent server, this one that drips.
-                if ContinuousClock.now > end { throw HTTPClientError.deadlineExceeded }
-            }
-            if let line = lines.rest { try take(line) }
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            try Task.checkCancellation()
-            for notification in next..<notifications.upperBound {
-                report(notification, .failed(APIClient.reason(error)))
-            }
-            return
-        }
-        for notification in next..<notifications.upperBound { report(notification, .failed("no line in the answer")) }
+        if let line = lines.rest { take(try PushResult(line, from: api.service)) }
     }
 
-    private func request(_ method: HTTPMethod, _ path: String, type: String) -> HTTPClientRequest {
+    private func request(_ path: String, type: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: api.baseURL + path)
-        request.method = method
+        request.method = .POST
         request.headers = ["User-Agent": "securepush", "Authorization": authorization, "Content-Type": type]
         return request
     }
 
-    /// Throws if every other request would get the same response. Other failures are counted.
-    private func refuse(_ response: HTTPClientResponse, _ body: ByteBuffer) throws {
+    /// A status of the moment, which is counted.
+    private struct FailedStatus: Error {
+        var code: Int
+    }
+
+    /// The failure that ends the test if every other request would get the same response.
+    private func failure(_ response: HTTPClientResponse, _ body: ByteBuffer) -> any Error {
         let status = Int(response.status.code)
-        guard BatchResponseLine.isRefusal(status) else { return }
-        throw ProblemDocument.failure(APIResponse(status: status, body: String(buffer: body)), from: api.service)
-    }
-}
-
-extension HTTPLoadTarget {
-    private struct NotificationState: Decodable {
-        struct Delivery: Decodable {
-            var state: String
-            var updatedAt: String?
-        }
-        var status: String
-        var createdAt: String
-        var deliveries: [Delivery]?
-    }
-
-    private struct Page: Decodable {
-        struct One: Decodable {
-            var id: String
-            var status: String
-        }
-        var notifications: [One]
-        var next: String?
+        guard PushResult.isRefusal(status) else { return FailedStatus(code: status) }
+        return ProblemDocument.failure(APIResponse(status: status, body: String(buffer: body)), from: api.service)
     }
 
     func state(of id: NotificationID) async throws -> PushedState {
-        let state = try await get("/api/notifications/\(id)/status", as: NotificationState.self)
+        let state: Wire.Status = try await api.get(
+            "/api/notifications/\(id)/status", authorization: authorization
+        ).value
         guard let status = NotificationStatus(rawValue: state.status),
             let createdAt = Timestamp(rfc3339: state.createdAt)
         else { throw HTTPLoadTarget.unreadable }
-        let sent = (state.deliveries ?? []).filter { $0.state == DeliveryState.sent.rawValue }
+        let sent = state.deliveries.filter { $0.state == DeliveryState.sent.rawValue }
         return PushedState(
-            createdAt: createdAt, status: status,
-            sentAt: sent.compactMap { $0.updatedAt.flatMap { Timestamp(rfc3339: $0) } }.max())
+            createdAt: createdAt, status: status, sentAt: sent.compactMap { Timestamp(rfc3339: $0.updatedAt) }.max())
     }
 
     func page(before id: NotificationID?) async throws -> PushedPage {
-        let before = id.map { "&Before=\($0)" } ?? ""
-        let page = try await get("/api/notifications?Limit=200\(before)", as: Page.self)
-        let notifications = try page.notifications.map { one in
-            guard let id = NotificationID(one.id), let status = NotificationStatus(rawValue: one.status) else {
+        let page: Wire.NotificationPage = try await api.get(
+            "/api/notifications", [("Limit", "200"), ("Before", id?.description)], authorization: authorization
+        ).value
+        let notifications = try page.notifications.map { row in
+            guard let id = NotificationID(row.id), let status = NotificationStatus(rawValue: row.status) else {
                 throw HTTPLoadTarget.unreadable
             }
             return (id: id, status: status)
@@ -138,51 +107,48 @@ extension HTTPLoadTarget {
         return PushedPage(notifications: notifications, next: page.next.flatMap { NotificationID($0) })
     }
 
-    private func get<Value: Decodable>(_ path: String, as type: Value.Type) async throws -> Value {
-        try api.decode(type, from: try await api.request(.get, path, authorization: authorization))
-    }
-
     private static let unreadable = CommandFailure(
         .failed, "The status of a notification has an unexpected form.",
         hint: "Do ingest and this program have the same version?")
 }
 
-/// A line of the batch route's response: an accepted notification, or a problem document.
-enum BatchResponseLine: Sendable, Equatable {
-    case accepted(NotificationID)
-    case failed(String)
-    /// Every other line would be refused too.
-    case refused(APIResponse)
-
-    var result: PushResult {
-        switch self {
-        case .accepted(let id): .accepted(id)
-        case .failed(let reason): .failed(reason)
-        case .refused(let response): .failed("\(response.status)")
-        }
-    }
-
+extension PushResult {
     private struct Line: Decodable {
         var id: String?
         var status: Int?
-
     }
 
     /// The first bytes of an accepted line from ingest.
     private static let beginning = Array(#"{"Id":""#.utf8)
 
-    static func read(_ line: some Collection<UInt8>) -> BatchResponseLine {
+    /// Reads a line of the batch route's response: an accepted notification, or a problem document.
+    ///
+    /// - Throws: ``CommandFailure`` if every other line would be refused too.
+    init(_ line: some Collection<UInt8>, from service: String) throws {
         // Decoding JSON would make the client the slowest part of the test.
-        if line.starts(with: beginning) {
-            let rest = line.dropFirst(beginning.count)
+        if line.starts(with: Self.beginning) {
+            let rest = line.dropFirst(Self.beginning.count)
             let isWhole = rest.dropFirst(36).first == UInt8(ascii: "\"")
-            if isWhole, let id = NotificationID(utf8: Array(rest.prefix(36))) { return .accepted(id) }
+            if isWhole, let id = NotificationID(utf8: Array(rest.prefix(36))) {
+                self = .accepted(id)
+                return
+            }
         }
         let text = String(decoding: line, as: UTF8.self)
-        guard let line = try? JSONCoding.decode(Line.self, from: text) else { return .failed("an unreadable answer") }
-        if let id = line.id.flatMap({ NotificationID($0) }) { return .accepted(id) }
-        guard let status = line.status else { return .failed("an answer without an ID") }
-        return isRefusal(status) ? .refused(APIResponse(status: status, body: text)) : .failed("\(status)")
+        guard let read = try? JSONCoding.decode(Line.self, from: text) else {
+            self = .failed("an unreadable answer")
+            return
+        }
+        if let id = read.id.flatMap({ NotificationID($0) }) {
+            self = .accepted(id)
+        } else if let status = read.status {
+            if Self.isRefusal(status) {
+                throw ProblemDocument.failure(APIResponse(status: status, body: text), from: service)
+            }
+            self = .failed("\(status)")
+        } else {
+            self = .failed("an answer without an ID")
+        }
     }
 
     /// Whether all requests of the test would get this status, because they are alike.

@@ -14,7 +14,6 @@ final class LoadMeasurements: Sendable {
 
     struct State: Sendable {
         var pacer: LoadPacer
-        /// Start and end of sending.
         var startedAt: Timestamp?
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
@@ -126,7 +125,6 @@ final class LoadMeasurements: Sendable {
 
     // MARK: Dispatch
 
-    /// Removes the oldest samples.
     func takeSamples(_ count: Int) -> [NotificationID] {
         state.withLock { state in
             let taken = Array(state.samples.prefix(count))
@@ -170,7 +168,6 @@ struct LatencyHistogram: Sendable, Equatable {
     func milliseconds(_ percent: Double) -> Double { Double(percentile(percent)) / 1000 }
 }
 
-/// The dispatch figures of a load test.
 struct DispatchFigures: Sendable, Equatable {
     /// Of the samples: from acceptance to the hub's response for the last platform, by the services' clocks.
     var latency = LatencyHistogram()
@@ -214,7 +211,6 @@ struct DispatchFigures: Sendable, Equatable {
     }
 }
 
-/// The figures of the simulated devices.
 struct ReadFigures: Sendable, Equatable {
     /// From acceptance to the payload on the device.
     var latency = LatencyHistogram()

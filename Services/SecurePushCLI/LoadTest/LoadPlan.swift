@@ -1,14 +1,11 @@
 import SecurePushCore
 
-/// The parameters of a load test.
 struct LoadPlan: Sendable, Equatable {
-    /// Notifications to push.
     var count = 1000
     /// Notifications per second; `nil` for no limit.
     var rate: Int?
     /// Maximum number of concurrent requests, each on its own connection.
     var concurrency = 64
-    /// Notifications per request.
     var batch = 1
     /// Whether to use the batch route, even for one notification.
     var usesBatchRoute = false
@@ -36,7 +33,6 @@ struct LoadPlan: Sendable, Equatable {
         return "load-" + String(repeating: "0", count: max(0, 6 - number.count)) + number
     }
 
-    /// The number of users.
     var recipientCount: Int { recipient == nil ? recipients : 1 }
 
     /// Whether a notification goes to a user with a device.
@@ -45,7 +41,6 @@ struct LoadPlan: Sendable, Equatable {
 
 /// The schedule of a load test's requests. Has no clock: times are offsets from the start of the test.
 struct LoadPacer: Sendable, Equatable {
-    /// One request.
     struct Ticket: Sendable, Equatable {
         /// The numbers of its notifications, from 0.
         var notifications: Range<Int>

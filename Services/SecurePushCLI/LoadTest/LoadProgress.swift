@@ -1,4 +1,3 @@
-/// The progress of a load test.
 struct LoadProgress: Sendable {
     enum Phase: Sendable, Equatable {
         case preparing

@@ -39,7 +39,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
         var unknown: Int
     }
 
-    /// When sending began.
     var startedAt: String?
     var count: Int
     var recipients: Int
@@ -47,7 +46,6 @@ struct LoadReport: Encodable, Sendable, Equatable {
     var concurrency: Int
     /// Notifications per request of the batch route; `nil` without it.
     var batch: Int?
-    /// The requested rate.
     var ratePerSecond: Int?
     /// Notifications in the requests sent.
     var sent: Int

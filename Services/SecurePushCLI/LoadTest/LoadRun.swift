@@ -1,6 +1,5 @@
 import SecurePushCore
 
-/// Runs a load test.
 struct LoadRun: Sendable {
     let target: any LoadTarget
     let measurements: LoadMeasurements
@@ -70,11 +69,6 @@ struct LoadSender: Sendable {
     /// After a stop request the requests in flight have this time for their responses.
     var patienceAfterStop = Duration.seconds(10)
 
-    private enum Ending {
-        case worker
-        case patience
-    }
-
     /// Returns when all requests have responses, or after a stop request, when the requests in flight have them or
     /// their time is over.
     ///
@@ -83,25 +77,22 @@ struct LoadSender: Sendable {
         let start = ContinuousClock.now
         measurements.begin(at: start)
         defer { measurements.endSending(at: .now) }
-        try await withThrowingTaskGroup(of: Ending.self) { group in
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<measurements.plan.concurrency {
                 group.addTask {
                     try await work(from: start)
-                    return .worker
+                    return true
                 }
             }
-            group.addTask { try await outlastPatience() }
+            group.addTask {
+                while !stop.isRequested { try await Task.sleep(for: .milliseconds(50)) }
+                try await Task.sleep(for: patienceAfterStop)
+                return false
+            }
             defer { group.cancelAll() }
             var working = measurements.plan.concurrency
-            while working > 0, try await group.next() == .worker { working -= 1 }
+            while working > 0, try await group.next() == true { working -= 1 }
         }
-    }
-
-    /// Ends some time after a stop request.
-    private func outlastPatience() async throws -> Ending {
-        while !stop.isRequested { try await Task.sleep(for: .milliseconds(50)) }
-        try await Task.sleep(for: patienceAfterStop)
-        return .patience
     }
 
     private func work(from start: ContinuousClock.Instant) async throws {
@@ -136,14 +127,12 @@ struct LoadSender: Sendable {
     }
 }
 
-/// The result of sending one notification.
 enum PushResult: Sendable, Equatable {
     case accepted(NotificationID)
     /// With the reason to count: a status (`503`) or words (`no answer in time`).
     case failed(String)
 }
 
-/// The state of a notification.
 struct PushedState: Sendable, Equatable {
     var createdAt: Timestamp
     var status: NotificationStatus
@@ -172,6 +161,5 @@ protocol LoadTarget: Sendable {
 }
 
 extension NotificationStatus {
-    /// Whether the dispatch is complete.
     var isFinal: Bool { self != .accepted && self != .queued }
 }

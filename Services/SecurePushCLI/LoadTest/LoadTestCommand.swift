@@ -16,13 +16,15 @@ struct LoadTestCommand: NetworkCommand {
             hub has accepted the pushes, and prints rates and percentiles. Recipients with real devices get real \
             pushes.
 
-            accept    from the start of a request to its response (with --batch: to the notification's response line).
-                      With --rate from the time when the request was due, so that it includes delays by slow requests.
-            dispatch  from acceptance to the hub's response for the last platform, according to the notifications'
-                      records (CreatedAt and UpdatedAt), of up to 2,000 evenly distributed samples. The final statuses
-                      are counted over all notifications.
-            read      from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The
-                      devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
+            accept: from the start of a request to its response (with --batch: to the notification's response line). \
+            With --rate from the time when the request was due, so that it includes delays by slow requests.
+
+            dispatch: from acceptance to the hub's response for the last platform, according to the notifications' \
+            records (CreatedAt and UpdatedAt), of up to 2,000 evenly distributed samples. The final statuses are \
+            counted over all notifications.
+
+            read: from acceptance (the time in the ID) to the payload on a simulated device. Needs --devices. The \
+            devices are apps of the Swift SDK: each push is a fetch, a look into the inbox and a report.
 
             Without a terminal, a line on standard error reports each 10 % that were accepted and dispatched.
 
@@ -34,7 +36,8 @@ struct LoadTestCommand: NetworkCommand {
               securepush load-test
               securepush load-test --count 100000 --rate 2000
               securepush load-test --count 1000000 --batch 1000 --no-wait --json
-              securepush load-test --count 5000 --recipients 50 --devices 50 --signing-key-file signing-key.pem
+              securepush load-test --count 5000 --recipients 50 --devices 50 \\
+                  --signing-key-file signing-key.pem
             """)
 
     @Option(help: ArgumentHelp("Number of notifications, 1 to 1,000,000.", valueName: "n"))
@@ -103,7 +106,6 @@ struct LoadTestCommand: NetworkCommand {
 
     private static let maxBatchBytes = 64 << 20
 
-    /// The parameters from the flags.
     var plan: LoadPlan {
         LoadPlan(
             count: count, rate: rate, concurrency: concurrency ?? (batch == nil ? 64 : 4), batch: batch ?? 1,
@@ -112,7 +114,6 @@ struct LoadTestCommand: NetworkCommand {
     }
 }
 
-/// The simulated devices of a load test.
 struct LoadDeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Number of recipients that get a simulated device.", valueName: "n"))
     var devices = 0

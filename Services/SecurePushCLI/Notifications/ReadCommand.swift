@@ -14,8 +14,10 @@ struct ReadCommand: NetworkCommand {
 
             EXAMPLES
               securepush read 01890a5d-ac96-774b-bcce-b302099a8057 --token-file alice.token
-              securepush read 01890a5d-ac96-774b-bcce-b302099a8057 --user alice --password-file alice.password
-              RETRIEVAL_TOKEN=... securepush read 01890a5d-ac96-774b-bcce-b302099a8057 > letter.pdf.base64
+              securepush read 01890a5d-ac96-774b-bcce-b302099a8057 --user alice \\
+                  --password-file alice.password
+              RETRIEVAL_TOKEN=... securepush read 01890a5d-ac96-774b-bcce-b302099a8057 \\
+                  > letter.pdf.base64
             """)
 
     @Argument(help: "The ID of the notification.")

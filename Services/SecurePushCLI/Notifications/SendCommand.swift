@@ -20,11 +20,14 @@ struct SendCommand: NetworkCommand {
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
               securepush send --to alice --to bob --payload - < message.txt
-              securepush send --to alice --payload '{"Amount":12.50}' --json-payload --expires-in 1h
-              securepush send --to alice --payload hello --presentation alert --title "Your bank"
+              securepush send --to alice --payload '{"Amount":12.50}' --json-payload \\
+                  --expires-in 1h
+              securepush send --to alice --payload hello --presentation alert \\
+                  --title "Your bank"
               securepush send --to alice --payload hello --remind 1m --remind 5m
               securepush send --to alice --payload "Good morning." --not-before 8h
-              securepush send --to-file customers.txt --payload hello --idempotency-key news-2026-11
+              securepush send --to-file customers.txt --payload hello \\
+                  --idempotency-key news-2026-11
               securepush send --to alice --payload "Your results are in." --e2e
             """)
 

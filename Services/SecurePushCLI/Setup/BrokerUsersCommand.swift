@@ -19,7 +19,8 @@ struct BrokerUsersCommand: ConsoleCommand {
             EXAMPLES
               securepush setup broker-users | sh
               securepush setup broker-users --definitions > definitions.json
-              securepush setup broker-users --definitions --passwords /services/admin > definitions.json
+              securepush setup broker-users --definitions --passwords /services/admin \\
+                  > definitions.json
             """)
 
     @Flag(help: "Print exchanges, queues and bindings as a definitions document for RabbitMQ.")

@@ -16,7 +16,8 @@ struct DatabaseRolesCommand: ConsoleCommand {
 
             EXAMPLES
               securepush setup database-roles > roles.sql
-              DATABASE_URL=postgres://... securepush setup database-roles --apply --passwords /services/admin
+              DATABASE_URL=postgres://... securepush setup database-roles --apply \\
+                  --passwords /services/admin
             """)
 
     @Flag(help: "Create the roles, migrate, and grant the rights (DATABASE_URL, DATABASE_URL_FILE).")

@@ -22,8 +22,10 @@ struct SetupCommand: ConsoleCommand {
 
             EXAMPLES
               securepush setup --directory .securepush
-              DATABASE_URL=postgres://... securepush setup --directory /var/lib/securepush --migrate
-              securepush setup --directory /state --services /services --database db:5432/securepush --broker mq:5672
+              DATABASE_URL=postgres://... securepush setup \\
+                  --directory /var/lib/securepush --migrate
+              securepush setup --directory /state --services /services \\
+                  --database db:5432/securepush --broker mq:5672
             """,
         subcommands: [DatabaseRolesCommand.self, BrokerUsersCommand.self])
 

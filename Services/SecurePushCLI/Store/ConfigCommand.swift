@@ -4,6 +4,7 @@ import Authentication
 import Foundation
 import Messaging
 import NotificationHubs
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
@@ -140,120 +141,40 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
     }
 }
 
-/// A service whose settings can be shown. Reads them like the service, so that errors have the same words. A test
-/// compares the keys with the services' `--help`.
+/// A service whose settings can be shown. A test compares the keys with the services' `--help`.
 enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case ingest
     case retrieval
     case dispatcher
 
-    var keys: [any ConfigurationKeyDescription] {
-        let logging: [any ConfigurationKeyDescription] = [
-            ConfigurationKeys.logLevel, ConfigurationKeys.logFormat, ConfigurationKeys.accessLog,
-        ]
-        var names = Set<String>()
-        return
-            (HTTPConfiguration.keys(defaultPort: defaultPort) + TracingConfiguration.keys + StorageConfiguration.keys
-            + ownKeys + logging)
-            .filter { names.insert($0.name).inserted }
-    }
-
-    private var defaultPort: Int {
-        switch self {
-        case .ingest: 8080
-        case .retrieval: 8081
-        case .dispatcher: 8082
-        }
-    }
-
-    private var ownKeys: [any ConfigurationKeyDescription] {
-        switch self {
-        case .ingest:
-            return MessagingConfiguration.keys
-                + [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.ingestAPIKeysFile]
-                + UserAuthenticationConfiguration.verifyingKeys
-                + [ConfigurationKeys.hubPlatforms, ConfigurationKeys.retention, ConfigurationKeys.recipientE2ERequired]
-                + [ConfigurationKeys.rateLimitUser]
-                + ConfigurationKeys.admin + [ConfigurationKeys.auditLog]
-        case .retrieval:
-            return [ConfigurationKeys.payloadKeysFile, ConfigurationKeys.auditLog]
-                + UserAuthenticationConfiguration.keys + HubSettings.keys
-                + [ConfigurationKeys.hubTelemetry, ConfigurationKeys.deviceStaleAfter]
-                + [ConfigurationKeys.pushVerificationKeysFile, ConfigurationKeys.retrievalCORSOrigins]
-                + [ConfigurationKeys.retrievalCORSHeaders]
-        case .dispatcher:
-            return MessagingConfiguration.keys + HubSettings.keys + [
-                ConfigurationKeys.hubPlatforms, ConfigurationKeys.dispatchPrefetch,
-                ConfigurationKeys.dispatchConcurrency, ConfigurationKeys.dispatchMaxAttempts,
-                ConfigurationKeys.dispatchRegisteredOnly, ConfigurationKeys.dispatchWithdraw,
-                ConfigurationKeys.silentPushMinInterval, ConfigurationKeys.pushSigningKeyFile,
-                ConfigurationKeys.hubTelemetry, ConfigurationKeys.auditLog,
-            ]
-        }
-    }
+    var keys: [any ConfigurationKeyDescription] { ConfigurationReader.keys { check(&$0) } }
 
     /// Reads all settings like the service does when it starts. The reader collects the errors.
     func check(_ reader: inout ConfigurationReader) {
         _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: self != .dispatcher)
         _ = StorageConfiguration.read(&reader)
-        _ = reader.read(ConfigurationKeys.logLevel)
-        _ = reader.read(ConfigurationKeys.logFormat)
-        _ = reader.read(ConfigurationKeys.accessLog)
-        _ = reader.read(ConfigurationKeys.auditLog)
-        _ = TracingConfiguration.read(&reader)
         switch self {
-        case .ingest: checkIngest(&reader)
-        case .retrieval: checkRetrieval(&reader)
-        case .dispatcher: checkDispatcher(&reader)
+        case .ingest:
+            _ = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush config")
+            _ = IngestSettings(&reader)
+            _ = UserAuthenticationConfiguration.read(&reader, issuesTokens: false)
+        case .retrieval:
+            _ = RetrievalSettings(&reader)
+            _ = UserAuthenticationConfiguration.read(&reader, issuesTokens: true)
+            _ = HubSettings.read(&reader, isRequired: false)
+        case .dispatcher:
+            let prefetch = DispatcherSettings(&reader).prefetch
+            _ = MessagingConfiguration.read(&reader, prefetch: prefetch, connectionName: "securepush config")
+            _ = HubSettings.read(&reader)
         }
+        ServiceMain.readShared(&reader)
     }
 
-    private func checkIngest(_ reader: inout ConfigurationReader) {
-        _ = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush config")
-        _ = reader.require(ConfigurationKeys.payloadKeysFile)
-        _ = reader.require(ConfigurationKeys.ingestAPIKeysFile)
-        _ = UserAuthenticationConfiguration.read(&reader)
-        _ = reader.readPlatforms()
-        _ = reader.read(ConfigurationKeys.retention)
-        _ = reader.read(ConfigurationKeys.recipientE2ERequired)
-        _ = reader.read(ConfigurationKeys.rateLimitUser)
-        _ = reader.read(ConfigurationKeys.adminPort)
-        _ = reader.read(ConfigurationKeys.adminHost)
-        _ = reader.read(ConfigurationKeys.adminPasswordFile)
-        _ = reader.read(ConfigurationKeys.adminAllowedHosts)
-        _ = reader.read(ConfigurationKeys.dispatcherURL)
-        _ = reader.read(ConfigurationKeys.retrievalURL)
-    }
-
-    private func checkRetrieval(_ reader: inout ConfigurationReader) {
-        _ = reader.require(ConfigurationKeys.payloadKeysFile)
-        if let users = UserAuthenticationConfiguration.read(&reader) {
-            if !users.isUsable {
-                reader.note(
-                    ConfigurationKeys.authJWKSFile.name,
-                    "is not set, and neither is another AUTH_ key: no user could be authenticated")
-            }
-            users.checkRefreshing(&reader)
+    private var defaultPort: Int {
+        switch self {
+        case .ingest: IngestSettings.defaultPort
+        case .retrieval: RetrievalSettings.defaultPort
+        case .dispatcher: DispatcherSettings.defaultPort
         }
-        _ = reader.read(ConfigurationKeys.hubTelemetry)
-        _ = reader.read(ConfigurationKeys.deviceStaleAfter)
-        _ = reader.read(ConfigurationKeys.retrievalCORSOrigins)
-        _ = reader.read(ConfigurationKeys.retrievalCORSHeaders)
-        _ = reader.read(ConfigurationKeys.pushVerificationKeysFile)
-        if HubSettings.isConfigured(reader) { _ = HubSettings.read(&reader) }
-    }
-
-    private func checkDispatcher(_ reader: inout ConfigurationReader) {
-        let prefetch = reader.read(ConfigurationKeys.dispatchPrefetch)
-        _ = MessagingConfiguration.read(&reader, prefetch: prefetch ?? 1, connectionName: "securepush config")
-        _ = HubSettings.read(&reader)
-        _ = reader.readPlatforms()
-        _ = reader.read(ConfigurationKeys.dispatchConcurrency)
-        _ = reader.read(ConfigurationKeys.dispatchMaxAttempts)
-        _ = reader.read(ConfigurationKeys.dispatchRegisteredOnly)
-        _ = reader.read(ConfigurationKeys.dispatchWithdraw)
-        _ = reader.read(ConfigurationKeys.silentPushMinInterval)
-        _ = reader.read(ConfigurationKeys.pushSigningKeyFile)
-        _ = reader.read(ConfigurationKeys.hubTelemetry)
     }
 }

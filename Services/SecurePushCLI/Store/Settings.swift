@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Messaging
 import NotificationHubs
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 
@@ -57,7 +58,7 @@ struct Settings: Sendable {
     }
 
     /// `DATABASE_URL`, or the default of the services.
-    var databaseURL: String { self["DATABASE_URL"] ?? "sqlite:./.securepush/securepush.sqlite" }
+    var databaseURL: String { self["DATABASE_URL"] ?? ConfigurationKeys.databaseURL.fallback }
 
     /// The path of a file: the value of the flag, otherwise the setting.
     ///
@@ -126,7 +127,8 @@ struct Settings: Sendable {
     /// `RETRY_DELAYS` as the services read it.
     func retryDelays() throws -> [Duration] {
         var reader = ConfigurationReader(environment: all)
-        guard let delays = reader.read(ConfigurationKeys.retryDelays) else {
+        let delays = reader[\.retryDelays]
+        guard reader.issues.isEmpty else {
             throw CommandFailure(.configuration, reader.issues.map { "\($0)" }.joined(separator: "; "))
         }
         return delays

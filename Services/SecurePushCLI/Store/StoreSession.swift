@@ -16,7 +16,8 @@ struct MigrateCommand: ConsoleCommand {
 
             EXAMPLES
               securepush migrate
-              securepush migrate --create --database-url sqlite:./.securepush/securepush.sqlite
+              securepush migrate --create \\
+                  --database-url sqlite:./.securepush/securepush.sqlite
             """)
 
     @Flag(help: "Create the SQLite database and its folder if they are missing.")

@@ -17,7 +17,8 @@ struct TopCommand: NetworkCommand {
 
             EXAMPLES
               securepush top
-              securepush top --dispatcher http://10.0.0.7:8082 --dispatcher http://10.0.0.8:8082 --interval 5s
+              securepush top --dispatcher http://10.0.0.7:8082 \\
+                  --dispatcher http://10.0.0.8:8082 --interval 5s
               securepush top --once --json
             """)
 

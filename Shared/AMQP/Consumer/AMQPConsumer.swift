@@ -77,15 +77,15 @@ package final class AMQPConsumer: Service {
     }
 
     private func settle(
-        _ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: Settlement.Kind
+        _ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: DeliverySettlement.Kind
     ) {
         connection.settle(
-            deliveries.map { Settlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+            deliveries.map { DeliverySettlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
     }
 }
 
 /// What becomes of one delivery.
-struct Settlement: Sendable {
+struct DeliverySettlement: Sendable {
     enum Kind { case acknowledge, acknowledgeLater, requeue, reject }
 
     var kind: Kind

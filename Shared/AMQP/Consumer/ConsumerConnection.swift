@@ -22,7 +22,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var drainWaiter: CheckedContinuation<Void, Never>?
     nonisolated let status: LinkStatus
     /// What callers leave for the thread without waiting for it.
-    private nonisolated let mailbox = Mutex<[Settlement]>([])
+    private nonisolated let mailbox = Mutex<[DeliverySettlement]>([])
     private nonisolated let intake = DeliveryIntake()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -47,7 +47,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     nonisolated func next(limit: Int) async -> [AMQPDelivery]? { await intake.next(limit: limit) }
 
     /// Leaves settlements for the thread, which drops those of earlier epochs.
-    nonisolated func settle(_ settlements: [Settlement]) {
+    nonisolated func settle(_ settlements: [DeliverySettlement]) {
         guard !settlements.isEmpty else { return }
         let wasEmpty = mailbox.withLock { mailbox in
             defer { mailbox += settlements }

@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import OutgoingHTTP
 internal import SecurePushCore
 internal import ServiceConfiguration
 internal import Synchronization

@@ -1,4 +1,5 @@
 import SecurePushCore
+import ServiceConfiguration
 
 /// The parts of a connection string as copied from the hub's portal page:
 /// `Endpoint=sb://NS.servicebus.windows.net/;SharedAccessKeyName=RULE;SharedAccessKey=KEY`.
@@ -82,61 +83,27 @@ package struct HubEndpoint: Sendable, Hashable {
     /// `https://AUTHORITY`, without a final slash.
     package var url: String { (usesTLS ? "https://" : "http://") + authority }
 
-    /// Whether the host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8.
-    var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "127" else { return false }
-        return parts.allSatisfy { ByteSet.digits.containsAll($0) && UInt8($0) != nil }
-    }
-
     /// Reads `sb://`, `https://` or `http://`, a host, and optionally a port and a final slash.
     ///
     /// - Parameter insecureHost: the only host besides this machine to which plain HTTP is allowed.
     init(_ text: String, insecureHost: String? = nil) throws(NotificationHubConfigurationError) {
-        guard let separator = text.firstRange(of: "://") else {
-            throw .endpoint("has no scheme; it must begin with sb://")
+        let endpoint: Endpoint
+        do {
+            endpoint = try Endpoint(text, schemes: ["sb", "https", "http"])
+        } catch {
+            switch error {
+            case .noScheme: throw .endpoint("has no scheme; it must begin with sb://")
+            case .otherScheme: throw .endpoint("must begin with sb:// or https://")
+            case .place: throw .endpoint("must be only a host name, as in sb://NAMESPACE.servicebus.windows.net/")
+            }
         }
-        switch text[..<separator.lowerBound].lowercased() {
-        case "sb", "https": usesTLS = true
-        case "http": usesTLS = false
-        default: throw .endpoint("must begin with sb:// or https://")
-        }
-        var authority = text[separator.upperBound...]
-        if authority.last == "/" { authority.removeLast() }
-        guard let (host, port) = Self.split(authority) else {
-            throw .endpoint("must be only a host name, as in sb://NAMESPACE.servicebus.windows.net/")
-        }
-        self.host = host.lowercased()
-        self.port = port ?? (usesTLS ? 443 : 80)
-        if !usesTLS && !isLoopback && self.host != insecureHost?.lowercased() {
+        usesTLS = endpoint.scheme != "http"
+        host = endpoint.host.lowercased()
+        port = endpoint.port ?? (usesTLS ? 443 : 80)
+        if !usesTLS, !InsecureLink.isLoopback(host), host != insecureHost?.lowercased() {
             throw .endpoint(
                 "may use http:// only for this machine (127.0.0.1, ::1, localhost); write https:// or sb://")
         }
-    }
-
-    private static let nameBytes = ByteSet.alphanumerics.union(ByteSet("-._"))
-    private static let addressBytes = ByteSet.hexDigits.union(ByteSet(":."))
-
-    private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
-        var host = authority
-        var rest = Substring()
-        if authority.first == "[" {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = authority[authority.index(after: authority.startIndex)..<end]
-            rest = authority[authority.index(after: end)...]
-            guard host.contains(":"), Self.addressBytes.containsAll(host) else { return nil }
-        } else {
-            if let colon = authority.firstIndex(of: ":") {
-                host = authority[..<colon]
-                rest = authority[colon...]
-            }
-            guard Self.nameBytes.containsAll(host) else { return nil }
-        }
-        guard !host.isEmpty else { return nil }
-        if rest.isEmpty { return (String(host), nil) }
-        guard rest.first == ":", let port = UInt16(rest.dropFirst()), port > 0 else { return nil }
-        return (String(host), Int(port))
     }
 }
 

@@ -1,3 +1,4 @@
+package import OutgoingHTTP
 package import SecurePushCore
 package import ServiceConfiguration
 
@@ -50,41 +51,29 @@ package struct HubPoolSettings: Sendable {
 }
 
 extension HubSettings {
-    /// The keys that ``read(_:)`` uses, for a service's list.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [ConfigurationKeys.hubPoolFile] + NotificationHubConfiguration.keys
-    }
-
-    /// Whether a hub is set, or a pool.
-    package static func isConfigured(_ reader: ConfigurationReader) -> Bool {
-        reader.isSet(ConfigurationKeys.hubPoolFile) || NotificationHubConfiguration.isConfigured(reader)
-    }
-
     /// Reads `HUB_POOL_FILE`, or else the settings of one hub. Both together are an issue.
     ///
-    /// - Returns: `nil` if a setting is missing or not valid; the reader holds the issue.
-    package static func read(_ reader: inout ConfigurationReader) -> HubSettings? {
-        let key = ConfigurationKeys.hubPoolFile
-        guard reader.isSet(key) else { return NotificationHubConfiguration.read(&reader).map(HubSettings.single) }
-        let single: [any ConfigurationKeyDescription] = [
+    /// - Parameter isRequired: whether it is an issue that neither is set.
+    /// - Returns: `nil` without a hub, or if a setting is missing or not valid; the reader holds the issue.
+    package static func read(_ reader: inout ConfigurationReader, isRequired: Bool = true) -> HubSettings? {
+        let path = reader[\.hubPoolFile]
+        guard reader.isSet(\.hubPoolFile) else {
+            return NotificationHubConfiguration.read(&reader, isRequired: isRequired).map(HubSettings.single)
+        }
+        let single = [
             ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile, ConfigurationKeys.hubName,
         ]
-        for other in single where isSet(other, reader) {
-            reader.note(key.name, "is set, and \(other.name) too: set either the file of several hubs or one hub")
+        for other in single where reader.isSet(other) {
+            reader.note(\.hubPoolFile, "is set, and \(other.name) too: set either the file of several hubs or one hub")
         }
-        let path = reader.read(key)
-        let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
+        let insecureHost = reader[\.hubInsecureHost]
         let outgoing = OutgoingConfiguration.read(&reader)
         guard let path else { return nil }
         do throws(FileError) {
             return .pool(try HubPoolSettings(path: path, insecureHost: insecureHost, outgoing: outgoing))
         } catch {
-            reader.note(key.name, error.message)
+            reader.note(\.hubPoolFile, error.message)
             return nil
         }
-    }
-
-    private static func isSet(_ key: some ConfigurationKeyDescription, _ reader: ConfigurationReader) -> Bool {
-        reader.isSet(key)
     }
 }

@@ -1,5 +1,6 @@
+package import OutgoingHTTP
 import SecurePushCore
-package import ServiceConfiguration
+import ServiceConfiguration
 
 /// A hub and the key to it: the parsed connection string and the hub's name.
 package struct NotificationHubConfiguration: Sendable {
@@ -92,43 +93,29 @@ extension NotificationHubConfiguration: CustomReflectable {
 }
 
 extension NotificationHubConfiguration {
-    /// The keys that ``read(_:)`` uses, for a service's list.
-    package static var keys: [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.hubConnectionString, ConfigurationKeys.hubConnectionStringFile,
-            ConfigurationKeys.hubName, ConfigurationKeys.hubInsecureHost,
-        ] + OutgoingConfiguration.keys
-    }
-
-    /// Whether any of the keys is set.
-    package static func isConfigured(_ reader: ConfigurationReader) -> Bool {
-        reader.isSet(ConfigurationKeys.hubConnectionString) || reader.isSet(ConfigurationKeys.hubConnectionStringFile)
-            || reader.isSet(ConfigurationKeys.hubName)
-    }
-
     /// Reads `HUB_CONNECTION_STRING` or `HUB_CONNECTION_STRING_FILE`, `HUB_NAME`, `HUB_INSECURE_HOST`, and the settings
     /// of outgoing connections.
     ///
-    /// - Returns: `nil` if one of them is missing or not valid; the reader holds the issue.
-    package static func read(_ reader: inout ConfigurationReader) -> NotificationHubConfiguration? {
+    /// - Parameter isRequired: whether it is an issue that none of them is set.
+    /// - Returns: `nil` without a hub, or if one of them is missing or not valid; the reader holds the issue.
+    static func read(_ reader: inout ConfigurationReader, isRequired: Bool) -> NotificationHubConfiguration? {
+        let isNeeded =
+            isRequired || reader.isSet(\.hubConnectionString) || reader.isSet(\.hubConnectionStringFile)
+            || reader.isSet(\.hubName)
         let connectionString = reader.require(
-            ConfigurationKeys.hubConnectionString, orFile: ConfigurationKeys.hubConnectionStringFile)
-        let name = reader.require(ConfigurationKeys.hubName)
-        let insecureHost = reader.read(ConfigurationKeys.hubInsecureHost)
+            \.hubConnectionString, orFile: \.hubConnectionStringFile, if: isNeeded)
+        let name = reader.require(\.hubName, if: isNeeded)
+        let insecureHost = reader[\.hubInsecureHost]
         let outgoing = OutgoingConfiguration.read(&reader)
         guard let connectionString, let name else { return nil }
         do throws(NotificationHubConfigurationError) {
             var configuration = try NotificationHubConfiguration(
                 connectionString: connectionString, hubName: name, insecureHost: insecureHost)
             configuration.outgoing = outgoing
-            configuration.connectionStringFile =
-                reader.isSet(ConfigurationKeys.hubConnectionStringFile)
-                ? reader.read(ConfigurationKeys.hubConnectionStringFile) : nil
+            configuration.connectionStringFile = reader[\.hubConnectionStringFile]
             return configuration
         } catch {
-            let isName = error.code == .hubName
-            let key = isName ? ConfigurationKeys.hubName.name : ConfigurationKeys.hubConnectionString.name
-            reader.note(key, error.message)
+            reader.note(error.code == .hubName ? \.hubName : \.hubConnectionString, error.message)
             return nil
         }
     }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 package import Logging
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 package import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle

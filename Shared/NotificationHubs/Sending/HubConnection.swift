@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 

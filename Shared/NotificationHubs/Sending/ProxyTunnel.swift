@@ -1,4 +1,5 @@
 import NIOCore
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 

@@ -65,6 +65,15 @@ package struct PostgresRow: Sendable {
         }
     }
 
+    /// The number of columns.
+    package var columnCount: Int { handle.columnCount }
+
+    /// The type of a column; `nil` if there is no such column.
+    package func type(of column: Int) -> PostgresType? { handle.type(of: column) }
+
+    /// The name of a column.
+    package func name(of column: Int) -> String { handle.name(of: column) }
+
     @usableFromInline
     func mismatch(_ column: Int, _ type: any PostgresDecodable.Type) -> PostgresError {
         guard let found = handle.type(of: column) else {

@@ -2,7 +2,7 @@
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
 package struct DeadLetterReplay: Sendable {
     private let queue: any DeadLetterQueue
-    private let store: any DeadLetterStore
+    private let store: any OperatorStore
     private let publisher: any DispatchPublisher
     /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
     private let drops: Bool
@@ -15,7 +15,7 @@ package struct DeadLetterReplay: Sendable {
     ///   - progress: called after each dead letter that was read.
     ///   - report: called with the result of each selected dead letter.
     package init(
-        queue: any DeadLetterQueue, store: any DeadLetterStore, publisher: any DispatchPublisher, drops: Bool = false,
+        queue: any DeadLetterQueue, store: any OperatorStore, publisher: any DispatchPublisher, drops: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in },
         report: @escaping @Sendable (ReplayItem) async throws -> Void = { _ in }
     ) {

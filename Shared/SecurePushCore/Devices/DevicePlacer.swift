@@ -17,10 +17,10 @@ package struct DevicePlacer: Sendable {
 
     /// The hubs.
     package let hubs: Hubs
-    private let places: any DevicePlaces
+    private let places: any DeviceStore
 
     /// - Parameter places: the store.
-    package init(_ hubs: Hubs, places: any DevicePlaces) {
+    package init(_ hubs: Hubs, places: any DeviceStore) {
         self.hubs = hubs
         self.places = places
     }

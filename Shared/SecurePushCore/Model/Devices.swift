@@ -86,7 +86,7 @@ package struct Installation: Sendable, Hashable {
     package var lastSeenAt: Timestamp
     /// The `expirationTime` of the document; `nil` if it has none.
     package var expiresAt: Timestamp?
-    /// The key with which senders encrypt for the device; `nil` if it has registered none. Only ``EncryptionKeyStore``
+    /// The key with which senders encrypt for the device; `nil` if it has registered none. Only ``DeviceStore``
     /// changes it. An installation that is saved keeps the key that the store has, unless its owner changes.
     package var encryptionKey: DeviceEncryptionKey?
 

@@ -1,59 +1,3 @@
-/// The store as the dispatcher uses it: it claims notifications and records the results.
-package protocol DispatchStore: Sendable {
-    /// Reads the plans of notifications whose first attempt is open, and writes nothing. Call it only with IDs of
-    /// deliveries that own the first attempt (``DispatchDelivery/ownsFirstAttempt``).
-    ///
-    /// The first attempt is open if the row was stored with it (``SealedNotification/claimsFirstAttempt``), and nobody
-    /// has claimed the notification, entered work on it or recorded an outcome. Other IDs are absent from the answer,
-    /// and so are those whose outbox entry is due within ``OutboxPolicy/notice``, and those whose `NotBefore` is after
-    /// `now`: claim these.
-    ///
-    /// Work that takes longer than ``OutboxPolicy/entry`` must be entered (``enter(_:now:)``), because the outbox does
-    /// not see it otherwise.
-    ///
-    /// - Throws: ``StorageError``, also if the store is known to take no writes now: a push that cannot be recorded
-    ///   must not be sent. Repeating it is harmless.
-    func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
-
-    /// Enters the work on first attempts that ``begin(_:now:)`` has returned: stores the time, and an accepted
-    /// notification becomes queued. Changes only rows whose first attempt is still open, so repeating it is harmless.
-    func enter(_ ids: [NotificationID], now: Timestamp) async throws
-
-    /// Claims notifications in one statement: increments the attempt of each, stores the time, and returns its plan. An
-    /// accepted notification becomes queued; any other status stays. An unknown ID is absent from the answer, and an ID
-    /// that is given twice is claimed once.
-    ///
-    /// A row that this program cannot read is reported by its ID. It does not keep other rows from being claimed.
-    /// Neither does a row whose `NotBefore` is after `now` (``DispatchClaims/early``). It stays as it is: the outbox
-    /// publishes it when its time has come, and whatever is in the broker before that has another origin.
-    ///
-    /// - Parameter first: the IDs among them whose deliveries own the first attempt. If it is still open, this is it:
-    ///   the number stays 1.
-    /// - Throws: ``StorageError`` if the statement as a whole failed. Repeating it increments the attempts again, so
-    ///   repeat it only if ``StorageError/isRetriable``.
-    func claim(_ ids: [NotificationID], first: Set<NotificationID>, now: Timestamp) async throws -> DispatchClaims
-
-    /// Removes notifications with rows that cannot be read, or that the store refuses to change, from the outbox, after
-    /// a dead letter was published for each. Otherwise their IDs would be published and dead-lettered again and again.
-    /// The rows stay unchanged.
-    func abandon(_ ids: [NotificationID]) async throws
-
-    /// Stores outcomes, each only if its attempt is still the newest. Also changes the outbox: the entry of a final
-    /// outcome (``DispatchOutcome/isFinal``) is removed. The entry of a notification that is to be tried again counts
-    /// as published and is due ``OutboxPolicy/redelivery`` after the next try. The entry of one that waits
-    /// (``DispatchOutcome/dueAgain``) is leased at that time like an unpublished one, and its claim has ended.
-    ///
-    /// The same statement makes what follows from a push that was accepted: the first reminder
-    /// (``DispatchOutcome/pushedAt``), and a withdrawal if the notification was revoked, or read, in the meantime.
-    ///
-    /// Those that wait may be stored after the others, so a call that throws may have stored the others. Storing an
-    /// outcome once more with the same attempt changes nothing.
-    ///
-    /// - Returns: the notifications that were claimed again in the meantime. The later claim owns what follows.
-    @discardableResult
-    func record(_ outcomes: [DispatchOutcome]) async throws -> Set<NotificationID>
-}
-
 extension DispatchStore {
     /// Claims notifications of deliveries that do not own the first attempt.
     package func claim(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
@@ -167,22 +111,4 @@ package struct DeadLetter: Sendable, Hashable {
         self.reason = reason
         self.byteCount = byteCount
     }
-}
-
-/// The store as an operator uses it for the notifications in the dead-letter queue.
-package protocol DeadLetterStore: Sendable {
-    /// The records of notifications of any sender. An unknown ID is absent.
-    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
-
-    /// Makes dead platforms pending again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification
-    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets a
-    /// published entry that is due ``OutboxPolicy/redelivery`` after `now`.
-    ///
-    /// Call it before the message is published. Repeating it is harmless.
-    ///
-    /// - Parameter letters: the platforms that each notification's dead letter names; empty if it names none.
-    /// - Returns: the decision for each; an unknown ID is absent.
-    func reopen(
-        _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: ReplayDecision]
 }

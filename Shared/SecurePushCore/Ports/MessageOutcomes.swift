@@ -25,35 +25,6 @@ extension HubTelemetry {
     package func hubName(for recipient: UserName) -> String { "" }
 }
 
-/// Finds the deliveries whose outcome at the hub is not known yet, and stores the outcomes.
-///
-/// No row is written for it when a notification is pushed. Instead, one dispatcher at a time reads along the
-/// notifications in the order in which they became due to be sent, several times with growing delays
-/// (``OutcomePass``). The places that it has reached are stored, so that another process continues there.
-package protocol OutcomeStore: Sendable {
-    /// Takes the lease for asking the hub, or renews it.
-    ///
-    /// - Parameters:
-    ///   - holder: a number that identifies the process.
-    ///   - until: the lease ends by itself at this time.
-    /// - Returns: the places that the passes have reached, by their position in ``OutcomePass/all``; passes at the end
-    ///   may be missing. `nil` if another process holds the lease.
-    func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]?
-
-    /// Stores the places that the passes have reached, and makes the lease end at another time.
-    ///
-    /// - Returns: `false` if another process has taken the lease; nothing is changed then.
-    func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool
-
-    /// Reads the next deliveries without an outcome. It examines at most ``OutcomePolicy/maxScan`` rows along an index.
-    /// Rows that this program cannot read are left out.
-    func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage
-
-    /// Stores the deliveries of notifications with their outcomes. A notification is not changed if it has been
-    /// claimed since it was read, or if it is not final any more.
-    func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws
-}
-
 /// A place in one of the orders in which notifications are looked at: behind the notification with this time and ID.
 package struct OutcomeCursor: Sendable, Hashable, Comparable {
     /// When the notification became due.

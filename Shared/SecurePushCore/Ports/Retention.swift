@@ -1,14 +1,3 @@
-/// Destroys data that has expired, in batches short enough to run beside live traffic.
-package protocol Retention: Sendable {
-    /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
-    /// the same time; rows locked by another process are skipped.
-    /// A row that the database refuses to change keeps no others, see ``PurgeReport/refusal``.
-    ///
-    /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
-    /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
-    func purge(limit: Int, now: Timestamp) async throws -> PurgeReport
-}
-
 /// How long data is kept after it has expired.
 package enum RetentionPolicy {
     /// How long the row of a notification is kept after its expiry, so that its owner gets 410 and its sender a status.

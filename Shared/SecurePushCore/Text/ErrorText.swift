@@ -21,9 +21,9 @@ package enum ErrorText {
 
     /// The modules of SecurePush. A test compares them with the package.
     static let modules: Set<String> = [
-        "AMQP", "Authentication", "Dispatcher", "HubEmulator", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-        "Retrieval", "SecurePushCLI", "SecurePushClient", "SecurePushCore", "SecurePushEnvelope",
-        "ServiceConfiguration",
-        "ServiceRuntime", "Storage", "ThreadExecutor",
+        "AMQP", "Authentication", "Dispatcher", "HubEmulator", "Ingest", "Messaging", "NotificationHubs",
+        "OutgoingHTTP", "Postgres", "Retrieval", "SecurePushCLI", "SecurePushClient", "SecurePushCore",
+        "SecurePushEnvelope",
+        "ServiceConfiguration", "ServiceRuntime", "Storage", "ThreadExecutor",
     ]
 }

@@ -1,5 +1,6 @@
 import Logging
 import NIOSSL
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import Synchronization
@@ -189,7 +190,7 @@ extension HTTPConfiguration.TLS {
     }
 
     private func reading<Value>(
-        _ key: ConfigurationKey<String>, _ problem: String, _ read: () throws -> Value
+        _ key: ConfigurationKey<String?>, _ problem: String, _ read: () throws -> Value
     ) throws -> Value {
         do {
             return try read()

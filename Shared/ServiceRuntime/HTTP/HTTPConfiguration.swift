@@ -43,15 +43,6 @@ package struct HTTPConfiguration: Sendable, Hashable {
         self.tls = tls
     }
 
-    /// The keys that ``read(_:defaultPort:isAPI:)`` uses, for a service's list.
-    package static func keys(defaultPort: Int) -> [any ConfigurationKeyDescription] {
-        [
-            ConfigurationKeys.httpHost, ConfigurationKeys.httpPort(default: defaultPort),
-            ConfigurationKeys.tlsCertificateFile, ConfigurationKeys.tlsPrivateKeyFile,
-            ConfigurationKeys.allowInsecure,
-        ] + HTTPLimits.keys
-    }
-
     /// Reads `HTTP_HOST`, `HTTP_PORT`, `TLS_CERTIFICATE_FILE`, `TLS_PRIVATE_KEY_FILE` and the keys of the limits.
     ///
     /// - Parameter isAPI: whether the service receives credentials or payloads. If so, listening beyond loopback
@@ -61,22 +52,19 @@ package struct HTTPConfiguration: Sendable, Hashable {
         _ reader: inout ConfigurationReader, defaultPort: Int, isAPI: Bool = true
     ) -> HTTPConfiguration? {
         let before = reader.issues.count
-        let host = reader.read(ConfigurationKeys.httpHost).map(plainHost)
-        let port = reader.read(ConfigurationKeys.httpPort(default: defaultPort))
-        let tls = readTLS(&reader)
-        let limits = HTTPLimits.read(&reader)
-        let hasTLS = tls != nil || reader.isSet(ConfigurationKeys.tlsCertificateFile)
+        var configuration = HTTPConfiguration(
+            host: plainHost(reader[\.httpHost]), port: reader[ConfigurationKeys.port(default: defaultPort)],
+            tls: readTLS(&reader))
+        configuration.limits = HTTPLimits.read(&reader)
         // Every service reads the key, so that every service reports an invalid value.
         let isAllowed = reader.allows(.http)
-        if isAPI, !hasTLS, !isAllowed, let host, !InsecureLink.isLoopback(host) {
+        let hasTLS = configuration.tls != nil || reader.isSet(\.tlsCertificateFile)
+        if isAPI, !hasTLS, !isAllowed, !InsecureLink.isLoopback(configuration.host) {
             reader.refuse(
-                ["listens on \(host)"], of: ConfigurationKeys.httpHost.name, as: .http,
+                ["listens on \(configuration.host)"], of: \.httpHost, as: .http,
                 remedy: "set TLS_CERTIFICATE_FILE and TLS_PRIVATE_KEY_FILE")
         }
-        guard let host, let port, reader.issues.count == before else { return nil }
-        var configuration = HTTPConfiguration(host: host, port: port, tls: tls)
-        configuration.limits = limits
-        return configuration
+        return reader.issues.count == before ? configuration : nil
     }
 
     /// A host without the brackets that IPv6 addresses have in URLs.
@@ -95,15 +83,13 @@ package struct HTTPConfiguration: Sendable, Hashable {
     }
 
     private static func readTLS(_ reader: inout ConfigurationReader) -> TLS? {
-        let certificate = ConfigurationKeys.tlsCertificateFile
-        let privateKey = ConfigurationKeys.tlsPrivateKeyFile
-        switch (reader.isSet(certificate), reader.isSet(privateKey)) {
-        case (true, false): reader.note(privateKey.name, "is needed, since \(certificate.name) is set")
-        case (false, true): reader.note(certificate.name, "is needed, since \(privateKey.name) is set")
+        switch (reader.isSet(\.tlsCertificateFile), reader.isSet(\.tlsPrivateKeyFile)) {
+        case (true, false): reader.note(\.tlsPrivateKeyFile, "is needed, since TLS_CERTIFICATE_FILE is set")
+        case (false, true): reader.note(\.tlsCertificateFile, "is needed, since TLS_PRIVATE_KEY_FILE is set")
         default: break
         }
-        let certificateFile = reader.read(certificate)
-        guard let privateKeyFile = reader.read(privateKey), let certificateFile else { return nil }
+        let certificateFile = reader[\.tlsCertificateFile]
+        guard let privateKeyFile = reader[\.tlsPrivateKeyFile], let certificateFile else { return nil }
         return TLS(certificateFile: certificateFile, privateKeyFile: privateKeyFile)
     }
 }
@@ -160,21 +146,15 @@ package struct HTTPLimits: Sendable, Hashable {
 
     package init() {}
 
-    static let keys: [any ConfigurationKeyDescription] = [
-        ConfigurationKeys.httpMaxConnections, ConfigurationKeys.httpMaxConnectionsPerAddress,
-        ConfigurationKeys.httpMaxInFlight, ConfigurationKeys.httpHeaderTimeout, ConfigurationKeys.httpBodyTimeout,
-        ConfigurationKeys.trustedProxies,
-    ]
-
     /// Values that cannot be used are noted in the reader, and have their defaults here.
     static func read(_ reader: inout ConfigurationReader) -> HTTPLimits {
         var limits = HTTPLimits()
-        limits.maxConnections = reader.read(ConfigurationKeys.httpMaxConnections)
-        limits.maxConnectionsPerAddress = reader.read(ConfigurationKeys.httpMaxConnectionsPerAddress)
-        limits.maxInFlight = reader.read(ConfigurationKeys.httpMaxInFlight) ?? limits.maxInFlight
-        limits.headerTimeout = reader.read(ConfigurationKeys.httpHeaderTimeout) ?? limits.headerTimeout
-        limits.bodyTimeout = reader.read(ConfigurationKeys.httpBodyTimeout) ?? limits.bodyTimeout
-        limits.trustedProxies = reader.read(ConfigurationKeys.trustedProxies) ?? []
+        limits.maxConnections = reader[\.httpMaxConnections]
+        limits.maxConnectionsPerAddress = reader[\.httpMaxConnectionsPerAddress]
+        limits.maxInFlight = reader[\.httpMaxInFlight]
+        limits.headerTimeout = reader[\.httpHeaderTimeout]
+        limits.bodyTimeout = reader[\.httpBodyTimeout]
+        limits.trustedProxies = reader[\.trustedProxies] ?? []
         return limits
     }
 

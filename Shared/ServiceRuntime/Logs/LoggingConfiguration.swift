@@ -19,13 +19,10 @@ struct LoggingConfiguration: Sendable, Hashable {
     static func read(
         _ reader: inout ConfigurationReader, isTerminal: Bool = StandardStream.error.isTerminal
     ) -> LoggingConfiguration {
-        let noColour = ConfigurationKey("NO_COLOR", .string, meaning: "Set for lines without colours")
-        let terminal = ConfigurationKey("TERM", .string, meaning: "Kind of the terminal")
-        return LoggingConfiguration(
-            level: reader.read(ConfigurationKeys.logLevel) ?? .info,
-            format: reader.read(ConfigurationKeys.logFormat) ?? (isTerminal ? .text : .json),
-            isColoured: isTerminal && !reader.isSet(noColour) && reader.read(terminal) != "dumb",
-            logsAccess: reader.read(ConfigurationKeys.accessLog) ?? false)
+        LoggingConfiguration(
+            level: reader[\.logLevel], format: reader[\.logFormat] ?? (isTerminal ? .text : .json),
+            isColoured: isTerminal && reader.environment["NO_COLOR"] == nil && reader.environment["TERM"] != "dumb",
+            logsAccess: reader[\.accessLog])
     }
 
     /// - Parameter write: receives one line with its line end; writes to standard error by default.

@@ -58,7 +58,7 @@ enum ServiceBootstrap {
     ) -> ServiceGroup {
         let signals: [UnixSignal] = [.sigterm, .sigint]
         let own: [any Service] = [
-            SecondSignalService(signals: signals), ReloadService(context: context), StartCodeService(),
+            SecondSignalService(signals: signals), ReloadService(context: context),
         ]
         let all = own + [exporter].compactMap(\.self) + services
         var configuration = ServiceGroupConfiguration(

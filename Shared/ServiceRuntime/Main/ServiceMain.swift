@@ -39,18 +39,17 @@ package enum ServiceMain {
     /// - Parameters:
     ///   - name: the executable's name.
     ///   - summary: one sentence for `--help`.
-    ///   - keys: every key that `read` uses; `LOG_LEVEL`, `LOG_FORMAT` and `ACCESS_LOG` are added. `health` uses the
-    ///     default of `HTTP_PORT` too. With ``TracingConfiguration/keys`` the service is traced.
-    ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader.
+    ///   - isTraced: whether the service makes spans, and has the settings for them.
+    ///   - read: reads the configuration; `nil` if something required is missing, with an issue noted in the reader. It
+    ///     is also run on an empty environment: the keys that it reads are the service's settings.
     ///   - build: makes all services, those that others depend on first. A ``ConfigurationError`` exits 78.
     package static func run<Configuration: Sendable>(
-        name: String, summary: String, keys: [any ConfigurationKeyDescription],
-        read: (inout ConfigurationReader) -> Configuration?,
+        name: String, summary: String, isTraced: Bool = true, read: (inout ConfigurationReader) -> Configuration?,
         build: (Configuration, ServiceContext) async throws -> [any Service]
     ) async -> Never {
         StandardDescriptors.openMissing()
         ProcessTuning.ignoreSignals()
-        let usage = ServiceUsage(name: name, summary: summary, keys: keys)
+        let usage = ServiceUsage(name: name, summary: summary, isTraced: isTraced) { _ = read(&$0) }
         let action = ServiceAction.decide(
             usage: usage, arguments: Array(CommandLine.arguments.dropFirst()),
             environment: ProcessInfo.processInfo.environment, read: read)
@@ -70,6 +69,12 @@ package enum ServiceMain {
             context.logStart(configuration)
             await serve(context, exporter) { try await build(configuration, context) }
         }
+    }
+
+    /// Reads the settings of tracing and logging, which ``run(name:summary:isTraced:read:build:)`` uses itself.
+    package static func readShared(_ reader: inout ConfigurationReader, isTraced: Bool = true) {
+        if isTraced { _ = TracingConfiguration.read(&reader) }
+        _ = LoggingConfiguration.read(&reader)
     }
 
     private static func serve(
@@ -134,7 +139,6 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
         switch parsed.command {
         case .help: return .print(usage.help(columns: Terminal.proseColumns(of: STDOUT_FILENO, environment)))
         case .version: return .print(usage.version)
-        case .completion(let shell): return .print(ServiceCompletion(usage: usage).script(for: shell))
         case .dump: return .print(usage.dump)
         case .health: return health(&reader, usage)
         case .serve: return serve(&reader, usage, read)
@@ -147,24 +151,21 @@ enum ServiceAction<Configuration: Sendable>: Sendable {
     ) -> ServiceAction {
         var logging = LoggingConfiguration.read(&reader)
         logging.warnings = reader.exposedSecrets(usage.keys) + reader.unknownVariables(usage.keys)
-        let isTraced = usage.keys.contains { $0.name == ConfigurationKeys.otlpEndpoint.name }
-        let tracing = isTraced ? TracingConfiguration.read(&reader) : nil
+        let tracing = usage.isTraced ? TracingConfiguration.read(&reader) : nil
         let configuration = read(&reader)
         guard let configuration, reader.issues.isEmpty else { return refusal(reader, usage) }
         return .serve(configuration, logging, tracing)
     }
 
     private static func health(_ reader: inout ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {
-        let key = usage.keys.first { $0.name == ConfigurationKeys.httpPort.name } ?? ConfigurationKeys.httpPort
-        let port = key.defaultValue.map { ConfigurationKeys.httpPort.withDefault($0) } ?? ConfigurationKeys.httpPort
-        let host = reader.read(ConfigurationKeys.httpHost)
-        guard let host, let port = reader.require(port) else { return refusal(reader, usage) }
+        let host = reader[\.httpHost]
+        let standard = usage.keys.first { $0.name == ConfigurationKeys.httpPort.name }?.defaultValue
+        let port = reader[ConfigurationKeys.port(default: standard.flatMap(Int.init) ?? 0)]
         if port == 0 {
-            reader.note(ConfigurationKeys.httpPort.name, "is 0: the port is chosen at start, and health cannot know it")
-            return refusal(reader, usage)
+            reader.note(\.httpPort, "is 0: the port is chosen at start, and health cannot know it")
         }
-        return .checkHealth(
-            HealthProbe(host: host, port: port, usesTLS: reader.isSet(ConfigurationKeys.tlsCertificateFile)))
+        guard reader.issues.isEmpty else { return refusal(reader, usage) }
+        return .checkHealth(HealthProbe(host: host, port: port, usesTLS: reader.isSet(\.tlsCertificateFile)))
     }
 
     private static func refusal(_ reader: ConfigurationReader, _ usage: ServiceUsage) -> ServiceAction {

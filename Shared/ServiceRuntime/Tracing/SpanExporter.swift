@@ -3,6 +3,7 @@ import CoreMetrics
 import Logging
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle

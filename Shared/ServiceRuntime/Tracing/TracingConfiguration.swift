@@ -1,3 +1,4 @@
+import OutgoingHTTP
 import SecurePushCore
 package import ServiceConfiguration
 
@@ -22,57 +23,45 @@ package struct TracingConfiguration: Sendable {
     /// `service.name` of the resource; `nil` for the executable's name.
     var serviceName: String?
 
-    /// The keys that ``read(_:)`` reads.
-    package static let keys: [any ConfigurationKeyDescription] =
-        [
-            ConfigurationKeys.otlpEndpoint, ConfigurationKeys.otlpTracesEndpoint, ConfigurationKeys.otlpHeaders,
-            ConfigurationKeys.otlpHeadersFile, ConfigurationKeys.otlpTimeout, ConfigurationKeys.otelServiceName,
-            ConfigurationKeys.tracesSampler, ConfigurationKeys.tracesSamplerArgument, ConfigurationKeys.allowInsecure,
-        ] + OutgoingConfiguration.keys
-
     init(url: String) { self.url = url }
 
     /// Reads the variables. An `http://` endpoint beyond loopback is refused, unless `ALLOW_INSECURE` contains `otlp`.
     ///
     /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
     package static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
-        let headers = reader.read(ConfigurationKeys.otlpHeaders, orFile: ConfigurationKeys.otlpHeadersFile)
-        let timeout = reader.read(ConfigurationKeys.otlpTimeout)
-        let name = reader.read(ConfigurationKeys.otelServiceName)
-        let kind = reader.read(ConfigurationKeys.tracesSampler)
-        let argument = reader.read(ConfigurationKeys.tracesSamplerArgument)
+        var configuration = TracingConfiguration(url: "")
+        configuration.headers = reader[\.otlpHeaders, orFile: \.otlpHeadersFile] ?? []
+        configuration.timeout = reader[\.otlpTimeout]
+        configuration.serviceName = reader[\.otelServiceName]
+        configuration.sampler = SpanSampler(
+            reader[\.tracesSampler], share: reader[\.tracesSamplerArgument] ?? 1)
         // The path of a whole URL is used as it is, without /v1/traces.
-        let whole = endpoint(ConfigurationKeys.otlpTracesEndpoint, path: "", &reader)
-        let base = endpoint(ConfigurationKeys.otlpEndpoint, path: "/v1/traces", &reader)
-        let outgoing = OutgoingConfiguration.read(&reader)
-        guard let url = whole ?? base, let kind, let timeout else { return nil }
-        var configuration = TracingConfiguration(url: url)
-        configuration.headers = headers ?? []
-        configuration.timeout = timeout
-        configuration.serviceName = name
-        configuration.outgoing = outgoing
-        configuration.sampler = SpanSampler(kind, share: argument ?? 1)
+        let whole = endpoint(\.otlpTracesEndpoint, path: "", &reader)
+        let base = endpoint(\.otlpEndpoint, path: "/v1/traces", &reader)
+        configuration.outgoing = OutgoingConfiguration.read(&reader)
+        guard let url = whole ?? base else { return nil }
+        configuration.url = url
         return configuration
     }
 
     private static func endpoint(
-        _ key: ConfigurationKey<String>, path: String, _ reader: inout ConfigurationReader
+        _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>, path: String, _ reader: inout ConfigurationReader
     ) -> String? {
-        guard let text = reader.read(key) else { return nil }
+        guard let text = reader[key] else { return nil }
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty, url.user() == nil,
             url.password() == nil, url.query() == nil, url.fragment() == nil, let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https"
         else {
-            reader.note(key.name, "is not an http:// or https:// URL without credentials, query and fragment")
+            reader.note(key, "is not an http:// or https:// URL without credentials, query and fragment")
             return nil
         }
         // NIO traps on other numbers.
         guard (1...65_535).contains(url.port ?? 443) else {
-            reader.note(key.name, "has a port that is not from 1 to 65535")
+            reader.note(key, "has a port that is not from 1 to 65535")
             return nil
         }
         if scheme == "http", !InsecureLink.isLoopback(host) {
-            reader.refuse(["names \(host)"], of: key.name, as: .otlp, remedy: "use https://")
+            reader.refuse(["names \(host)"], of: key, as: .otlp, remedy: "use https://")
         }
         return path.isEmpty ? text : (text.hasSuffix("/") ? String(text.dropLast()) : text) + path
     }

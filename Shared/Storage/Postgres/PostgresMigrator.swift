@@ -1,10 +1,8 @@
 import Postgres
 import SecurePushCore
 
-/// Migrates a database's schema, on its own connection.
+/// Creates the schema in an empty database, on its own connection.
 enum PostgresMigrator {
-    private static let newest = PostgresMigration.all.map(\.version).max() ?? 0
-
     // An arbitrary key that nothing else in the database uses for an advisory lock: "securepu" in ASCII.
     private static let lock = PostgresStatement("SELECT pg_advisory_xact_lock(8315161591572361333)", isPrepared: false)
 
@@ -38,17 +36,17 @@ enum PostgresMigrator {
     private static let note = PostgresStatement(
         "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)", isPrepared: false)
 
-    /// Applies the missing migrations in one transaction, or with ``MigrationPolicy/check`` only checks for them.
+    /// Creates the schema in one transaction, or with ``MigrationPolicy/check`` only checks that it is there.
     ///
     /// Processes that start together take turns by an advisory lock; the second one finds nothing to do.
     ///
-    /// - Throws: ``StorageError``, with code `migrationNeeded` if the schema is newer than the program, or older with
-    ///   ``MigrationPolicy/check``.
+    /// - Throws: ``StorageError`` with code `invalid` for the schema of another version, with `migrationNeeded` for an
+    ///   empty database with ``MigrationPolicy/check``.
     static func migrate(
         _ configuration: PostgresConfiguration, policy: MigrationPolicy
     ) async throws -> MigrationReport {
         var configuration = configuration
-        // Building an index, or waiting for another process that builds one, may take long.
+        // Waiting for another process that creates the schema may take long.
         configuration.statementTimeout = nil
         configuration.queryTimeout = .seconds(3600)
         let connection: PostgresConnection
@@ -72,11 +70,10 @@ enum PostgresMigrator {
         _ policy: MigrationPolicy, _ connection: PostgresConnection
     ) async throws -> MigrationReport {
         // The usual case needs no lock and no right to create tables.
-        let version = try await version(connection)
-        try check(version, policy)
-        if version == newest { return MigrationReport(applied: [], version: version) }
+        if try await isCurrent(connection) { return SchemaVersion.report(isNew: false) }
+        if policy == .check { throw SchemaVersion.missing }
         // Whoever names a schema wants these tables there, whatever others the database has.
-        if version == 0, !connection.configuration.namesSearchPath,
+        if !connection.configuration.namesSearchPath,
             let name = try await connection.query(findElsewhere).first?.decode(0, as: String.self)
         {
             throw StorageError(
@@ -86,38 +83,23 @@ enum PostgresMigrator {
         return try await connection.withTransaction {
             _ = try await connection.query(lock)
             _ = try await connection.query(createTable)
-            let version = try await Self.version(connection)
-            try check(version, policy)
-            var applied: [String] = []
-            for migration in PostgresMigration.all where migration.version > version {
-                try await connection.execute(migration.statements)
-                try await record(migration, connection)
-                applied.append(migration.name)
-            }
-            return MigrationReport(applied: applied, version: newest)
+            if try await isCurrent(connection) { return SchemaVersion.report(isNew: false) }
+            try await connection.execute(PostgresSchema.statements)
+            var parameters = PostgresParameters()
+            parameters.append(Int32(SchemaVersion.current))
+            parameters.append(SchemaVersion.name)
+            _ = try await connection.query(note, parameters)
+            return SchemaVersion.report(isNew: true)
         }
     }
 
-    /// The version of the schema; 0 for an empty database.
-    private static func version(_ connection: PostgresConnection) async throws -> Int {
+    /// Whether the database has the schema; `false` for an empty one.
+    private static func isCurrent(_ connection: PostgresConnection) async throws -> Bool {
         let found = try await connection.query(findTable)
-        guard try found.first?.decode(0, as: Bool.self) == true else { return 0 }
-        return Int(try await connection.query(findVersion).first?.decode(0, as: Int32.self) ?? 0)
-    }
-
-    private static func record(_ migration: PostgresMigration, _ connection: PostgresConnection) async throws {
-        var parameters = PostgresParameters()
-        parameters.append(Int32(migration.version))
-        parameters.append(migration.name)
-        _ = try await connection.query(note, parameters)
-    }
-
-    private static func check(_ version: Int, _ policy: MigrationPolicy) throws(StorageError) {
-        if version > newest {
-            throw StorageError(.migrationNeeded, "The schema has version \(version); this program knows \(newest).")
-        }
-        if version < newest, policy == .check {
-            throw StorageError(.migrationNeeded, "The schema has version \(version); this program needs \(newest).")
-        }
+        guard try found.first?.decode(0, as: Bool.self) == true else { return false }
+        let version = try await connection.query(findVersion).first?.decode(0, as: Int32.self) ?? 0
+        if version == SchemaVersion.current { return true }
+        guard version == 0 else { throw SchemaVersion.refusal(of: Int(version)) }
+        return false
     }
 }

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: DispatchStore {
+extension PostgresStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {
         if ids.isEmpty { return DispatchClaims() }
         var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
@@ -135,8 +135,7 @@ extension PostgresStatement {
     private static let planColumns = """
         n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")),
-            array_to_string(n.remind, ',')
+            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")), n.remind
         """
     fileprivate static let planColumnCount = 16
 
@@ -185,6 +184,30 @@ extension PostgresStatement {
         """
     }
 
+    /// Stores outcomes whose notifications wait for a time; see ``DispatchOutcome/dueAgain``. The sweep of unpublished
+    /// entries finds them at that time. They look confirmed, so that a late confirm of their last publish does not
+    /// change them, and their claim has ended.
+    static let recordPostponed = PostgresStatement(postponing(and: "", input: "", columns: ""))
+
+    /// The parameters are those of ``recording(and:input:columns:)``.
+    static func postponing(and work: String, input: String, columns: String) -> String {
+        """
+        WITH recorded AS (
+            UPDATE notifications AS n
+            SET status = outcome.status, deliveries = outcome.deliveries, recorded_attempt = outcome.attempt,
+                claimed_at = NULL
+            FROM (SELECT \(outcomeInput), unnest($5::bigint[]) AS due_at\(input)) AS outcome
+            WHERE n.id = outcome.id AND n.attempt = outcome.attempt
+            RETURNING n.id, n.traceparent, outcome.due_at\(columns)
+        ), entry AS (
+            INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
+            SELECT id, due_at, \(never), traceparent FROM recorded
+            ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
+        )\(work)
+        \(unrecorded)
+        """
+    }
+
     /// The first columns of outcomes. `unnest` in a list of columns costs less than in FROM, where PostgreSQL keeps all
     /// rows in a buffer first.
     static let outcomeInput = """
@@ -228,91 +251,4 @@ extension DispatchPlan {
             deliveries: try row.decodeIfPresent(12, as: String.self).map(StorageCoding.decodeDeliveries) ?? [],
             remind: try row.decodeIfPresent(15, as: String.self).map(StorageCoding.decodeRemind) ?? [])
     }
-}
-
-extension PostgresStore: DeadLetterStore {
-    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] {
-        let records = try await dispatchRows(ids).compactMap { try? $0.value.get().record }
-        return Dictionary(records.map { ($0.id, $0) }) { first, _ in first }
-    }
-
-    func reopen(
-        _ letters: [NotificationID: [Platform]], now: Timestamp
-    ) async throws -> [NotificationID: ReplayDecision] {
-        try await reopen(Array(letters.keys), now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
-    }
-
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
-        // The sender of a notification never changes.
-        guard try await record(id, sender: sender) != nil else { return nil }
-        return try await reopen([id], now: now) { $0.resending(now: now) }[id]
-    }
-
-    private func reopen(
-        _ ids: [NotificationID], now: Timestamp,
-        deciding decide: (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
-    ) async throws -> [NotificationID: ReplayDecision] {
-        try await NotificationReplay.run(ids, decide: decide) { ids in
-            try await dispatchRows(ids)
-        } write: { changes in
-            let changes = changes.sorted { $0.id < $1.id }
-            var parameters = PostgresParameters(capacity: changes.count * 512 + 128)
-            parameters.append(changes) { PostgresUUID($0.id) }
-            parameters.append(changes) { Int32(clamping: $0.attempt) }
-            parameters.append(changes) { $0.old }
-            parameters.append(changes) { $0.new }
-            parameters.append((now + OutboxPolicy.redelivery).milliseconds)
-            let result = try await query(.reopen, parameters)
-            return try decoding {
-                Set(try result.map { NotificationID(try $0.decode(0, as: PostgresUUID.self)) })
-            }
-        }
-    }
-
-    private func dispatchRows(_ ids: [NotificationID]) async throws -> NotificationReplay.Rows {
-        if ids.isEmpty { return [:] }
-        var parameters = PostgresParameters(capacity: ids.count * 20 + 32)
-        parameters.append(ids) { PostgresUUID($0) }
-        let result = try await query(.dispatchRows, parameters)
-        return try decoding {
-            var rows: NotificationReplay.Rows = [:]
-            for row in result {
-                let id = NotificationID(try row.decode(0, as: PostgresUUID.self))
-                do {
-                    rows[id] = .success(
-                        NotificationReplay.Row(
-                            record: try NotificationRecord(row),
-                            attempt: Int(try row.decode(PostgresStatement.recordColumnCount, as: Int32.self)),
-                            deliveries: try row.decodeIfPresent(6, as: String.self)))
-                } catch {
-                    rows[id] = .failure(StorageError.unreadableRow(error))
-                }
-            }
-            return rows
-        }
-    }
-}
-
-extension PostgresStatement {
-    fileprivate static let dispatchRows = PostgresStatement(
-        "SELECT \(recordColumns), attempt FROM notifications WHERE id = ANY ($1::uuid[])")
-
-    /// Only if nobody has claimed the notification or stored an outcome since it was read. The new attempt is not a
-    /// claim, so it counts as recorded.
-    fileprivate static let reopen = PostgresStatement(
-        """
-        WITH reopened AS (
-            UPDATE notifications AS n SET deliveries = change.new, status = 1,
-                attempt = least(n.attempt, 2147483646) + 1,
-                recorded_attempt = \(recordedAttempt("n.attempt")) + 1
-            FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[]) AS change (id, attempt, old, new)
-            WHERE n.id = change.id AND n.attempt = change.attempt AND n.deliveries IS NOT DISTINCT FROM change.old
-            RETURNING n.id, n.traceparent
-        ), open AS (
-            SELECT id, $5::bigint AS republish_at, traceparent FROM reopened
-        ), entry AS (
-            \(publishedOfOpen)
-        )
-        SELECT id FROM reopened
-        """)
 }

@@ -1,7 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: IdempotentWriter {
+extension PostgresStore {
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
@@ -35,11 +35,11 @@ extension PostgresStatement {
             """
             WITH taken AS (
                 INSERT INTO idempotency_keys AS present (
-                    sender, key, line, holder, taken_at, expires_at, fingerprint, location, body)
+                    sender, value, line, holder, taken_at, expires_at, fingerprint, location, body)
                 SELECT unnest($20::text[]), unnest($21::text[]), unnest($22::integer[]), unnest($23::uuid[]),
                     unnest($24::bigint[]), unnest($25::bigint[]), unnest($26::bytea[]), unnest($27::text[]),
                     unnest($28::bytea[])
-                ON CONFLICT (sender, key, line) DO UPDATE SET \(takeover)
+                ON CONFLICT (sender, value, line) DO UPDATE SET \(takeover)
                 RETURNING *
             ), stored AS (
                 INSERT INTO notifications (\(notificationColumns(remind)))
@@ -49,7 +49,7 @@ extension PostgresStatement {
                 ON CONFLICT (id) DO NOTHING
                 RETURNING id
             ), \(payloadsOfStored), \(entriesOfStored)
-            SELECT sender, key, line, fingerprint, location, body, expires_at FROM taken
+            SELECT sender, value, line, fingerprint, location, body, expires_at FROM taken
             WHERE (holder IN (SELECT unnest($23::uuid[]))) IS NOT TRUE
             """)
     }
@@ -65,10 +65,10 @@ extension PostgresStatement {
 
     fileprivate static let requests = PostgresStatement(
         """
-        SELECT present.sender, present.key, present.line, fingerprint, location, body, expires_at, asked.position
-        FROM unnest($1::text[], $2::text[], $3::integer[]) WITH ORDINALITY AS asked (sender, key, line, position)
+        SELECT present.sender, present.value, present.line, fingerprint, location, body, expires_at, asked.position
+        FROM unnest($1::text[], $2::text[], $3::integer[]) WITH ORDINALITY AS asked (sender, value, line, position)
         JOIN idempotency_keys AS present ON present.sender = asked.sender COLLATE "C"
-            AND present.key = asked.key COLLATE "C" AND present.line = asked.line
+            AND present.value = asked.value COLLATE "C" AND present.line = asked.line
         """)
 }
 
@@ -152,7 +152,7 @@ extension IdempotentRequest {
     }
 }
 
-/// One call of ``IdempotentWriter/append(_:once:now:)`` while it waits for a shared statement.
+/// One call of ``NotificationWriter/append(_:once:now:)`` while it waits for a shared statement.
 struct KeyedAppend: Sendable {
     /// `nil` if stored, or the earlier request with the key. A `Result`, because a group may need several statements,
     /// and each may fail.

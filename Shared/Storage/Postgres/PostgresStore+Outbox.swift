@@ -1,10 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: Outbox {
-    static let maxBacklogScan = 100_000
-    static let maxDue = 10_000
-
+extension PostgresStore {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         try await lease(.lease, limit: limit, due: now, now: now, until: until).entries
     }
@@ -46,19 +43,6 @@ extension PostgresStore: Outbox {
         parameters.append(ids.sorted()) { PostgresUUID($0) }
         parameters.append(until.milliseconds)
         _ = try await query(.confirm, parameters)
-    }
-
-    /// Counts at most ``maxBacklogScan`` entries, and searches the oldest among the ``maxDue`` with the earliest
-    /// due times. Those that are leased come after all that are due now.
-    func backlog(now: Timestamp) async throws -> OutboxBacklog {
-        var parameters = PostgresParameters()
-        parameters.append(now.milliseconds)
-        let result = try await query(.backlog, parameters)
-        return try decoding {
-            guard let row = result.first else { return OutboxBacklog(count: 0, oldest: nil) }
-            return OutboxBacklog(
-                count: Int(try row.decode(0, as: Int64.self)), oldest: try row.timestampIfPresent(1))
-        }
     }
 }
 
@@ -119,27 +103,6 @@ extension PostgresStatement {
         """
         UPDATE outbox SET due_at = \(never), republish_at = $2
         WHERE notification_id = ANY ($1::uuid[]) AND republish_at IS NULL
-        """)
-
-    /// Both scans are bounded, because this runs every few seconds, even under load. A leased entry is due again later;
-    /// whether it was due once shows in its notification. One that waits for a time (``DispatchOutcome/dueAgain``)
-    /// looks published and counts when that time has come.
-    fileprivate static let backlog = PostgresStatement(
-        """
-        SELECT (
-                SELECT count(*)
-                FROM (SELECT FROM outbox WHERE due_at < \(never) LIMIT \(PostgresStore.maxBacklogScan)) AS waiting
-            ), (
-                SELECT min(greatest(n.created_at, n.not_before))
-                FROM (
-                    SELECT notification_id, due_at, republish_at FROM outbox WHERE due_at < \(never)
-                    ORDER BY due_at LIMIT \(PostgresStore.maxDue)
-                ) AS entry
-                JOIN notifications AS n ON n.id = entry.notification_id
-                WHERE entry.due_at <= $1 OR entry.republish_at IS NULL
-                    AND greatest(n.not_before, n.created_at + CASE WHEN n.not_before > n.created_at THEN 0
-                        ELSE \(OutboxPolicy.grace.milliseconds) END) <= $1
-            )
         """)
 
     /// Adds the rows of the CTE `open` (id, republish_at, traceparent) to the outbox as published.

@@ -13,12 +13,7 @@ struct ReadMark: Sendable {
     let time: Timestamp
 }
 
-extension PostgresStore: PayloadReader {
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try requireConnection()
-        return try await readings.submit([Reading(id: id, recipient: recipient)]).first ?? nil
-    }
-
+extension PostgresStore {
     func find(
         _ ids: [NotificationID], recipient: UserName
     ) async throws -> [NotificationID: StoredNotification] {
@@ -45,6 +40,11 @@ extension PostgresStore: PayloadReader {
     ) {
         if let missingConnection { return completion(.failure(missingConnection)) }
         readMarks.submit(ReadMark(id: id, time: time), then: completion)
+    }
+
+    func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        try requireConnection()
+        _ = try await shownMarks.submit([ReadMark(id: id, time: time)])
     }
 }
 
@@ -81,6 +81,13 @@ extension PostgresStatement {
         SELECT id, \(FollowUp.Kind.withdrawal.code), read_at FROM marked WHERE is_withdrawn
         ON CONFLICT DO NOTHING
         """)
+
+    fileprivate static let markShown = PostgresStatement(
+        """
+        UPDATE notifications AS n SET shown_at = shown.time
+        FROM (\(markInput)) AS shown
+        WHERE n.id = shown.id AND n.shown_at IS NULL
+        """)
 }
 
 extension PostgresClient {
@@ -103,6 +110,11 @@ extension PostgresClient {
         query(.markRead, PostgresParameters(group)) { result in
             completion(result.decoded { _ in [Void](repeating: (), count: count) })
         }
+    }
+
+    func markShown(_ group: [ReadMark]) async throws -> [Void] {
+        _ = try await mapped { try await self.query(.markShown, PostgresParameters(group)) }
+        return [Void](repeating: (), count: group.count)
     }
 }
 
@@ -135,70 +147,4 @@ extension StoredNotification {
             payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
             traceparent: try row.decodeIfPresent(7))
     }
-}
-
-extension PostgresStore: Inbox {
-    func inbox(
-        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
-    ) async throws -> InboxPage {
-        let limit = max(limit, 0)
-        var parameters = PostgresParameters()
-        parameters.append(recipient.text)
-        parameters.append(now.milliseconds)
-        parameters.append(PostgresUUID(after ?? NotificationID(high: 0, low: 0)))
-        parameters.append(unreadOnly)
-        // One more than asked for tells whether there are more.
-        parameters.append(Int64(limit) + 1)
-        let result = try await query(.inbox, parameters)
-        return try decoding {
-            var unread = 0
-            var entries: [InboxPage.Entry] = []
-            for row in result {
-                unread = Int(try row.decode(0, as: Int64.self))
-                guard let id = try row.decodeIfPresent(1, as: PostgresUUID.self) else { continue }
-                entries.append(
-                    InboxPage.Entry(
-                        id: NotificationID(id), createdAt: try row.timestamp(2), isRead: try row.decode(3)))
-            }
-            // A join guarantees no order.
-            entries.sort { $0.id < $1.id }
-            let page = Array(entries.prefix(limit))
-            return InboxPage(entries: page, unread: unread, next: entries.count > limit ? page.last?.id : nil)
-        }
-    }
-}
-
-extension PostgresStatement {
-    private static func isReadable(at now: String) -> String {
-        "revoked_at IS NULL AND expires_at > \(now) AND (not_before IS NULL OR not_before <= \(now))"
-    }
-
-    /// Counts a user's unread notifications. The recipient is compared as a range to get the right plan, as in
-    /// ``page(by:of:)``.
-    static func countUnread(of recipient: String, at now: String) -> String {
-        """
-        SELECT count(*) AS unread
-        FROM (
-            SELECT read_at, revoked_at, expires_at, not_before FROM notifications
-            WHERE recipient >= \(recipient) AND recipient <= \(recipient)
-            ORDER BY recipient DESC, id DESC LIMIT \(InboxPage.maxUnreadScan)
-        ) AS newest
-        WHERE read_at IS NULL AND \(isReadable(at: now))
-        """
-    }
-
-    /// The number of unread notifications, beside each entry or alone.
-    fileprivate static let inbox = PostgresStatement(
-        """
-        SELECT counted.unread, entry.id, entry.created_at, entry.is_read
-        FROM (
-            \(countUnread(of: "$1", at: "$2"))
-        ) AS counted
-        LEFT JOIN (
-            SELECT id, created_at, read_at IS NOT NULL AS is_read FROM notifications
-            WHERE recipient <= $1 AND (recipient, id) > ($1, $3) AND \(isReadable(at: "$2"))
-                AND (NOT $4 OR read_at IS NULL)
-            ORDER BY recipient, id LIMIT $5
-        ) AS entry ON true
-        """)
 }

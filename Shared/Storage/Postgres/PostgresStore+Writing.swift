@@ -1,13 +1,7 @@
 import Postgres
 import SecurePushCore
 
-extension PostgresStore: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        if notifications.isEmpty { return }
-        try requireConnection()
-        _ = try await appends.submit(notifications)
-    }
-
+extension PostgresStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
@@ -76,7 +70,7 @@ extension PostgresStatement {
 
     /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
     static func notificationInput(_ remind: Int?) -> String {
-        insertedInput + (remind.map { ", string_to_array(unnest($\($0)::text[]), ',')::bigint[] AS remind" } ?? "")
+        insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
     }
 
     private static let insertedInput = """

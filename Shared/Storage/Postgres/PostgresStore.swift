@@ -13,14 +13,13 @@ final class PostgresStore: Sendable {
     static let maxGroup = 512
 
     let client: PostgresClient
+    let transactions: PostgresTransactions
     let appends: GroupCommit<SealedNotification, Void>
     let keyedAppends: GroupCommit<KeyedAppend, KeyedAppend.Outcome>
     let requestReadings: GroupCommit<IdempotentRequest.Key, IdempotentRequest?>
     let readings: GroupCommit<Reading, StoredNotification?>
     let readMarks: GroupCommit<ReadMark, Void>
-    let stateReadings: GroupCommit<Reading, ReadingState?>
     let shownMarks: GroupCommit<ReadMark, Void>
-    let unreadCounts: GroupCommit<UnreadQuestion, Int>
     let withdrawals: WithdrawalMode
     let failedWork: FailedWork
     /// Whether the last attempt to migrate found that the database is read-only.
@@ -50,6 +49,9 @@ final class PostgresStore: Sendable {
             configuration: tuned, connections: connections, logger: logger,
             observer: { failedWork.note($0, $1, $2, at: tuned) })
         self.client = client
+        transactions = PostgresTransactions(
+            configuration: tuned, connections: connections,
+            observer: { failedWork.note($0, $1, $2, at: tuned) })
         let limit = PostgresStore.maxGroup
         appends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) { client.append($0, then: $1) }
         keyedAppends = GroupCommit(limit: limit, weight: \.commitWeight, bytes: \.heldBytes) {
@@ -58,9 +60,7 @@ final class PostgresStore: Sendable {
         requestReadings = GroupCommit(limit: limit) { try await client.requests($0) }
         readings = GroupCommit(limit: limit) { client.find($0, then: $1) }
         readMarks = GroupCommit(limit: limit) { client.markRead($0, then: $1) }
-        stateReadings = GroupCommit(limit: limit) { try await client.states($0) }
         shownMarks = GroupCommit(limit: limit) { try await client.markShown($0) }
-        unreadCounts = GroupCommit(limit: UnreadQuestion.maxGroup) { try await client.countUnread($0) }
     }
 
     /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan or hash
@@ -125,6 +125,7 @@ extension PostgresStore: Service {
             await self.serveGroups()
             group.cancelAll()
         }
+        await transactions.close()
     }
 
     private func serveGroups() async {
@@ -134,9 +135,7 @@ extension PostgresStore: Service {
             group.addTask { await self.requestReadings.run() }
             group.addTask { await self.readings.run() }
             group.addTask { await self.readMarks.run() }
-            group.addTask { await self.stateReadings.run() }
             group.addTask { await self.shownMarks.run() }
-            group.addTask { await self.unreadCounts.run() }
         }
     }
 

@@ -11,12 +11,12 @@ import Glibc
 import Darwin
 #endif
 
-/// An open SQLite file with the schema of this program.
+/// An open SQLite file, or a database in memory, with the schema of this program.
 ///
 /// Database work is never cancelled: each piece is short, runs on GRDB's queues, and completes even if the caller's
 /// task is cancelled.
 struct SQLiteDatabase: Sendable {
-    private let pool: DatabasePool
+    private let connections: any DatabaseWriter
     /// Tells whether the file is still where it was opened.
     let watch: SQLiteFileWatch
     let failedWork = FailedWork()
@@ -33,16 +33,27 @@ struct SQLiteDatabase: Sendable {
 
     private init(path: String, migrations: MigrationPolicy) throws {
         do {
-            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SQLiteMigration.needed }
+            if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
-            pool = try SQLiteDatabase.connectWhenUnlocked(path)
-            report = try SQLiteMigration.run(pool, policy: migrations)
+            connections = try SQLiteDatabase.connectWhenUnlocked(path)
+            report = try SQLiteMigration.run(connections, policy: migrations)
             watch = SQLiteFileWatch(path: path)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
             throw StorageError(
                 .invalid, "\(path) cannot be opened for writing. Check the permissions of the file and its folder.")
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    /// A database in the memory of this process: one connection, because each would have a database of its own.
+    init() throws {
+        do {
+            connections = try DatabaseQueue(configuration: SQLiteDatabase.configuration)
+            report = try SQLiteMigration.run(connections, policy: .automatic)
+            watch = .nothing
         } catch {
             throw StorageError(error)
         }
@@ -63,7 +74,7 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    private static func connect(_ path: String) throws -> DatabasePool {
+    private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
         configuration.busyMode = .callback { tries in
@@ -76,7 +87,12 @@ struct SQLiteDatabase: Sendable {
             try db.execute(sql: "PRAGMA secure_delete = ON")
             // Truncates the write-ahead log, which holds old pages, at each checkpoint that empties it.
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
+            db.add(function: SQLiteTransaction.fromHex)
         }
+        return configuration
+    }
+
+    private static func connect(_ path: String) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration)
         // After opening, because GRDB sets NORMAL there, with which a power cut may lose acknowledged commits.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
@@ -90,7 +106,7 @@ struct SQLiteDatabase: Sendable {
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        pool.asyncWriteWithoutTransaction { [watch] db in
+        connections.asyncWriteWithoutTransaction { [watch] db in
             let result = Result {
                 try watch.check()
                 var value: Value?
@@ -130,7 +146,7 @@ struct SQLiteDatabase: Sendable {
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
-        pool.asyncRead { [watch] database in
+        connections.asyncRead { [watch] database in
             let result = Result {
                 try watch.check()
                 let db = try database.get()
@@ -146,7 +162,7 @@ struct SQLiteDatabase: Sendable {
     /// The log holds old pages, so it still contains content that was destroyed in the file.
     func clearLog() async {
         await withCheckedContinuation { caller in
-            pool.asyncWriteWithoutTransaction { db in
+            connections.asyncWriteWithoutTransaction { db in
                 // While it waits for readers, other processes cannot write, so it waits only briefly.
                 SQLiteDatabase.$busyTimeout.withValue(.milliseconds(20)) {
                     _ = try? db.checkpoint(.truncate)
@@ -159,11 +175,11 @@ struct SQLiteDatabase: Sendable {
     /// Waits for work in flight, writes the log back into the file, and closes the database.
     func close(logger: Logger) async {
         do {
-            try await offPool { [pool] in
+            try await offPool { [connections] in
                 // Explicitly, because GRDB closes a reader last, which cannot write the log back. This fails while
                 // other processes read; then the last of them does it, or the next one to open the file.
-                try? pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
-                try pool.close()
+                try? connections.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+                try connections.close()
             }
         } catch {
             logger.warning("Cannot close the database", metadata: ["error": "\(StorageError(error))"])

@@ -49,6 +49,10 @@ struct SQLiteFileWatch: Sendable {
         }
     }
 
+    /// Of a database in memory, which has no file.
+    private init() { files = [] }
+    static let nothing = SQLiteFileWatch()
+
     /// The path that names another file, an emptied one, or none.
     var missing: String? {
         files.first { !$0.identity.isStill(Identity($0.path, mayBeEmpty: $0.isSide)) }?.path

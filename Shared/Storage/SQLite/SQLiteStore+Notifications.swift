@@ -1,26 +1,108 @@
-import Foundation
-import GRDB
 import SecurePushCore
 
-extension SQLiteStore: NotificationWriter {
-    func append(_ notifications: [SealedNotification]) async throws {
-        _ = try await submit(notifications.map { .append($0) })
-    }
-
+extension SQLiteStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        if let notRunning { return completion(.failure(notRunning)) }
-        writes.submit(notifications.map { .append($0) }) { completion($0.map { _ in }) }
+        if notifications.isEmpty { return completion(notRunning.map { .failure($0) } ?? .success(())) }
+        let weight = notifications.reduce(0) { $0 + $1.commitWeight }
+        let bytes = notifications.reduce(0) { $0 + $1.heldBytes }
+        commit("append", weight: weight, bytes: bytes, { try $0.append(notifications) }, then: completion)
     }
 }
 
-extension SQLiteStore: PayloadReader {
-    func find(_ id: NotificationID, recipient: UserName) async throws -> StoredNotification? {
-        try checkRunning()
-        return try await finds.submit([SQLiteFind(id: id, recipient: recipient)])[0]
+extension SQLiteTransaction {
+    /// An existing notification is not changed and gets no second outbox entry.
+    func append(_ notifications: [SealedNotification]) throws {
+        for sealed in notifications {
+            let new = sealed.notification
+            let isNew =
+                try run(
+                    """
+                    INSERT INTO notifications (
+                        id, sender, recipient, created_at, expires_at, not_before, presentation, alert_title,
+                        alert_body, platforms, collapse_key, priority, traceparent, bounds_push, remind, attempt
+                    ) VALUES (
+                        \(new.id), \(new.sender), \(new.recipient), \(new.createdAt), \(new.expiresAt),
+                        \(new.notBefore), \(new.presentation.code), \(new.alert?.title), \(new.alert?.body),
+                        \(new.platforms.map(StorageCoding.encode(platforms:))), \(new.collapseKey),
+                        \(new.priority?.code), \(new.traceparent), \(new.expiryBoundsPush),
+                        \(StorageCoding.encode(remind: new.remind)), \(sealed.claimsFirstAttempt)
+                    ) ON CONFLICT (id) DO NOTHING
+                    """) > 0
+            guard isNew else { continue }
+            try run(
+                """
+                INSERT INTO payloads (notification_id, key_id, sealed, purge_at)
+                VALUES (\(new.id), \(sealed.payload.keyID), \(sealed.payload.bytes), \(new.expiresAt))
+                """)
+            try run(
+                """
+                INSERT INTO outbox (notification_id, due_at, traceparent)
+                VALUES (\(new.id), \(OutboxPolicy.due(of: new)), \(new.traceparent))
+                """)
+        }
+    }
+}
+
+extension SQLiteStore {
+    func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
+    ) async throws -> IdempotentRequest? {
+        let weight = notifications.reduce(1) { $0 + $1.commitWeight }
+        let bytes = notifications.reduce(512 + request.answer.body.count) { $0 + $1.heldBytes }
+        return try await commit(weight: weight, bytes: bytes) { db in
+            try db.append(notifications, once: request, now: now)
+        }
     }
 
+    func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
+        try checkRunning()
+        return try await database.read { db in try SQLiteTransaction(db).request(key, now: now) }
+    }
+}
+
+extension SQLiteTransaction {
+    /// The writer's lock is held from the lookup of the key to the commit, so no other process can interfere.
+    ///
+    /// - Returns: the earlier request with this key; `nil` if the notifications were stored.
+    func append(
+        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
+    ) throws -> IdempotentRequest? {
+        if let earlier = try self.request(request.key, now: now) {
+            // The same request again means that its caller retries because the first result was lost.
+            return earlier == request ? nil : earlier
+        }
+        // An expired key may still be there.
+        try run(
+            """
+            INSERT INTO idempotency_keys (sender, value, line, fingerprint, location, body, expires_at)
+            VALUES (
+                \(request.key.sender), \(request.key.value), \(request.key.line), \(request.fingerprint),
+                \(request.answer.location), \(request.answer.body), \(request.expiresAt))
+            ON CONFLICT (sender, value, line) DO UPDATE SET fingerprint = excluded.fingerprint,
+                location = excluded.location, body = excluded.body, expires_at = excluded.expires_at
+            """)
+        try append(notifications)
+        return nil
+    }
+
+    /// The unexpired request with this key.
+    func request(_ key: IdempotentRequest.Key, now: Timestamp) throws -> IdempotentRequest? {
+        try first(
+            """
+            SELECT fingerprint, location, body, expires_at FROM idempotency_keys
+            WHERE sender = \(key.sender) AND value = \(key.value) AND line = \(key.line) AND expires_at > \(now)
+            """
+        ) { row in
+            IdempotentRequest(
+                key: key, fingerprint: try row(),
+                answer: IdempotentRequest.Answer(location: try row(), body: try row()), expiresAt: try row())
+        }
+    }
+}
+
+extension SQLiteStore {
     func find(
         _ id: NotificationID, recipient: UserName,
         then completion: @escaping @Sendable (Result<StoredNotification?, any Error>) -> Void
@@ -29,15 +111,37 @@ extension SQLiteStore: PayloadReader {
         finds.submit(SQLiteFind(id: id, recipient: recipient), then: completion)
     }
 
+    func find(_ ids: [NotificationID], recipient: UserName) async throws -> [NotificationID: StoredNotification] {
+        try checkRunning()
+        let found = try await finds.submit(ids.map { SQLiteFind(id: $0, recipient: recipient) })
+        return Dictionary(found.compactMap { $0.map { ($0.id, $0) } }) { first, _ in first }
+    }
+
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws {
-        _ = try await submit(ids.map { .markRead($0, time) })
+        _ = try await commit(each: ids, "markRead") { db, id in try db.markRead(id, at: time) }
     }
 
     func markRead(
         _ id: NotificationID, at time: Timestamp, then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        if let notRunning { return completion(.failure(notRunning)) }
-        writes.submit(.markRead(id, time)) { completion($0.map { _ in }) }
+        commit("markRead", { try $0.markRead(id, at: time) }, then: completion)
+    }
+
+    func markShown(_ id: NotificationID, at time: Timestamp) async throws {
+        try await run("UPDATE notifications SET shown_at = \(time) WHERE id = \(id) AND shown_at IS NULL")
+    }
+}
+
+extension SQLiteTransaction {
+    /// Also withdraws a push that a dispatcher with `DISPATCH_WITHDRAW=read` has sent.
+    func markRead(_ id: NotificationID, at time: Timestamp) throws {
+        // No row if it was read before.
+        let isWithdrawn: Bool? = try first(
+            """
+            UPDATE notifications SET read_at = \(time) WHERE id = \(id) AND read_at IS NULL
+            RETURNING instr(coalesce(deliveries, ''), \(StorageCoding.withdrawnOnRead)) > 0
+            """)
+        if isWithdrawn == true { try run(FollowUpRow.withdrawal(of: id, now: time)) }
     }
 }
 
@@ -46,168 +150,23 @@ struct SQLiteFind: Sendable {
     var id: NotificationID
     var recipient: UserName
 
-    /// See ``FailedWork``.
-    var kind: String { "find" }
-
     /// The recipient is part of the query: a missing and another user's notification give the same result.
-    func execute(_ db: Database) throws -> StoredNotification? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT created_at, expires_at, read_at, revoked_at, traceparent, key_id, sealed, not_before
-                FROM notifications LEFT JOIN payloads ON notification_id = id WHERE id = ? AND recipient = ?
-                """)
-        guard let row = try Row.fetchOne(statement, arguments: [id.data, recipient.text]) else { return nil }
-        guard let createdAt = row.timestamp(0), let expiresAt = row.timestamp(1) else {
-            throw Row.unreadable("created_at")
-        }
-        let payload: SealedPayload?
-        if let keyID: String = row[5], keyID != SQLiteSchema.destroyed, let sealed: Data = row[6] {
-            payload = SealedPayload(keyID: keyID, bytes: [UInt8](sealed))
-        } else {
-            payload = nil
-        }
-        return StoredNotification(
-            id: id, createdAt: createdAt, expiresAt: expiresAt, notBefore: row.timestamp(7), readAt: row.timestamp(2),
-            isRevoked: row.timestamp(3) != nil, payload: payload, traceparent: row[4])
-    }
-}
-
-extension SQLiteStore: Inbox {
-    func inbox(
-        of recipient: UserName, unreadOnly: Bool, after: NotificationID?, limit: Int, now: Timestamp
-    ) async throws -> InboxPage {
-        try checkRunning()
-        let limit = max(limit, 0)
-        let after = after ?? NotificationID(high: 0, low: 0)
-        return try await database.read { db in
-            let time = now.milliseconds
-            let select = try db.cachedStatement(sql: unreadOnly ? InboxPage.unreadEntries : InboxPage.allEntries)
-            let arguments: StatementArguments = [recipient.text, after.data, time, time, limit + 1]
-            let entries = try Row.fetchAll(select, arguments: arguments).map { try InboxPage.Entry($0) }
-            let unread = try InboxPage.unread(of: recipient, now: now, db)
-            let shown = Array(entries.prefix(limit))
-            return InboxPage(entries: shown, unread: unread, next: entries.count > limit ? shown.last?.id : nil)
+    func execute(_ db: SQLiteTransaction) throws -> StoredNotification? {
+        try db.first(
+            """
+            SELECT created_at, expires_at, not_before, read_at, revoked_at IS NOT NULL, key_id, sealed, traceparent
+            FROM notifications LEFT JOIN payloads ON notification_id = id
+            WHERE id = \(id) AND recipient = \(recipient)
+            """
+        ) { row in
+            let (createdAt, expiresAt): (Timestamp, Timestamp) = (try row(), try row())
+            let (notBefore, readAt): (Timestamp?, Timestamp?) = (try row(), try row())
+            let (isRevoked, keyID, sealed): (Bool, String?, [UInt8]?) = (try row(), try row(), try row())
+            return StoredNotification(
+                id: id, createdAt: createdAt, expiresAt: expiresAt, notBefore: notBefore, readAt: readAt,
+                isRevoked: isRevoked,
+                payload: keyID.flatMap { keyID in sealed.map { SealedPayload(keyID: keyID, bytes: $0) } },
+                traceparent: try row())
         }
     }
-}
-
-extension InboxPage {
-    private static let readable =
-        "revoked_at IS NULL AND expires_at > ? AND (not_before IS NULL OR not_before <= ?)"
-
-    static let allEntries = """
-        SELECT id, created_at, read_at FROM notifications WHERE recipient = ? AND id > ? AND \(readable)
-        ORDER BY id LIMIT ?
-        """
-
-    static let unreadEntries = """
-        SELECT id, created_at, read_at FROM notifications WHERE recipient = ? AND id > ? AND \(readable)
-            AND read_at IS NULL
-        ORDER BY id LIMIT ?
-        """
-
-    /// Among the newest, so that its time is bounded.
-    static let unreadCount = """
-        SELECT count(*) FROM (
-            SELECT read_at, revoked_at, expires_at, not_before FROM notifications WHERE recipient = ?
-            ORDER BY id DESC LIMIT \(maxUnreadScan)
-        ) WHERE \(readable) AND read_at IS NULL
-        """
-}
-
-extension InboxPage.Entry {
-    fileprivate init(_ row: Row) throws {
-        guard let createdAt = row.timestamp(1) else { throw Row.unreadable("created_at") }
-        self.init(id: try row.notificationID(0), createdAt: createdAt, isRead: !row.hasNull(atIndex: 2))
-    }
-}
-
-extension SQLiteStore: IdempotentWriter {
-    func append(
-        _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
-    ) async throws -> IdempotentRequest? {
-        guard case .earlier(let earlier)? = try await submit([.appendOnce(notifications, request, now: now)]).first
-        else { return nil }
-        return earlier
-    }
-
-    func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
-        try checkRunning()
-        return try await database.read { db in try IdempotentRequest.fetch(key, now: now, db) }
-    }
-}
-
-extension SQLiteStore: SenderNotifications {
-    func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {
-        try checkRunning()
-        return try await database.read { db in
-            let statement = try db.cachedStatement(sql: SQLitePage.record)
-            guard let row = try Row.fetchOne(statement, arguments: [id.data, sender]) else { return nil }
-            let record = try NotificationRecord(row).withDeliveries(row)
-            let hasReminders: Bool = try row.value(NotificationRecord.columnCount, column: "remind")
-            return try SQLiteFollowUpChange.adding(to: record, hasReminders: hasReminders, db)
-        }
-    }
-
-    func page(_ query: NotificationQuery, now: Timestamp) async throws -> NotificationPage {
-        try checkRunning()
-        return try await database.read { db in try SQLitePage(query: query, now: now).execute(db) }
-    }
-
-    func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool {
-        guard case .revoked(let isThere)? = try await submit([.revoke(id, sender: sender, now)]).first else {
-            return false
-        }
-        return isThere
-    }
-}
-
-/// A read of one page of a sender's list.
-struct SQLitePage: Sendable {
-    var query: NotificationQuery
-    var now: Timestamp
-
-    /// How many rows one page scans for matching ones: about ten milliseconds.
-    static var maxScan: Int { 10_000 }
-
-    func execute(_ db: Database, scanLimit: Int = maxScan) throws -> NotificationPage {
-        let before = query.before ?? NotificationID(high: .max, low: .max)
-        let rows: RowCursor
-        if let recipient = query.recipient {
-            let statement = try db.cachedStatement(sql: Self.toRecipient)
-            rows = try Row.fetchCursor(
-                statement, arguments: [query.sender, recipient.text, before.data, scanLimit + 1])
-        } else {
-            let statement = try db.cachedStatement(sql: Self.ofSender)
-            rows = try Row.fetchCursor(statement, arguments: [query.sender, before.data, scanLimit + 1])
-        }
-        var records: [NotificationRecord] = []
-        var seen = 0
-        var last: NotificationID?
-        while let row = try rows.next() {
-            if seen == scanLimit { return NotificationPage(records: records, next: last) }
-            seen += 1
-            let record = try NotificationRecord(row)
-            last = record.id
-            if let status = query.status, record.status(at: now) != status { continue }
-            if records.count >= query.limit { return NotificationPage(records: records, next: records.last?.id) }
-            records.append(try record.withDeliveries(row))
-        }
-        return NotificationPage(records: records, next: nil)
-    }
-
-    /// The columns of the record, and then whether it has reminders.
-    static let record = """
-        SELECT \(NotificationRecord.columns), remind IS NOT NULL FROM notifications WHERE id = ? AND sender = ?
-        """
-
-    static let ofSender = """
-        SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND id < ? ORDER BY id DESC LIMIT ?
-        """
-
-    /// Both columns are in the index, so rows of other senders are not scanned, and no page can end at one.
-    static let toRecipient = """
-        SELECT \(NotificationRecord.columns) FROM notifications WHERE sender = ? AND recipient = ? AND id < ?
-        ORDER BY id DESC LIMIT ?
-        """
 }

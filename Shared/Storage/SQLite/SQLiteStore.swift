@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// transaction with one disk flush. Reads are grouped to save thread hops.
 final class SQLiteStore: Sendable {
     let database: SQLiteDatabase
-    let writes: GroupCommit<SQLiteWrite, SQLiteWrite.Output>
+    let writes: GroupCommit<SQLiteWork, Void>
     let finds: GroupCommit<SQLiteFind, StoredNotification?>
     let withdrawals: WithdrawalMode
     private let logger: Logger
@@ -22,32 +22,32 @@ final class SQLiteStore: Sendable {
         self.database = database
         self.withdrawals = withdrawals
         self.logger = logger
-        writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.heldBytes) { group, completion in
+        writes = GroupCommit(limit: SQLiteStore.maxGroup, weight: \.weight, bytes: \.bytes) { group, completion in
             database.write { db in
-                try group.map { try $0.execute(db, withdrawals: withdrawals) }
+                for work in group { try work.run(SQLiteTransaction(db)) }
             } completion: { result in
-                database.note(result, of: group, kind: \.kind) { change in
-                    database.tryOutWrite { db in _ = try change.execute(db, withdrawals: withdrawals) }
+                database.note(result, of: group, kind: \.kind) { work in
+                    database.tryOutWrite { db in try work.trial(SQLiteTransaction(db)) }
                 }
-                completion(result.mapError(\.error))
+                completion(result.map { [Void](repeating: (), count: group.count) }.mapError(\.error))
             }
         }
         finds = GroupCommit(limit: SQLiteStore.maxGroup) { group, completion in
             database.read { db in
-                try group.map { try $0.execute(db) }
+                try group.map { try $0.execute(SQLiteTransaction(db)) }
             } completion: { result in
-                database.note(result, of: group, kind: \.kind) { find in
-                    database.tryOutRead { db in _ = try find.execute(db) }
+                database.note(result, of: group, kind: { _ in "find" }) { find in
+                    database.tryOutRead { db in _ = try find.execute(SQLiteTransaction(db)) }
                 }
                 completion(result.mapError(\.error))
             }
         }
     }
 
-    /// Submits changes to the writer. Before ``run()`` it throws at once, so that no caller hangs.
-    func submit(_ changes: [SQLiteWrite]) async throws -> [SQLiteWrite.Output] {
-        try checkRunning()
-        return try await writes.submit(changes)
+    /// Serves requests from now on, without ``run()``. For a database in memory: there is nothing to close.
+    func start() {
+        writes.start()
+        finds.start()
     }
 
     func checkRunning() throws {

@@ -27,7 +27,7 @@ import Testing
         #expect(bench.broker.record.deadLettered.count == 1000)
         #expect(bench.broker.record.acknowledged.count == 1100)
         #expect(bench.broker.record.published.isEmpty)
-        for id in ids { #expect(await bench.store.status(of: id) == .dispatched) }
+        for id in ids { #expect(try await bench.store.status(of: id) == .dispatched) }
     }
 
     /// A consumer refuses such a number; the dispatcher must not depend on it.

@@ -49,7 +49,7 @@ import Testing
         }
         #expect(broker.record.dead.isEmpty)
         for id in ids {
-            #expect(await store.status(of: id) == .dispatched)
+            #expect(try await store.status(of: id) == .dispatched)
             #expect(try await bench.deliveries(id).values.map(\.attempts) == [1, 1, 1])
         }
     }

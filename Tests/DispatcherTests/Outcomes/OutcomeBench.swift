@@ -1,6 +1,7 @@
 import Logging
 import SecurePushCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dispatcher
@@ -9,7 +10,7 @@ import Testing
 struct OutcomeBench {
     static let noon = Timestamp(milliseconds: 1_795_262_400_123)
 
-    let store: MemoryStore
+    let store: any Store
     let clock: OutcomeClock
     let hub: FakeTelemetry
     let lines: LogBook
@@ -17,7 +18,7 @@ struct OutcomeBench {
 
     init() {
         let clock = OutcomeClock(Self.noon)
-        store = MemoryStore()
+        store = memoryStore()
         self.clock = clock
         hub = FakeTelemetry(clock: clock)
         lines = LogBook()

@@ -1,4 +1,5 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 import Testing
 
@@ -9,26 +10,14 @@ import Testing
     private let bench = OutcomeBench()
 
     /// A store that does not take all outcomes.
-    private struct FailingStore: OutcomeStore {
-        let store: MemoryStore
+    private struct FailingStore: ForwardingStore {
+        let base: any Store
         /// Why outcomes are not stored; `nil` to store them.
         let failure: @Sendable ([DeliveryOutcomes]) -> StorageError?
 
-        func leaseOutcomes(holder: Int64, now: Timestamp, until: Timestamp) async throws -> [OutcomeCursor]? {
-            try await store.leaseOutcomes(holder: holder, now: now, until: until)
-        }
-
-        func saveOutcomes(holder: Int64, cursors: [OutcomeCursor], until: Timestamp) async throws -> Bool {
-            try await store.saveOutcomes(holder: holder, cursors: cursors, until: until)
-        }
-
-        func awaitingOutcome(_ query: OutcomeQuery) async throws -> OutcomePage {
-            try await store.awaitingOutcome(query)
-        }
-
         func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
             if let failure = failure(outcomes) { throw failure }
-            try await store.recordOutcomes(outcomes)
+            try await base.recordOutcomes(outcomes)
         }
     }
 
@@ -37,7 +26,7 @@ import Testing
         let ids = [try await bench.push([.apple: "a"]), try await bench.push([.apple: "b"])]
         for message in ["a", "b"] { bench.hub.tell(message, ["Success": 1]) }
         let watch = OutcomeWatch(
-            store: FailingStore(store: bench.store) { outcomes in
+            store: FailingStore(base: bench.store) { outcomes in
                 outcomes.contains { $0.id == ids[0] } ? StorageError(.failed, "refused by the test") : nil
             }, hub: bench.hub, logger: bench.lines.logger, clock: { clock.now })
         clock.set(bench.at(20))
@@ -61,7 +50,7 @@ import Testing
         let (clock, counted) = (bench.clock, Counted())
         // The first call fails.
         let hasFailed = Atomic(false)
-        let stumbling = FailingStore(store: bench.store) { _ in
+        let stumbling = FailingStore(base: bench.store) { _ in
             hasFailed.exchange(true, ordering: .relaxed) ? nil : StorageError(.timeout, "failed by the test")
         }
         let watch = OutcomeWatch(

@@ -20,7 +20,7 @@ import Testing
         await bench.sweep(16)
         #expect(bench.hub.takeAsked() == ["a", "f", "w"])
         #expect(try await bench.outcomes(id) == ["Success=2, BadChannel=1", "Dropped", nil])
-        #expect(await bench.store.status(of: id) == .dispatched)
+        #expect(try await bench.store.status(of: id) == .dispatched)
     }
 
     /// The pauses grow, and end.
@@ -145,7 +145,7 @@ import Testing
         #expect(asked == [20, 80, 1880])
         #expect(bench.lines.lines.map(\.level) == [.warning])
         for id in ids { #expect(try await bench.outcomes(id) == [nil]) }
-        for id in ids { #expect(await bench.store.status(of: id) == .dispatched) }
+        for id in ids { #expect(try await bench.store.status(of: id) == .dispatched) }
         // Once it works, the pass goes on where it was.
         bench.hub.tellOthers(.success(MessageOutcome(["Success": 1])))
         await bench.sweep(3680)

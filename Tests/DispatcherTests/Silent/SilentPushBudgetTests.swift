@@ -7,7 +7,7 @@ import Testing
 
 /// `SILENT_PUSH_MIN_INTERVAL` in a dispatcher's pipeline.
 @Suite struct SilentPushBudgetTests {
-    let store = MemoryStore()
+    let store = memoryStore()
     let policy = DispatchPolicy(platforms: [.apple], maxAttempts: 3)
     private static let interval = Duration.seconds(600)
 
@@ -70,7 +70,7 @@ import Testing
         for id in ids.dropLast() {
             let shared = try await delivery(id)
             #expect(shared.state == .sent && shared.coalescedInto == ids[3] && shared.attempts == 0)
-            #expect(await store.status(of: id) == .dispatched)
+            #expect(try await store.status(of: id) == .dispatched)
         }
     }
 

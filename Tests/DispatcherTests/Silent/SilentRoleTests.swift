@@ -1,12 +1,14 @@
 import Logging
 import SecurePushCore
+import StackKit
+import TestSupport
 import Testing
 
 @testable import Dispatcher
 
 /// The decisions of several dispatchers about the same recipient, at times that the test says.
 @Suite struct SilentRoleTests {
-    let store = MemoryStore()
+    let store = memoryStore()
     private static let interval = Duration.seconds(60)
     private static let noon = Timestamp(milliseconds: 1_795_262_400_123)
 
@@ -125,26 +127,13 @@ import Testing
     }
 
     @Test func ifTheStoreIsAwayNothingIsSent() async throws {
-        struct Away: SilentPushes, DeadLetterStore {
-            let error = StorageError(.unavailable, "away for the test")
-            func admit(
-                _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
-            ) async throws -> [SilentPushAdmission] { throw error }
-            func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
-                throw error
-            }
-            func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] { [:] }
-            func reopen(
-                _ letters: [NotificationID: [Platform]], now: Timestamp
-            ) async throws -> [NotificationID: ReplayDecision] { [:] }
-        }
         let plan = DispatchPlan(
             id: NotificationID(), recipient: try #require(UserName("alice")), expiresAt: at(86_400))
         let message = DispatchMessage(id: plan.id)
         let attempt = DispatchAttempt(
             delivery: DispatchDelivery(tag: 1, epoch: 1, message: message), message: message, plan: plan,
             platforms: [.apple])
-        let budget = SilentBudget(store: Away(), interval: Self.interval, logger: Logger(label: "test"))
+        let budget = SilentBudget(store: AwayStore(), interval: Self.interval, logger: Logger(label: "test"))
         guard case .answered(let answer) = await budget.roles(of: [attempt], now: at(0))[0][0] else {
             Issue.record("It must wait.")
             return
@@ -154,8 +143,8 @@ import Testing
 
     /// A number of pushes that cannot grow any more, for example.
     @Test func aRecipientWhoseRowIsRefusedHoldsUpNobodyElse() async throws {
-        struct Picky: SilentPushes, DeadLetterStore {
-            let base = MemoryStore()
+        struct Picky: ForwardingStore {
+            let base = memoryStore()
             func admit(
                 _ requests: [SilentPushRequest], interval: Duration, now: Timestamp
             ) async throws -> [SilentPushAdmission] {
@@ -164,13 +153,6 @@ import Testing
                 }
                 return try await base.admit(requests, interval: interval, now: now)
             }
-            func release(_ releases: [SilentPushRelease], interval: Duration, now: Timestamp) async throws {
-                try await base.release(releases, interval: interval, now: now)
-            }
-            func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord] { [:] }
-            func reopen(
-                _ letters: [NotificationID: [Platform]], now: Timestamp
-            ) async throws -> [NotificationID: ReplayDecision] { [:] }
         }
         let attempts = try ["alice", "bob", "carol"].map { name in
             let plan = DispatchPlan(

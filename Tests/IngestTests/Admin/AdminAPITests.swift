@@ -13,7 +13,7 @@ import Testing
 /// Every endpoint on every store.
 @Suite("The operator's API", .serialized)
 struct AdminAPITests {
-    private static let stores: [StoreKind] = [.memory, .sqlite, .postgres]
+    private static let stores: [StoreKind] = [.sqlite, .postgres]
 
     private func search(_ bench: AdminBench, _ text: String) throws {
         #expect(!text.contains(AdminBench.secret))

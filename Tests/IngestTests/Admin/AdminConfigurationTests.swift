@@ -12,7 +12,7 @@ struct AdminConfigurationTests {
         var reader = ConfigurationReader(environment: settings)
         let certificate = HTTPConfiguration.TLS(certificateFile: "/c", privateKeyFile: "/k")
         let api = HTTPConfiguration(port: 8080, tls: tls ? certificate : nil)
-        let admin = AdminConfiguration.read(&reader, api: api)
+        let admin = AdminConfiguration(AdminSettings(&reader), &reader, api: api)
         return (admin, reader.issues.map(\.key))
     }
 

@@ -1,7 +1,9 @@
 import APITestSupport
 import HummingbirdTesting
 import SecurePushCore
+import StackKit
 import Storage
+import TestSupport
 import Testing
 
 @testable import Ingest
@@ -9,15 +11,13 @@ import Testing
 /// Requests that cannot do all at once go on where the one before has ended.
 @Suite("Repeated resends and replays", .serialized, .timeLimit(.minutes(5)))
 struct AdminResendTests {
-    private let store = MemoryStore()
+    private let store = memoryStore()
     private let handedOver = Mailbox<OutboxEntry>()
     private let key = FailureKey(platform: "apple", reason: "HTTP 400")
 
     private var actions: AdminActions { actions(on: store) }
 
-    private func actions(
-        on store: any AllNotifications & SenderNotifications & DeadLetterStore
-    ) -> AdminActions {
+    private func actions(on store: any OperatorStore & SenderNotifications) -> AdminActions {
         AdminActions(
             store: store, publisher: FakePublisher(), openDeadLetters: { FakeQueues() },
             handOver: { [handedOver] in handedOver.put(CollectionOfOne($0)) }, logger: .silent)
@@ -76,7 +76,7 @@ struct AdminResendTests {
         #expect(second == ResendReport(resent: 1))
     }
 
-    @Test(arguments: [StoreKind.memory, .sqlite, .postgres])
+    @Test(arguments: [StoreKind.sqlite, .postgres])
     func theAPITakesTheEndOfTheRequestBefore(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             var ids: [NotificationID] = []
@@ -108,7 +108,8 @@ struct AdminResendTests {
 }
 
 /// A store whose pages end at the limit of a statement, without a failure and without an end.
-private actor PagesWithoutFailures: AllNotifications, SenderNotifications, DeadLetterStore {
+private actor PagesWithoutFailures: ForwardingStore {
+    let base = memoryStore()
     private(set) var count = 0
     private(set) var last: NotificationID?
 
@@ -117,15 +118,4 @@ private actor PagesWithoutFailures: AllNotifications, SenderNotifications, DeadL
         last = NotificationID(at: (query.before?.timestamp ?? .now) - .seconds(1))
         return OperatorPage(entries: [], next: last)
     }
-
-    func census(since: Timestamp, now: Timestamp) -> NotificationCensus { NotificationCensus() }
-    func life(of id: NotificationID) -> NotificationLife? { nil }
-    func record(_ id: NotificationID, sender: String) -> NotificationRecord? { nil }
-    func page(_ query: NotificationQuery, now: Timestamp) -> NotificationPage {
-        NotificationPage(records: [], next: nil)
-    }
-    func revoke(_ id: NotificationID, sender: String, now: Timestamp) -> Bool { false }
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) -> ReplayDecision? { nil }
-    func records(_ ids: [NotificationID]) -> [NotificationID: NotificationRecord] { [:] }
-    func reopen(_ letters: [NotificationID: [Platform]], now: Timestamp) -> [NotificationID: ReplayDecision] { [:] }
 }

@@ -1,6 +1,8 @@
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Ingest
@@ -8,21 +10,18 @@ import Testing
 @Suite("What the overview costs the store", .timeLimit(.minutes(5)))
 struct OverviewSourceTests {
     /// Counts the questions, and does not answer them if it is told so.
-    private final class CountingStore: AllNotifications {
+    private final class CountingStore: ForwardingStore {
+        let base = memoryStore()
         let asked = Mutex(0)
         let isSilent: Bool
 
         init(isSilent: Bool = false) { self.isSilent = isSilent }
-
-        func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus { NotificationCensus() }
 
         func page(_ query: OperatorQuery) async throws -> OperatorPage {
             asked.withLock { $0 += 1 }
             if isSilent { try await Task.sleep(for: .seconds(600)) }
             return OperatorPage(entries: [], next: nil)
         }
-
-        func life(of id: NotificationID) async throws -> NotificationLife? { nil }
     }
 
     private func makeSource(_ store: CountingStore) -> OverviewSource {

@@ -98,7 +98,7 @@ struct BatchBoundTests {
 
     /// The time in which the store is slow is not the client's.
     @Test func aSlowStoreIsNoIdleTime() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer, maxBatchIdle: .seconds(3), server: .live) { bench in
             let big = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 200 * 1024))"}"# + "\n"
@@ -181,7 +181,7 @@ struct BatchBoundTests {
     /// Whoever reads nothing holds only the sender's own part.
     @Test func aBatchBeyondTheSendersPartEndsWith503() async throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer, budget: budget, server: .live) { bench in
             let half = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 40_000))"}"# + "\n"

@@ -47,7 +47,7 @@ struct BatchStreamingTests {
     }
 
     @Test func aStoreThatComesBackTakesTheLaterLines() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, failure: StorageError(.unavailable, "away"))
         try await withIngest(store: store, writer: writer, server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
@@ -64,7 +64,7 @@ struct BatchStreamingTests {
     }
 
     @Test func whileOneGroupIsBeingStoredTheNextOnesGather() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer, server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in

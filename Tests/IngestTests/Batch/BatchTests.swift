@@ -159,7 +159,7 @@ struct BatchTests {
     }
 
     @Test func whatTheStoreRefusesForGoodSpoilsNoOther() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         try await withIngest(store: store, writer: FakeWriter(store, refused: UserName("bad"))) { bench in
             let bad = #"{"Recipient":"bad","Payload":1}"#
             for headers: HTTPFields in [[:], [.idempotencyKey: "k"]] {

@@ -68,7 +68,7 @@ struct IdempotentBatchTests {
     }
 
     @Test func aLineThatIsBeingStoredIs409() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer) { bench in
             async let first = bench.batch([Self.line(1)], key: "b")

@@ -116,7 +116,7 @@ struct RequestBudgetTests {
 
     /// While a large request is with the store, one more does not fit, and a small one does.
     @Test func whatDoesNotFitIs503() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         let budget = RequestBudget(maxBytes: 800 * 1024, reservedForSmall: 100 * 1024)
         try await withIngest(store: store, writer: writer, budget: budget) { bench in

@@ -72,11 +72,9 @@ struct UserRateLimitTests {
 
     @Test func theDefaultIsThirtyAMinuteAndOffEndsIt() throws {
         var reader = ConfigurationReader(environment: [:])
-        let read = reader.read(ConfigurationKeys.rateLimitUser)
-        let limit = try #require(read ?? nil)
+        let limit = try #require(reader[\.rateLimitUser])
         #expect(limit.count == 30 && limit.period == .seconds(60) && limit.burst == 30)
         var off = ConfigurationReader(environment: ["RATE_LIMIT_USER": "off"])
-        let none = off.read(ConfigurationKeys.rateLimitUser)
-        #expect(none == .some(nil) && off.issues.isEmpty)
+        #expect(off[\.rateLimitUser] == nil && off.issues.isEmpty)
     }
 }

@@ -77,7 +77,7 @@ struct IdempotentRequestTests {
     }
 
     @Test func aFailureOfTheStoreLeavesTheKeyFree() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, failure: StorageError(.unavailable, "away"))
         try await withIngest(store: store, writer: writer) { bench in
             try (try await bench.post(Self.good, key: "k")).expectProblem(503)
@@ -89,7 +89,7 @@ struct IdempotentRequestTests {
 
     @Test(arguments: [good, other])
     func whileTheFirstIsInFlightARepeatIs409(_ repeated: String) async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer) { bench in
             async let first = bench.post(Self.good, key: "k")
@@ -163,7 +163,7 @@ struct IdempotentRequestTests {
     }
 
     @Test func concurrentRepeatsInTwoProcessesMakeOneNotification() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let keys = PayloadKeyRing.newLine()
         try await withIngest(store: store, payloadKeys: keys) { one in
             try await withIngest(store: store, payloadKeys: keys) { two in
@@ -184,7 +184,7 @@ struct IdempotentRequestTests {
     }
 
     @Test func withoutTheKeyOfItsFingerprintARepeatIsRefused() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         try await withIngest(store: store) { before in
             #expect(try await before.post(Self.good, key: "k").status == .created)
             // A bench of its own has a key ring of its own.

@@ -48,7 +48,7 @@ struct IngestExchanges: Sendable {
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
             let error = StorageError(code, "for the test")
-            let directory = FailingDirectory(error: error)
+            let directory = AwayStore(error)
             try await withIngest(writer: FakeWriter(failure: error), directory: directory, keys: directory) { bench in
                 try await IngestExchanges(bench: bench, ledger: ledger).failures(status)
             }

@@ -6,7 +6,7 @@ import Testing
 
 /// Which messages say that they are the first of their notification.
 @Suite struct FirstPublishTests {
-    private func stored(_ count: Int, at time: Timestamp, in store: MemoryStore) async throws -> [SealedNotification] {
+    private func stored(_ count: Int, at time: Timestamp, in store: any Store) async throws -> [SealedNotification] {
         let sealed = try sampleNotifications(count, at: time).map { sealed in
             var sealed = sealed
             sealed.claimsFirstAttempt = true
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func aHandedOverOneHasTheMark() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let sealed = try await stored(3, at: .unswept, in: store)
         try await withRelay(store, publisher) { relay in
             relay.handOver(sealed)
@@ -30,7 +30,7 @@ import Testing
 
     /// The first publish was refused, or its confirm was lost: the broker may have it.
     @Test func aRepeatHasNoMark() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         // Due, and its notice is over soon.
         let sealed = try await stored(2, at: .now - .seconds(60), in: store)
         let publisher = FakePublisher(refused: Set(sealed.map(\.notification.id)))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func whatTheSweepPublishesHasNoMark() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let sealed = try await stored(2, at: .now - .seconds(60), in: store)
         try await withRelay(store, publisher) { _ in try await expectEventually { publisher.ids.count == 2 } }
         #expect(Set(publisher.ids) == Set(sealed.map(\.notification.id)))

@@ -7,7 +7,7 @@ import Testing
 @Suite("The sweep: withdrawals and reminders")
 struct FollowUpSweepTests {
     @Test func whatIsDueIsPublishedWithItsKind() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let sent = try await store.accept(2, at: .unswept).map(\.id)
         try await store.dispatch(sent)
         for id in sent { _ = try await store.revoke(id, sender: "clinic", now: .now) }
@@ -19,7 +19,7 @@ struct FollowUpSweepTests {
     }
 
     @Test func itIsPublishedOnceUntilItHasWaitedForItsClaim() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let sent = try await store.accept(1, at: .unswept).map(\.id)
         try await store.dispatch(sent)
         _ = try await store.revoke(sent[0], sender: "clinic", now: .now)
@@ -35,7 +35,7 @@ struct FollowUpSweepTests {
     }
 
     @Test func nothingIsLeasedWithoutTheBroker() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let sent = try await store.accept(1, at: .unswept).map(\.id)
         try await store.dispatch(sent)
         _ = try await store.revoke(sent[0], sender: "clinic", now: .now)
@@ -48,7 +48,8 @@ struct FollowUpSweepTests {
 
 /// Runs a relay for the time of the body.
 private func withRelay(
-    _ outbox: any Outbox, _ followUps: any FollowUpOutbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+    _ outbox: any NotificationWriter, _ followUps: any NotificationWriter, _ publisher: FakePublisher,
+    _ body: () async throws -> Void
 ) async throws {
     var timing = OutboxTiming.patient
     (timing.sweepInterval, timing.followUpInterval) = (.milliseconds(5), .milliseconds(5))

@@ -13,7 +13,7 @@ import Testing
 @Suite("OutboxRelay and RabbitMQ", .timeLimit(.minutes(5)))
 struct LostInBrokerTests {
     private struct Bench {
-        let store: MemoryStore
+        let store: any Store
         let relay: OutboxRelay
         let gauge: RabbitMQInspector
         let connection: AMQPConnection
@@ -81,7 +81,7 @@ struct LostInBrokerTests {
             prefix: "test-\(UUID().uuidString)")
         let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
         let gauge = RabbitMQInspector(configuration: configuration)
-        let store = MemoryStore()
+        let store = memoryStore()
         let relay = OutboxRelay(
             outbox: store, publisher: publisher, gauge: gauge, timing: .quick, logger: .silent)
         let connection = try await AMQPConnection.open(configuration.amqp)

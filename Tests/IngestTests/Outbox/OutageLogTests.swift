@@ -1,6 +1,7 @@
 import Logging
 import SecurePushCore
 import ServiceRuntime
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -29,23 +30,15 @@ struct OutageLogTests {
 }
 
 /// An outbox whose store is away.
-private final class AwayOutbox: Outbox {
+private final class AwayOutbox: ForwardingStore {
+    let base: any Store = AwayStore()
     private let count = Mutex(0)
-    private let error = StorageError(.unavailable, "away for the test")
 
     /// How often it was asked for what is due.
     var looks: Int { count.withLock { $0 } }
 
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {
         count.withLock { $0 += 1 }
-        throw error
+        return try await base.lease(limit: limit, now: now, until: until)
     }
-
-    func leasePublished(limit: Int, due: Timestamp, now: Timestamp, until: Timestamp) async throws -> PublishedLease {
-        throw error
-    }
-
-    func confirm(_ ids: [NotificationID], until: Timestamp) async throws { throw error }
-
-    func backlog(now: Timestamp) async throws -> OutboxBacklog { throw error }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite("OutboxRelay")
 struct OutboxRelayTests {
     @Test func whatIsHandedOverIsPublishedAndNoted() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let notifications = try await store.accept(1300, at: .unswept)
         try await withRelay(store, publisher) { relay in
             relay.handOver(notifications)
@@ -22,7 +22,7 @@ struct OutboxRelayTests {
     }
 
     @Test func whatIsNotConfirmedStays() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let notifications = try await store.accept(3, at: .unswept)
         let publisher = FakePublisher(refused: [notifications[1].id])
         try await withRelay(store, publisher) { relay in
@@ -35,7 +35,7 @@ struct OutboxRelayTests {
     }
 
     @Test func whatACrashLeftIsSwept() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let notifications = try await store.accept(2500, at: .now - .seconds(60))
         try await withRelay(store, publisher) { _ in
             try await store.expectWaiting(0)
@@ -45,7 +45,7 @@ struct OutboxRelayTests {
     }
 
     @Test func notBeforeIsLeftToTheSweep() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let notBefore = Timestamp.now + .milliseconds(300)
         let held = try await store.accept(1, notBefore: notBefore)
         let free = try await store.accept(1, at: .unswept)
@@ -61,7 +61,7 @@ struct OutboxRelayTests {
     }
 
     @Test func nothingIsLeasedWithoutTheBroker() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let old = try await store.accept(2, at: .now - .seconds(60))
         let outbox = CountingOutbox(store)
         try await withRelay(outbox, publisher) { relay in
@@ -78,7 +78,7 @@ struct OutboxRelayTests {
     }
 
     @Test func anAlarmOrAnOutageLeavesEntriesAloneAndTheyGoOutAfterwards() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let outbox = CountingOutbox(store)
         try await withRelay(outbox, publisher) { relay in
             relay.handOver(try await store.accept(10, at: .unswept))
@@ -101,7 +101,7 @@ struct OutboxRelayTests {
     }
 
     @Test func theBacklogIsKnownWhileTheBrokerIsAway() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher(isConnected: false))
+        let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let start = Timestamp.now - .seconds(60)
         _ = try await store.accept(3, at: start)
         try await withRelay(store, publisher) { relay in
@@ -113,7 +113,7 @@ struct OutboxRelayTests {
     }
 
     @Test func aShutdownPublishesWhatIsInMemory() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))
+        let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         // More than the groups in flight take at once.
         let notifications = try await store.accept(6000, at: .unswept)
         let relay = OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent)
@@ -131,7 +131,7 @@ struct OutboxRelayTests {
     }
 }
 
-extension MemoryStore {
+extension Store {
     /// How many entries wait to be published.
     fileprivate var waiting: Int {
         get async throws { try await backlog(now: .now).count }

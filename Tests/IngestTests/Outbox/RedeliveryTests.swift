@@ -10,7 +10,7 @@ import Testing
 @Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
+        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> OutboxRelay {
         OutboxRelay(
@@ -18,7 +18,7 @@ struct RedeliveryTests {
     }
 
     @Test func whatAWipedBrokerHeldIsPublishedAgainUntilItIsDispatched() async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge())
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge())
         let relay = relay(store, publisher, gauge)
         try await withRelays([relay]) {
             let accepted = try await store.accept(2500, at: .unswept)
@@ -38,7 +38,7 @@ struct RedeliveryTests {
 
     @Test(arguments: [1, 999, 1001, nil])
     func whileTheQueueIsNotEmptyNoEntryIsTouched(_ ready: Int?) async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(ready))
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(ready))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, gauge)
         try await withRelays([relay]) {
@@ -55,7 +55,7 @@ struct RedeliveryTests {
     }
 
     @Test func whatWasClaimedAMomentAgoIsPostponed() async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, gauge)
         try await withRelays([relay]) {
@@ -71,7 +71,7 @@ struct RedeliveryTests {
     }
 
     @Test func anIDThatTheStoreRefusesHoldsUpNoOthers() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let ids = try await store.accept(9, at: .unswept).map(\.id)
         let outbox = CountingOutbox(store, refusing: [ids[3]])
         await relay(outbox, FakePublisher(), FakeGauge()).confirm(ids)
@@ -79,7 +79,7 @@ struct RedeliveryTests {
     }
 
     @Test func whatIsFinalIsNeverPublishedAgain() async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge())
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge())
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, gauge)
         try await withRelays([relay]) {
@@ -95,7 +95,7 @@ struct RedeliveryTests {
     }
 
     @Test func aQueueThatFillsUpIsGivenNoMoreForNow() async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, gauge, timing: .patient)
         let ids = try await store.accept(5000, at: .now - .seconds(60)).map(\.id)
@@ -117,7 +117,7 @@ struct RedeliveryTests {
     }
 
     @Test func whatIsNotConfirmedTheSecondTimeFallsDueAgain() async throws {
-        let (store, publisher, gauge) = (MemoryStore(), FakePublisher(), FakeGauge(0))
+        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
         let relay = relay(store, publisher, gauge)
         let ids = try await store.accept(2, at: .now - .seconds(60)).map(\.id)
         try await store.confirm(ids, until: .now)
@@ -131,7 +131,7 @@ struct RedeliveryTests {
     }
 
     @Test func aDispatchedNotificationCostsTheOutboxNoNote() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         var timing = OutboxTiming.patient
         timing.confirmDelay = .seconds(3600)
         let relay = relay(store, publisher, FakeGauge(), timing: timing)
@@ -147,7 +147,7 @@ struct RedeliveryTests {
 
     /// What a process leaves that dies between the broker's confirm and its note: entries that look unpublished.
     @Test func aProcessThatDiesBeforeItsNoteHasNothingSentTwice() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let accepted = try await store.accept(4, at: .now - .seconds(60))
         _ = try await store.claim([accepted[0].id], now: .now)
         try await store.dispatch([accepted[1].id])

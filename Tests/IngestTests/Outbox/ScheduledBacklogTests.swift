@@ -9,7 +9,7 @@ import Testing
 @Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(5)))
 struct ScheduledBacklogTests {
     @Test func whatFallsDueTogetherIsLeasedWhileConfirmsAreAwaited() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher(isHolding: true))
+        let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         let ids = try await store.schedule(5200, notBefore: .now)
         let outbox = CountingOutbox(store)
         try await withSweep(outbox, publisher) {
@@ -25,7 +25,7 @@ struct ScheduledBacklogTests {
     }
 
     @Test func aBrokerThatRefusesEverythingIsNotGivenTheWholeBacklog() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let ids = try await store.schedule(12_000, notBefore: .now)
         let publisher = FakePublisher(refused: Set(ids))
         let outbox = CountingOutbox(store)
@@ -40,7 +40,7 @@ struct ScheduledBacklogTests {
     }
 
     @Test func aRevokedOneIsNotPublishedWhenItsTimeComes() async throws {
-        let (store, publisher) = (MemoryStore(), FakePublisher())
+        let (store, publisher) = (memoryStore(), FakePublisher())
         let ids = try await store.schedule(3, notBefore: .now + .milliseconds(50))
         _ = try await store.revoke(ids[1], sender: "clinic", now: .now)
         try await withSweep(store, publisher) {
@@ -51,7 +51,7 @@ struct ScheduledBacklogTests {
     }
 
     private func withSweep(
-        _ outbox: any Outbox, _ publisher: FakePublisher, _ body: () async throws -> Void
+        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: () async throws -> Void
     ) async throws {
         let relay = OutboxRelay(
             outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
@@ -65,7 +65,7 @@ struct ScheduledBacklogTests {
     }
 }
 
-extension MemoryStore {
+extension Store {
     /// Stores notifications that were made a minute ago and are not to be sent before a time.
     fileprivate func schedule(_ count: Int, notBefore: Timestamp) async throws -> [NotificationID] {
         let recipient = try #require(UserName("alice"))

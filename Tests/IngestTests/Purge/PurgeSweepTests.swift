@@ -46,7 +46,7 @@ struct PurgeSweepTests {
     }
 
     @Test func whatHasExpiredIsDestroyedAndTheRestStays() async throws {
-        let (store, alice) = (MemoryStore(), try #require(UserName("alice")))
+        let (store, alice) = (memoryStore(), try #require(UserName("alice")))
         let now = Timestamp.now
         var ids: [NotificationID] = []
         for number in 0..<1501 {
@@ -67,7 +67,7 @@ struct PurgeSweepTests {
     }
 
     /// Runs a sweep until the clock has let it sleep as often as it may, then shuts it down.
-    private func sweep(_ retention: any Retention, until clock: StepClock) async throws {
+    private func sweep(_ retention: any OperatorStore, until clock: StepClock) async throws {
         let purge = PurgeSweep(retention: retention, logger: .silent, clock: clock)
         let sweep = Sweep(every: PurgeSweep.interval, clock: clock) { await purge.sweep() }
         let group = ServiceGroup(services: [sweep], logger: .silent)

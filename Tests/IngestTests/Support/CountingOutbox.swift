@@ -1,21 +1,22 @@
 import SecurePushCore
+import StackKit
 import Synchronization
 
 /// Counts what is asked of an outbox.
-final class CountingOutbox: Outbox {
+final class CountingOutbox: ForwardingStore {
     private struct Counts {
         var leases = 0
         var publishedLeases = 0
         var confirmed: [NotificationID] = []
     }
 
-    let base: any Outbox
+    let base: any Store
     private let counts = Mutex(Counts())
 
     /// What it refuses to note, with all that is in the same call.
     private let refused: Set<NotificationID>
 
-    init(_ base: any Outbox, refusing refused: Set<NotificationID> = []) {
+    init(_ base: any Store, refusing refused: Set<NotificationID> = []) {
         self.base = base
         self.refused = refused
     }
@@ -42,6 +43,4 @@ final class CountingOutbox: Outbox {
         counts.withLock { $0.confirmed += ids }
         try await base.confirm(ids, until: until)
     }
-
-    func backlog(now: Timestamp) async throws -> OutboxBacklog { try await base.backlog(now: now) }
 }

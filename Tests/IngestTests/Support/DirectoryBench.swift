@@ -5,13 +5,14 @@ import Hummingbird
 import HummingbirdTesting
 import SecurePushCore
 import ServiceRuntime
+import TestSupport
 
 @testable import Ingest
 
 /// The routes for what became of notifications, around a store in memory, with the senders `clinic` and `lab`.
 struct DirectoryBench: Sendable {
     let client: any TestClientProtocol
-    let store: MemoryStore
+    let store: any Store
     let credentials: Credentials
     /// What the other sender presents.
     let lab: String
@@ -56,7 +57,7 @@ func withDirectory(
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
-        let (store, handedOver) = (MemoryStore(), Mailbox<OutboxEntry>())
+        let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(

@@ -1,8 +1,10 @@
 import SecurePushCore
+import StackKit
 import Synchronization
+import TestSupport
 
 /// Stands in the way of a store: holds what comes, or fails it, as a test says.
-final class FakeWriter: NotificationWriter, IdempotentWriter {
+final class FakeWriter: ForwardingStore {
     private struct State {
         var failure: StorageError?
         var isHolding: Bool
@@ -10,16 +12,16 @@ final class FakeWriter: NotificationWriter, IdempotentWriter {
         var appends = 0
     }
 
-    private let store: MemoryStore
+    let base: any Store
     private let state: Mutex<State>
     /// The recipient whose notifications are refused for good.
     private let refused: UserName?
 
     init(
-        _ store: MemoryStore = MemoryStore(), failure: StorageError? = nil, refused: UserName? = nil,
+        _ store: any Store = memoryStore(), failure: StorageError? = nil, refused: UserName? = nil,
         isHolding: Bool = false
     ) {
-        self.store = store
+        base = store
         self.refused = refused
         state = Mutex(State(failure: failure, isHolding: isHolding))
     }
@@ -42,20 +44,24 @@ final class FakeWriter: NotificationWriter, IdempotentWriter {
         for waiter in waiting { waiter.resume() }
     }
 
-    func append(_ notifications: [SealedNotification]) async throws {
-        try await pass(notifications)
-        try await store.append(notifications)
+    func append(
+        _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        Task {
+            do {
+                try await pass(notifications)
+                base.append(notifications, then: completion)
+            } catch {
+                completion(.failure(error))
+            }
+        }
     }
 
     func append(
         _ notifications: [SealedNotification], once request: IdempotentRequest, now: Timestamp
     ) async throws -> IdempotentRequest? {
         try await pass(notifications)
-        return try await store.append(notifications, once: request, now: now)
-    }
-
-    func request(_ key: IdempotentRequest.Key, now: Timestamp) async throws -> IdempotentRequest? {
-        try await store.request(key, now: now)
+        return try await base.append(notifications, once: request, now: now)
     }
 
     private func pass(_ notifications: [SealedNotification]) async throws {

@@ -9,13 +9,14 @@ import NIOCore
 import SecurePushCore
 import ServiceRuntime
 import StackKit
+import TestSupport
 
 @testable import Ingest
 
 /// The ingest API around a store in memory, with the sender `clinic` and the user `alice`.
 struct IngestBench: Sendable {
     let client: any TestClientProtocol
-    let store: MemoryStore
+    let store: any Store
     let sealer: PayloadSealer
     let acceptor: NotificationAcceptor
     let publisher: FakePublisher
@@ -82,11 +83,11 @@ extension Logger {
 ///   - requiresEncryption: whether every payload must be encrypted end to end.
 ///   - server: `.live` listens at a port.
 func withIngest(
-    hasUsers: Bool = true, retention: Duration = .seconds(3600), store: MemoryStore = MemoryStore(),
-    writer: (any NotificationWriter & IdempotentWriter)? = nil, directory: (any SenderNotifications)? = nil,
+    hasUsers: Bool = true, retention: Duration = .seconds(3600), store: any Store = memoryStore(),
+    writer: (any NotificationWriter)? = nil, directory: (any SenderNotifications)? = nil,
     readiness: [ReadinessCheck] = [], details: [ReadinessDetail] = [], publisher: FakePublisher = FakePublisher(),
     payloadKeys: String = PayloadKeyRing.newLine(), budget: RequestBudget = RequestBudget(),
-    keys: (any EncryptionKeyStore)? = nil, requiresEncryption: Bool = false,
+    keys: (any DeviceStore)? = nil, requiresEncryption: Bool = false,
     userLimit: RateLimiter? = nil, maxBatchIdle: Duration = BatchLimit.maxIdle,
     now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void

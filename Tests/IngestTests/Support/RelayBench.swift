@@ -39,7 +39,7 @@ func withRelays(_ relays: [OutboxRelay], _ body: () async throws -> Void) async 
 
 /// Runs a relay for the time of the body, and then lets it drain.
 func withRelay(
-    _ outbox: any Outbox, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
+    _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
 ) async throws {
     let relay = OutboxRelay(
         outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)

@@ -1,5 +1,7 @@
 import SecurePushCore
+import StackKit
 import Synchronization
+import TestSupport
 
 /// A clock that sleeps take forward at once, so often; what sleeps after that waits until it is cancelled.
 final class StepClock: Clock {
@@ -50,7 +52,8 @@ final class StepClock: Clock {
 }
 
 /// A store that takes as long for each batch as a test says, on the test's clock.
-final class ScriptedRetention: Retention {
+final class ScriptedRetention: ForwardingStore {
+    let base = memoryStore()
     enum Step: Sendable {
         case batch(PurgeReport, Duration)
         case failure

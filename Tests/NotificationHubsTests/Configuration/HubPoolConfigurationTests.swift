@@ -129,7 +129,6 @@ import Testing
             #expect(error?.message.hasPrefix("Line 1: ") == true)
         }
         var reader = ConfigurationReader(environment: ["HUB_POOL_FILE": "/nowhere/hubs"])
-        #expect(HubSettings.isConfigured(reader))
         #expect(HubSettings.read(&reader) == nil && reader.issues.count == 1)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import NIOCore
+import OutgoingHTTP
 import SecurePushCore
 import ServiceConfiguration
 import TestSupport

@@ -51,7 +51,7 @@ struct RetrievalExchanges: Sendable {
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
             let error = StorageError(code, "for the test")
             try await withRetrieval(
-                deviceError: error, reader: FailingReader(error: error), refreshTTL: .seconds(600)
+                deviceError: error, reader: AwayStore(error), refreshTTL: .seconds(600)
             ) { bench in
                 try await RetrievalExchanges(bench: bench, ledger: ledger).storeFailures(status)
             }

@@ -8,6 +8,7 @@ import Logging
 import NIOCore
 import SecurePushCore
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Retrieval
@@ -15,7 +16,7 @@ import Testing
 /// The retrieval API around a store in memory and a recording hub, with the users `alice` and `bob`.
 struct RetrievalBench: Sendable {
     let client: any TestClientProtocol
-    let store: MemoryStore
+    let store: any Store
     let hub: FakeHub
     let changes: DeviceChanges
     let sealer: PayloadSealer
@@ -108,7 +109,7 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 ///   - hasAuditLog: whether requests write lines to `audit.log`.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
-    reader: (any PayloadReader & Inbox)? = nil,
+    reader: (any NotificationReader)? = nil,
     refreshTTL: Duration? = nil, readiness: [ReadinessCheck] = [], logger: Logger = .silent,
     budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil, hasAuditLog: Bool = false,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
@@ -124,7 +125,7 @@ func withRetrieval(
     let configuration = UserAuthenticationConfiguration(
         usersFile: path("users"), signingKeyFile: issuesTokens ? path("signing-key.pem") : nil, tokenTTL: .seconds(600),
         refreshTTL: refreshTTL)
-    let (store, hub) = (MemoryStore(), FakeHub())
+    let (store, hub) = (memoryStore(), FakeHub())
     let sealer = try PayloadSealer(path: path("payload-keys"), logger: .silent)
     let issuer = try TokenIssuer(configuration: configuration)
     let provider = try TokenIssuer(
@@ -137,7 +138,7 @@ func withRetrieval(
     let pushKeys = path("push-keys.json")
     try Data(PushVerificationKeys(PushSigningKey().publicKey).jwks.utf8).write(
         to: folder.appending(path: "push-keys.json"))
-    let failing = deviceError.map { AwayDevices(error: $0) } ?? (away ? AwayDevices() : nil)
+    let failing = deviceError.map { AwayStore($0) } ?? (away ? AwayStore() : nil)
     let refresh = RefreshTokens(
         configuration: configuration, issuer: issuer, store: failing ?? store, logger: .silent)
     let changes = DeviceChanges(hubs: .single(hub), store: failing ?? store, removals: DeviceRemovals(context.metrics))
@@ -159,52 +160,4 @@ func withRetrieval(
                 client: client, store: store, hub: hub, changes: changes, sealer: sealer, metrics: context.metrics,
                 users: users, issuer: issuer, provider: provider, refresh: refresh, folder: folder.path))
     }
-}
-
-/// A store of registrations, installations, their keys and refresh tokens that is away.
-struct AwayDevices: RegistrationStore, InstallationStore, DeviceLeases, DeviceLife, RefreshTokenStore,
-    EncryptionKeyStore, DevicePlaces
-{
-    var error = StorageError(.unavailable, "away for the test")
-
-    func registration(_ id: String, owner: UserName) async throws -> Registration? { throw error }
-    func registration(_ id: String) async throws -> Registration? { throw error }
-    func registrations(handle: String) async throws -> [Registration] { throw error }
-    func registrations(after id: String?, limit: Int) async throws -> [Registration] { throw error }
-    func installation(_ id: String) async throws -> Installation? { throw error }
-    func installations(handle: String) async throws -> [Installation] { throw error }
-    func installations(after id: String?, limit: Int) async throws -> [Installation] { throw error }
-    func lease(
-        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
-    ) async throws -> DeviceLease.Outcome { throw error }
-    func end(
-        _ lease: DeviceLease, _ change: DeviceLease.Change, now: Timestamp
-    ) async throws -> Bool { throw error }
-    func expire(_ lease: DeviceLease, now: Timestamp) async throws { throw error }
-    func expiredLeases(limit: Int, now: Timestamp) async throws -> [DeviceLease.Expired] { throw error }
-    func places(of kind: DeviceLease.Kind, _ ids: [String]) async throws -> [String: [DevicePlace]] { throw error }
-    func setPlaces(_ places: [DevicePlace], of lease: DeviceLease) async throws -> Bool { throw error }
-    func placesWithoutDevice(
-        of kind: DeviceLease.Kind, after id: String?, limit: Int
-    ) async throws -> [DeviceReference] { throw error }
-    func leaseNewHandle(now: Timestamp, until: Timestamp) async throws -> String? { throw error }
-    func settleNewHandle(_ handles: [String]) async throws { throw error }
-    func installations(of owner: UserName, after id: String?, limit: Int) async throws -> [Installation] {
-        throw error
-    }
-    func devices(of owner: UserName, limit: Int) async throws -> [DeviceReference] { throw error }
-    func dueDevices(
-        unseenSince: Timestamp, limit: Int, now: Timestamp
-    ) async throws -> [DeviceReference] { throw error }
-    func setEncryptionKey(
-        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
-    ) async throws -> Bool { throw error }
-    func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] { throw error }
-    func add(_ family: RefreshFamily) async throws { throw error }
-    func refreshFamily(_ id: [UInt8]) async throws -> RefreshFamily? { throw error }
-    func renew(
-        _ family: RefreshFamily, replacing hash: [UInt8], now: Timestamp
-    ) async throws -> Bool { throw error }
-    func removeRefreshFamily(_ id: [UInt8]) async throws { throw error }
-    func purgeRefreshFamilies(limit: Int, now: Timestamp) async throws -> Int { throw error }
 }

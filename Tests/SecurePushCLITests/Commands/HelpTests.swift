@@ -43,9 +43,12 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
     @Test(arguments: CommandPath.all)
     func `Each command has an abstract and examples of itself`(command: CommandPath) throws {
         #expect(!command.type.configuration.abstract.isEmpty)
-        let help = SecurePush.helpMessage(for: command.type)
+        let help = SecurePush.helpMessage(for: command.type, columns: 400)
         let examples = try #require(help.components(separatedBy: "EXAMPLES").dropFirst().first)
         #expect(examples.contains(command.name), "no example of \(command.name)")
+        // The argument parser would break longer ones, and then they cannot be copied.
+        let lines = examples.components(separatedBy: "USAGE:")[0].split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
     }
 
     @Test func `docs/reference/cli.md has each command with each of its options, and no others`() throws {

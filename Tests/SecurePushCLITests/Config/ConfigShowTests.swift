@@ -80,6 +80,13 @@ import Testing
         #expect(Show.settings(of: .dispatcher, [:]).problems.contains { $0.hasPrefix("HUB_NAME: ") })
     }
 
+    /// The keys are those that are read on an empty environment, so none may be read only because another is set.
+    @Test func `Every setting is one of a service`() {
+        #expect(Set(ConfigService.allCases.flatMap(\.keys).map(\.name)) == Set(ConfigurationKeys.all.map(\.name)))
+        let optional = ["HUB_POOL_FILE", "HUB_CONNECTION_STRING_FILE", "HUB_NAME", "HUB_INSECURE_HOST", "SSL_CERT_DIR"]
+        #expect(Set(optional).isSubset(of: ConfigService.retrieval.keys.map(\.name)))
+    }
+
     @Test(arguments: ConfigService.allCases)
     func `The keys are those of the service's own help`(service: ConfigService) async throws {
         try await withTemporaryFolder { folder in

@@ -1,12 +1,13 @@
 import SecurePushCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
 
 @Suite struct DeadLetterReplayTests {
     private struct Bench {
-        var store = MemoryStore()
+        var store = memoryStore()
         var publisher = FakeDispatchPublisher()
 
         func replay(

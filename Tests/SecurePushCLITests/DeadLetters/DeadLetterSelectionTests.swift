@@ -1,5 +1,6 @@
 import ArgumentParser
 import SecurePushCore
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test func `A row tells what the store knows, and nothing of an unreadable body`() async throws {
-        let store = MemoryStore()
+        let store = memoryStore()
         let id = try await store.addGivenUp()
         let records = try await store.records([id])
         let row = DeadLetterRow(.sample(1, id), records: records, now: .now)

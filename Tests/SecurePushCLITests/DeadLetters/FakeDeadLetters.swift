@@ -67,7 +67,7 @@ extension DeadLetter {
     }
 }
 
-extension MemoryStore {
+extension Store {
     /// Adds a notification that apple took and fcmv1 was given up for.
     func addGivenUp(expiresIn: Duration = .seconds(3600)) async throws -> NotificationID {
         let id = NotificationID()

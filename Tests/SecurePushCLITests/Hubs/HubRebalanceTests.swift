@@ -7,8 +7,8 @@ import Testing
 @testable import SecurePushCLI
 
 @Suite struct HubRebalanceTests {
-    private let store = MemoryStore()
-    private let hubs = ["hub-a": PoolHub(), "hub-b": PoolHub(), "hub-c": PoolHub()]
+    private let store = memoryStore()
+    private let hubs = ["hub-a": FakeHub(), "hub-b": FakeHub(), "hub-c": FakeHub()]
     private static let two = ["hub-a", "hub-b"]
     private static let three = ["hub-a", "hub-b", "hub-c"]
 
@@ -299,40 +299,4 @@ extension HubRebalanceTests {
         #expect(last.put == 0 && last.failed == 0)
         try expectAtOldHubs()
     }
-}
-
-/// A hub in memory.
-private final class PoolHub: RegistrationGateway, InstallationGateway {
-    let requests = Mutex<[String]>([])
-    private let kept = Mutex<[String: String]>([:])
-    private let refusal = Mutex<@Sendable (String) -> PushGatewayError?> { _ in nil }
-
-    func refuse(_ refusal: @escaping @Sendable (String) -> PushGatewayError?) {
-        self.refusal.withLock { $0 = refusal }
-    }
-
-    func holds(_ id: String) -> Bool { content(id) != nil }
-    func content(_ id: String) -> String? { kept.withLock { $0[id] } }
-
-    /// As retrieval does.
-    func remove(_ id: String) {
-        kept.withLock { $0[id] = nil }
-    }
-
-    private func change(_ id: String, _ text: String?) throws {
-        requests.withLock { $0.append(id) }
-        if let error = refusal.withLock({ $0 })(id) { throw error }
-        kept.withLock { $0[id] = text }
-    }
-
-    func putRegistration(
-        _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
-    ) async throws { try change(id, "\(platform) \(handle) \(tags.joined(separator: ","))") }
-    func putInstallation(_ id: String, document: [UInt8]) async throws {
-        try change(id, String(decoding: document, as: UTF8.self))
-    }
-    func deleteRegistration(_ id: String) async throws { try change(id, nil) }
-    func deleteInstallation(_ id: String) async throws { try change(id, nil) }
-    func createRegistrationID() async throws -> String { "" }
-    func registrations(handle: String) async throws -> [HubRegistration] { [] }
 }

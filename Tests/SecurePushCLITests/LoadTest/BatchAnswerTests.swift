@@ -16,16 +16,16 @@ import Testing
     func `A line is accepted with an ID, or counted`(text: String, isAccepted: Bool) throws {
         let text = text.split(separator: "ID", omittingEmptySubsequences: false).joined(separator: Self.id)
         let id = try #require(NotificationID(Self.id))
-        #expect((BatchResponseLine.read(Array(text.utf8)) == .accepted(id)) == isAccepted)
+        #expect((try PushResult(Array(text.utf8), from: "ingest") == .accepted(id)) == isAccepted)
     }
 
-    @Test func `What is refused for what it is ends the test; what is of the moment is counted`() {
+    @Test func `What is refused for what it is ends the test; what is of the moment is counted`() throws {
         let refused = #"{"status":422,"title":"Unprocessable Content"}"#
-        #expect(
-            BatchResponseLine.read(Array(refused.utf8)) == .refused(APIResponse(status: 422, body: refused)))
-        #expect(BatchResponseLine.read(Array(#"{"status":503}"#.utf8)).result == .failed("503"))
-        #expect(BatchResponseLine.read(Array(#"{"status":429}"#.utf8)).result == .failed("429"))
-        #expect(BatchResponseLine.read(Array("x".utf8)).result == .failed("an unreadable answer"))
+        let failure = #expect(throws: CommandFailure.self) { try PushResult(Array(refused.utf8), from: "ingest") }
+        #expect(failure?.message == "ingest answered 422: Unprocessable Content.")
+        for (line, reason) in [
+            (#"{"status":503}"#, "503"), (#"{"status":429}"#, "429"), ("x", "an unreadable answer"),
+        ] { #expect(try PushResult(Array(line.utf8), from: "ingest") == .failed(reason)) }
     }
 
     @Test(arguments: [1, 2, 3, 7, 100])

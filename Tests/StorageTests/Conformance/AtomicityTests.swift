@@ -17,7 +17,7 @@ struct AtomicityTests {
         }
     }
 
-    @Test("Of a call that fails nothing is stored, and the next call works", arguments: conformingDatabases)
+    @Test("Of a call that fails nothing is stored, and the next call works", arguments: conformingStores)
     func append(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await refusePoison(test)
@@ -34,7 +34,7 @@ struct AtomicityTests {
         }
     }
 
-    @Test("A revoked notification is told as revoked, without its payload", arguments: conformingDatabases)
+    @Test("A revoked notification is told as revoked, without its payload", arguments: conformingStores)
     func revoked(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample()

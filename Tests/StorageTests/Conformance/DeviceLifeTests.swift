@@ -130,24 +130,4 @@ struct DeviceLifeTests {
             #expect(try await store.dueDevices(unseenSince: noon, limit: 0, now: noon).isEmpty)
         }
     }
-
-    @Test("What the previous version saves is seen at that time, and has no expiry", arguments: conformingDatabases)
-    func previousVersion(_ kind: StoreKind) async throws {
-        try await withTestStore(kind) { test in
-            let document = kind == .postgres ? "'\\x7B7D'" : "x'7B7D'"
-            try await test.execute(
-                """
-                INSERT INTO installations (id, owner, platform, handle, updated_at, document)
-                VALUES ('i', 'alice', 'apple', 'h', \(noon.milliseconds), \(document))
-                """)
-            let inserted = try #require(try await test.store.installation("i"))
-            #expect(inserted.updatedAt == noon && inserted.lastSeenAt == noon && inserted.expiresAt == nil)
-            let later = noon + .seconds(60)
-            try await test.execute("UPDATE installations SET last_seen_at = \(noon.milliseconds)")
-            try await test.execute("UPDATE installations SET updated_at = \(later.milliseconds)")
-            #expect(try await test.store.installation("i")?.lastSeenAt == later)
-            #expect(try await test.store.dueDevices(unseenSince: noon, limit: 9, now: noon).isEmpty)
-            #expect(try await test.store.dueDevices(unseenSince: later, limit: 9, now: noon).count == 1)
-        }
-    }
 }

@@ -57,7 +57,7 @@ struct EarlyClaimTests {
         }
     }
 
-    @Test("A time that cannot be read makes the row unreadable, and no other", arguments: conformingDatabases)
+    @Test("A time that cannot be read makes the row unreadable, and no other", arguments: conformingStores)
     func unreadable(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let (bad, other) = (Self.scheduled(), SealedNotification.sample(NotificationID()))

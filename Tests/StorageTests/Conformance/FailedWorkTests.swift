@@ -56,7 +56,7 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("The next success ends it", arguments: conformingDatabases)
+    @Test("The next success ends it", arguments: conformingStores)
     func success(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")
@@ -67,7 +67,7 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("So does a request with several notifications, which is not divided", arguments: conformingDatabases)
+    @Test("So does a request with several notifications, which is not divided", arguments: conformingStores)
     func severalOfOneRequest(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")
@@ -98,17 +98,6 @@ struct FailedWorkTests {
         let trial = PostgresTrial(
             statement: PostgresStatement("SELECT 1"), parameters: PostgresParameters(), configuration: configuration)
         #expect(await trial.run() == nil)
-    }
-
-    @Test("Changes in SQLite that have different statements are different work")
-    func kinds() {
-        let push = FollowUp(id: NotificationID(), kind: .withdrawal)
-        let changes: [SQLiteWrite] = [
-            .abandon(push.id), .followUp(.lease(1, now: noon)), .followUp(.claim(push, now: noon)),
-            .followUp(.abandon(push)), .purge(SQLitePurge(kind: .payloads, limit: 1, now: noon)),
-        ]
-        let kinds = ["abandon", "followUp.lease", "followUp.claim", "followUp.abandon", "purge.payloads"]
-        #expect(changes.map(\.kind) == kinds)
     }
 
     @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)

@@ -203,7 +203,7 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("A row that cannot be read is reported, and the others begin", arguments: conformingDatabases)
+    @Test("A row that cannot be read is reported, and the others begin", arguments: conformingStores)
     func unreadable(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await append(2, test.store).map(\.id)

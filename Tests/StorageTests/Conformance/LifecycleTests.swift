@@ -12,7 +12,7 @@ struct LifecycleTests {
         try await withStore(kind) { store in try await store.ping(timeout: patience) }
     }
 
-    @Test("A stopped store refuses, and never hangs", .timeLimit(.minutes(15)), arguments: conformingDatabases)
+    @Test("A stopped store refuses, and never hangs", .timeLimit(.minutes(15)), arguments: conformingStores)
     func stopped(_ kind: StoreKind) async throws {
         let store = try await withStore(kind) { $0 }
         for call in StoreCall.allCases {

@@ -246,7 +246,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Places that cannot be read begin anew, and a damaged row is passed over", arguments: conformingDatabases)
+    @Test("Places that cannot be read begin anew, and a damaged row is passed over", arguments: conformingStores)
     func damaged(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = try await Self.push([[Self.delivery()], [Self.delivery()]], in: test.store)

@@ -107,7 +107,7 @@ struct PurgeTests {
         ],
     ]
 
-    @Test("Rows that the database refuses to change keep no others, and are told of", arguments: conformingDatabases)
+    @Test("Rows that the database refuses to change keep no others, and are told of", arguments: conformingStores)
     func refused(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(9)

@@ -150,7 +150,7 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An entry that is not there is made for what is to be tried again", arguments: conformingDatabases)
+    @Test("An entry that is not there is made for what is to be tried again", arguments: conformingStores)
     func nextTryOfAnEarlierVersion(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
@@ -190,7 +190,7 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An entry of what is final, left behind by an earlier version, goes unleased", arguments: conformingDatabases)
+    @Test("An entry of what is final, left behind by an earlier version, goes unleased", arguments: conformingStores)
     func leftBehind(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await publish(2, test.store)

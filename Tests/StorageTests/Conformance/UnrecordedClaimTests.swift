@@ -61,7 +61,7 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("A row of the version before has recorded all, or nothing", arguments: conformingDatabases)
+    @Test("A row of the version before has recorded all, or nothing", arguments: conformingStores)
     func earlierVersion(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(2)

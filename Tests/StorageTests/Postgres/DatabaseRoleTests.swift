@@ -1,4 +1,5 @@
 import Logging
+import SecurePushCore
 import StackKit
 import Testing
 
@@ -35,6 +36,47 @@ struct DatabaseRoleTests {
             }
             for role in DatabaseRole.allCases {
                 for statement in Self.refused { expectDenied(statement, as: role.name) }
+            }
+        }
+    }
+
+    /// The calls of the service of each role. Those of devices are more than one statement each, so they are made with
+    /// devices (``useDevices``).
+    static let calls: [DatabaseRole: [StoreCall]] = [
+        .ingest: [
+            .append, .lease, .confirm, .leasePublished, .backlog, .appendOnce, .request, .senderRecord, .page, .resend,
+            .leaseFollowUps, .encryptionKeys,
+        ],
+        .dispatcher: [
+            .claim, .record, .abandon, .platforms, .claimFollowUps, .recordFollowUps, .admitSilent, .releaseSilent,
+            .records, .leaseOutcomes, .saveOutcomes, .awaitingOutcome, .scheduledAwaitingOutcome, .recordOutcomes,
+        ],
+        .retrieval: [
+            .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
+            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies,
+        ],
+        .operator: [.records, .reopen, .payloadsOfKey],
+    ]
+
+    @Test("Each role may run every statement of its service")
+    func work() async throws {
+        try await withPostgresServer { server in
+            _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
+            let sample = SealedNotification.sample()
+            // The revoking ingest comes last: the others find a notification.
+            let steps: [(role: DatabaseRole, calls: [StoreCall])] =
+                DatabaseRole.allCases.map { ($0, Self.calls[$0] ?? []) } + [(.ingest, [.revoke, .purge])]
+            for (role, calls) in steps {
+                try await withRunningStore("postgres://\(role.name)@127.0.0.1:\(server.port)/securepush") { test in
+                    for call in calls {
+                        await #expect(throws: Never.self, "\(role): \(call)") {
+                            try await call.make(test.store, sample)
+                        }
+                    }
+                    if [.retrieval, .operator].contains(role), let store = test.store as? PostgresStore {
+                        await #expect(throws: Never.self, "\(role)") { try await store.useDevices() }
+                    }
+                }
             }
         }
     }

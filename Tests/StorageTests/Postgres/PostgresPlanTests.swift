@@ -23,45 +23,12 @@ struct PostgresPlanTests {
             """)
     }
 
-    @Test func aPageEndsAfterABoundedScanAndSaysWhereToGoOn() async throws {
-        try await withTestStore(.postgres) { test in
-            try await fill(test, PostgresStore.maxScan + 500)
-            try await test.execute("UPDATE notifications SET revoked_at = NULL")
-            try await test.execute(
-                "UPDATE notifications SET read_at = 1 WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
-            for recipient in [nil, UserName.alice] {
-                var query = NotificationQuery(sender: "tests", recipient: recipient, status: .read, limit: 10)
-                let first = try await test.store.page(query, now: noon)
-                #expect(first.records.isEmpty)
-                let next: NotificationID = try #require(first.next)
-                query.before = next
-                let second = try await test.store.page(query, now: noon)
-                #expect(second.records.count == 1 && second.next == nil)
-            }
-        }
-    }
-
-    @Test func anotherSendersNotificationIsNeverWhereAPageEnds() async throws {
-        try await withTestStore(.postgres) { test in
-            try await fill(test, PostgresStore.maxScan + 500)
-            let query = NotificationQuery(sender: "others", recipient: .alice, limit: 10)
-            #expect(try await test.store.page(query, now: noon) == NotificationPage(records: [], next: nil))
-        }
-    }
-
     @Test func ofOneRecipientsOnlyTheSendersOwnAreMet() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
             try await test.execute("VACUUM ANALYZE notifications")
-            let types = "text, uuid, smallint, bigint, bigint, text"
-            let plan = try PostgresTestDatabase.psql(
-                test.url,
-                """
-                SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
-                SET plan_cache_mode = force_generic_plan;
-                PREPARE page (\(types)) AS \(PostgresStore.pageToRecipientSQL);
-                EXPLAIN EXECUTE page ('others', 'ffffffff-ffff-ffff-ffff-ffffffffffff', NULL, 0, 10, 'alice')
-                """)
+            let query = NotificationQuery(sender: "others", recipient: .alice, limit: 10)
+            let plan = try NotificationScan(query, now: noon).sql.plan(test.url)
             let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
             #expect(scans.count == 1 && scans[0].contains("using notifications_sender_recipient"), "\(plan)")
             // A filter in place of this condition would mean that rows of others are read and thrown away.
@@ -77,20 +44,13 @@ struct PostgresPlanTests {
             try await fill(test, 20_000)
             try await test.execute("UPDATE notifications SET not_before = created_at WHERE revoked_at IS NOT NULL")
             try await test.execute("VACUUM ANALYZE notifications")
-            let settings =
-                "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; "
-                + "SET plan_cache_mode = force_generic_plan; "
-            let zero = "00000000-0000-0000-0000-000000000000"
-            let plans = [
-                "PREPARE page (bigint, uuid, uuid) AS \(PostgresStore.awaitingOutcomeSQL); "
-                    + "EXPLAIN ANALYZE EXECUTE page (100, '\(zero)', 'ffffffff-ffff-ffff-ffff-ffffffffffff')":
-                    ("using notifications_pkey", 1000),
-                "PREPARE page (bigint, bigint, uuid, bigint) AS \(PostgresStore.scheduledAwaitingOutcomeSQL); "
-                    + "EXPLAIN ANALYZE EXECUTE page (100, 0, '\(zero)', \(Int64.max))":
-                    ("using notifications_scheduled", 200),
+            let plans: [OutcomePass.Order: (index: String, rows: Int)] = [
+                .accepted: ("using notifications_pkey", 1000), .scheduled: ("using notifications_scheduled", 200),
             ]
-            for (sql, (index, rows)) in plans {
-                let plan = try PostgresTestDatabase.psql(test.url, settings + sql)
+            for (order, (index, rows)) in plans {
+                let query = OutcomeQuery(
+                    order: order, after: OutcomeCursor(before: noon), before: noon + .seconds(86_400), limit: 100)
+                let plan = try query.sql.plan(test.url, analyze: true)
                 let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
                 #expect(scans.count == 1 && scans[0].contains(index) && !plan.contains("Sort"), "\(plan)")
                 #expect(scans.first?.contains("rows=\(rows)") == true || plan.contains("rows=\(rows).00"), "\(plan)")
@@ -139,23 +99,6 @@ struct PostgresPlanTests {
         #expect(revoked)
         _ = try await store.purge(limit: 10, now: noon + .seconds(86400))
         _ = try await store.purge(limit: 10, now: noon + .seconds(86400) + RetentionPolicy.tombstone)
-        try await store.save(
-            Installation(id: "i", owner: .alice, platform: .apple, handle: "h", document: [], updatedAt: noon))
-        try await store.save(Registration(id: "r", owner: .alice, platform: .wns, handle: "h", updatedAt: noon))
-        let platforms = try await store.platforms(of: [.alice, .bob])
-        #expect(platforms == [.alice: [.apple, .windows]])
-        _ = try await store.installations(handle: "h")
-        let claimed = Installation(id: "I2", owner: .bob, platform: .apple, handle: "g", document: [], updatedAt: noon)
-        let claim = DeviceLease.Condition.claimed(by: claimed, handles: ["g"])
-        guard case .leased(let lease) = try await store.lease(.installation, "I2", if: claim, now: noon) else { return }
-        try await store.expire(lease, now: noon)
-        let expired = try await store.expiredLeases(limit: 5, now: noon)
-        #expect(expired.count == 1)
-        for _ in 0..<3 { _ = try await store.leaseNewHandle(now: .now, until: .now + .seconds(60)) }
-        try await store.settleNewHandle(["g", "h"])
-        _ = try await store.installations(after: nil, limit: 5)
-        try await useDeviceLife(store)
-        _ = try await store.registrations(after: nil, limit: 5)
         let ids = (0..<3).map { _ in SealedNotification.sample() }
         try await store.append(ids)
         try await store.confirm(ids.map(\.id), until: noon)
@@ -175,23 +118,6 @@ struct PostgresPlanTests {
         #expect(try await store.life(of: ids[0].id) != nil)
     }
 
-    private func useDeviceLife(_ store: any Store) async throws {
-        _ = try await store.installations(of: .alice, after: nil, limit: 5)
-        _ = try await store.devices(of: .alice, limit: 5)
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: 32)))
-        let isKnown = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon)
-        #expect(isKnown)
-        _ = try await store.encryptionKeys(of: .alice, limit: 5)
-        _ = try await store.dueDevices(unseenSince: noon, limit: 5, now: noon)
-        let id = [UInt8](repeating: 7, count: 16)
-        let family = RefreshFamily(id: id, owner: .alice, userEntry: "e", tokenHash: [1], expiresAt: due)
-        try await store.add(family)
-        let isRenewed = try await store.renew(family, replacing: [1], now: noon)
-        #expect(isRenewed)
-        _ = try await store.purgeRefreshFamilies(limit: 5, now: due)
-        try await store.removeRefreshFamily(id)
-    }
-
     @Test func everyIndexIsUsedAndNoTableIsReadWhole() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
@@ -199,7 +125,10 @@ struct PostgresPlanTests {
             try await test.execute("VACUUM ANALYZE notifications, payloads")
             let scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables"
             let before = try PostgresTestDatabase.psql(test.url, scans)
-            try await useAll(test.store)
+            let store = try #require(test.store as? PostgresStore)
+            try await useAll(store)
+            try await store.useDevices()
+            try await store.useRefreshTokens()
             let unused = """
                 SELECT coalesce(string_agg(indexrelname, ' ' ORDER BY indexrelname), '') FROM pg_stat_user_indexes
                 WHERE idx_scan = 0 AND indexrelname IN ('notifications_sender', 'notifications_recipient',
@@ -241,5 +170,35 @@ struct PostgresPlanTests {
             let cameAndWent = try await eventually { try PostgresTestDatabase.psql(test.url, entries) == "1|0|1" }
             #expect(cameAndWent)
         }
+    }
+}
+
+extension SQL {
+    /// PostgreSQL's plan for a statement, made without the values, as the store does.
+    fileprivate func plan(_ url: String, analyze: Bool = false) throws -> String {
+        var (types, values): ([String], [String]) = ([], [])
+        for case .value(let type, let value) in parameters {
+            switch type {
+            case .bool: types.append("boolean")
+            case .integer: types.append("bigint")
+            case .text: types.append("text")
+            case .bytes: types.append("bytea")
+            case .id: types.append("uuid")
+            }
+            switch value {
+            case .integer(let number): values.append("\(number)")
+            case .text(let text): values.append("'\(text)'")
+            case .id(let id): values.append("'\(id)'")
+            case .null, .bool, .bytes: values.append("NULL")
+            }
+        }
+        return try PostgresTestDatabase.psql(
+            url,
+            """
+            SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+            SET plan_cache_mode = force_generic_plan;
+            PREPARE page (\(types.joined(separator: ", "))) AS \(text(.postgres));
+            EXPLAIN \(analyze ? "ANALYZE" : "") EXECUTE page (\(values.joined(separator: ", ")))
+            """)
     }
 }

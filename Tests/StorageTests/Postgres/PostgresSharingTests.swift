@@ -88,18 +88,6 @@ struct PostgresSharingTests {
         }
     }
 
-    @Test func whatAnOlderProcessWritesIsPurgedToo() async throws {
-        try await withTestStore(.postgres) { test in
-            let sent = SealedNotification.sample()
-            try await test.store.append([sent])
-            try await test.execute("UPDATE payloads SET purge_at = NULL")
-            let before = try await test.store.purge(limit: 10, now: noon)
-            #expect(before == PurgeReport())
-            let report = try await test.store.purge(limit: 10, now: noon + .seconds(3600))
-            #expect(report == PurgeReport(payloads: 1))
-        }
-    }
-
     /// As a process of the version before the third step writes and reads its outbox.
     @Test func anOlderIngestBesideItNeitherSeesNorSpoilsWhatIsPublished() async throws {
         try await withTestStore(.postgres) { test in

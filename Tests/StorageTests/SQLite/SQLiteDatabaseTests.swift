@@ -70,7 +70,7 @@ struct SQLiteDatabaseTests {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database = try await SQLiteDatabase.open(path: path, migrations: .automatic)
-            _ = try await database.write { db in try SQLiteWrite.append(sent).execute(db) }
+            _ = try await database.write { db in try SQLiteTransaction(db).append([sent]) }
             #expect(bytes(path).range(of: tail) != nil)
             try await database.write { db in try db.execute(sql: "DELETE FROM payloads") }
             await database.close(logger: logger)

@@ -1,106 +1,85 @@
 import GRDB
 import SecurePushCore
-import Synchronization
 import Testing
 
 @testable import Storage
 
 @Suite("How SQLite goes about each statement")
 struct SQLiteQueryPlanTests {
-    static let statements: [String] =
-        [
-            IdempotentRequest.find, SQLiteWrite.saveKey, SQLiteWrite.noteRevocation, SQLiteWrite.destroyPayload,
-            SQLitePage.record, SQLitePage.ofSender, SQLitePage.toRecipient, InboxPage.allEntries,
-            InboxPage.unreadEntries, InboxPage.unreadCount, ReadingState.find, ReadingState.payloadBytes,
-            SQLitePurge.expiring,
-            SQLitePurge.destroy,
-            SQLitePurge.removable, SQLitePurge.removeKeys, Installation.byID, Installation.byHandle,
-            Installation.afterID, Installation.platformsOfOwner, Registration.byID, Registration.byHandle,
-            Registration.byIDAndOwner,
-            Registration.afterID, Registration.platformsOfOwner, OutboxBacklog.oldestOfDue,
-            OutboxBacklog.bounded, SQLiteLease.unpublished, SQLiteLease.published, SQLiteLease.publish,
-            SQLiteWrite.confirm, SQLiteWrite.enterPublished, SQLiteFollowUpChange.due, SQLiteFollowUpChange.find,
-            SQLiteFollowUpChange.insertWithdrawal, SQLiteFollowUpChange.noteClaim, SQLiteFollowUpChange.remove,
-            SQLiteFollowUpChange.noteOutcome, SQLiteWrite.noteRead,
-            SQLiteClaim.begin, SQLiteClaim.enter,
-            SQLiteWrite.postponeEntry, SQLiteLease.postpone,
-            SQLitePurge.removePushes, SilentPushState.find, SilentPushState.save, DeviceEncryptionKey.ofOwner,
-        ] + SQLitePurge.removals + SQLiteDeviceChange.statements + DeviceReference.statements
-        + SQLiteRefreshChange.statements + SQLiteOutcomeChange.statements + DevicePlace.statements
-
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()
-        try SQLiteSchema.migrator.migrate(queue)
+        try queue.write(SQLiteSchema.create)
         return try queue.read { db in
+            db.add(function: SQLiteTransaction.fromHex)
             let values = [Int](repeating: 0, count: statement.count { $0 == "?" })
             let sql = "EXPLAIN QUERY PLAN \(statement)"
             return try Row.fetchAll(db, sql: sql, arguments: StatementArguments(values)).map { $0["detail"] }
         }
     }
 
-    @Test("No table is scanned and nothing is sorted", arguments: statements)
-    func plans(_ statement: String) throws {
-        let steps = try plan(statement)
-        #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(steps)")
-        #expect(!steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(steps)")
-    }
-
-    /// The statements of a notification's life, as they are executed.
-    private func executed() throws -> Set<String> {
-        let queue = try DatabaseQueue()
-        try SQLiteSchema.migrator.migrate(queue)
-        let seen = Mutex<Set<String>>([])
+    /// What happens to notifications, by the calls that SQLite has of its own.
+    private func dispatch(_ store: TracedStore) throws {
         let sent = (0..<2).map { _ in SealedNotification.sample(remind: [.seconds(60)]) }
         let (id, later) = (sent[0].id, sent[1].id)
         let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon, isWithdrawnOnRead: true)
         let outcome = DispatchOutcome(id: id, attempt: 1, deliveries: [delivery], pushedAt: noon)
-        let retry = DispatchOutcome(id: later, attempt: 1, deliveries: [], nextTry: due)
-        let withdrawal = FollowUp(id: id, kind: .withdrawal)
-        let changes: [SQLiteWrite] = [
-            .append(sent[0]), .append(sent[1]), .confirm(id, until: due), .claim(id, isFirst: false, now: noon),
-            .claim(later, isFirst: true, now: noon), .record(outcome), .record(retry), .markRead(id, noon),
-            .markShown(id, noon),
-            .followUp(.claim(withdrawal, now: noon)),
-            .followUp(.record(FollowUpOutcome(followUp: withdrawal, attempt: 1, deliveries: []))),
-            .abandon(later), .revoke(id, sender: "tests", noon),
-        ]
-        try queue.write { db in
-            db.trace { event in
-                guard case .statement(let statement) = event else { return }
-                seen.withLock { _ = $0.insert(statement.sql) }
+        try store.traced { db in
+            let request = IdempotentRequest.sample(of: [sent[1]])
+            #expect(try db.append([sent[1]], once: request, now: noon) == nil)
+            try db.append([sent[0]])
+            try db.run(OutboxEntry.confirm(id, until: due))
+            for column in ["due_at", "republish_at"] {
+                _ = try db.lease(column, limit: 1, due: due, now: due, until: due)
             }
-            for change in changes { _ = try change.execute(db, withdrawals: .read) }
-            db.trace(nil)
+            _ = try db.first(SQLiteClaim.begin(id, now: noon))
+            try db.run(SQLiteClaim.enter(id, now: noon))
+            #expect(try db.first(SQLiteClaim.make(id, isFirst: false, now: noon)) != nil)
+            #expect(try db.first(SQLiteClaim.make(later, isFirst: true, now: noon)) != nil)
+            #expect(try db.record(outcome, .read))
+            #expect(try db.record(DispatchOutcome(id: later, attempt: 1, deliveries: [], nextTry: due), .read))
+            #expect(try SQLiteFind(id: id, recipient: .alice).execute(db) != nil)
+            try db.markRead(id, at: noon)
+            try db.abandon(later)
         }
-        return seen.withLock { $0 }
     }
 
-    @Test("Each change of a notification finds its rows by an index")
-    func changes() throws {
-        let statements = try executed().filter { statement in
-            ["SELECT", "INSERT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) }
-        }
-        #expect(statements.count > 12)
-        for statement in statements {
+    @Test("Each statement finds its rows by an index, and sorts nothing")
+    func ports() async throws {
+        let store = try TracedStore()
+        try dispatch(store)
+        try await store.useDevices()
+        try await store.useRefreshTokens()
+        try await store.useNotifications()
+        #expect(store.statements.count > 60)
+        for statement in store.statements {
             let steps = try plan(statement)
-            #expect(!steps.contains { $0.hasPrefix("SCAN") && !$0.contains("subquery") }, "\(statement): \(steps)")
+            let isScan = { (step: String) in TracedStore.tables.contains { step.hasPrefix("SCAN \($0)") } }
+            // The census looks through the oldest entries of the outbox, a bounded number.
+            let isCensus = statement.contains("AS oldest")
+            #expect(isCensus || !steps.contains(where: isScan), "\(statement): \(steps)")
+            #expect(isCensus || !steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(statement): \(steps)")
         }
     }
 
     @Test("Of one recipient's, only the sender's own are met")
     func toRecipient() throws {
-        let steps = try plan(SQLitePage.toRecipient)
-        let index = "USING INDEX notifications_sender_recipient (sender=? AND recipient=? AND id<?)"
-        #expect(steps.count == 1 && steps[0].hasSuffix(index), "\(steps)")
+        let query = NotificationQuery(sender: "tests", recipient: .alice)
+        let steps = try plan(NotificationScan(query, now: noon).sql.text(.sqlite))
+        let range = "((sender,recipient)>(?,?) AND (sender,recipient,id)<(?,?,?))"
+        #expect(
+            steps.contains { $0.hasSuffix("notifications USING INDEX notifications_sender_recipient \(range)") },
+            "\(steps)")
     }
 
-    @Test(
-        "An inbox is read off its index alone",
-        arguments: [
-            InboxPage.allEntries, InboxPage.unreadEntries, InboxPage.unreadCount,
-        ])
-    func inbox(_ statement: String) throws {
-        let steps = try plan(statement)
-        #expect(steps.contains { $0.contains("COVERING INDEX notifications_recipient") }, "\(steps)")
+    @Test("An inbox is read off its index alone", arguments: [true, false])
+    func inbox(unreadOnly: Bool) throws {
+        let page = InboxPage.sql(of: .alice, unreadOnly: unreadOnly, after: nil, limit: 9, now: noon)
+        for statement in [page, InboxPage.unreadSQL(of: .alice, now: noon)] {
+            let steps = try plan(statement.text(.sqlite)).filter { $0.contains("notifications") }
+            #expect(!steps.isEmpty, "\(statement)")
+            #expect(
+                steps.allSatisfy { $0.contains("SEARCH notifications USING COVERING INDEX notifications_recipient") },
+                "\(steps)")
+        }
     }
 }

@@ -7,11 +7,8 @@ import StackKit
 import Storage
 import TestSupport
 
-/// The stores that the conformance suite runs against.
-let conformingStores: [StoreKind] = [.memory, .sqlite, .postgres]
-
-/// Those of them that are databases, which can be changed from outside.
-let conformingDatabases = conformingStores.filter { $0 != .memory }
+/// The stores that the conformance suite runs against. SQLite in memory runs the same statements.
+let conformingStores: [StoreKind] = [.sqlite, .postgres]
 
 /// A running store with its own file or database.
 struct TestStore: Sendable {
@@ -22,22 +19,7 @@ struct TestStore: Sendable {
     /// See ``OpenedStore/readiness()``.
     let readiness: @Sendable () async -> String?
 
-    /// How far the dispatching of a notification has come: not in a port yet, so it is read where it is kept.
-    func status(of id: NotificationID) async throws -> DispatchStatus? {
-        switch kind {
-        case .memory:
-            return await (store as? MemoryStore)?.status(of: id)
-        case .sqlite:
-            let queue = try DatabaseQueue(path: String(url.dropFirst("sqlite:".count)))
-            let status = try await queue.read { db in
-                try Int.fetchOne(db, sql: "SELECT status FROM notifications WHERE id = ?", arguments: [Data(id.bytes)])
-            }
-            return status.flatMap(DispatchStatus.init(rawValue:))
-        case .postgres:
-            let text = try PostgresTestDatabase.psql(url, "SELECT status FROM notifications WHERE id = '\(id)'")
-            return Int(text).flatMap(DispatchStatus.init(rawValue:))
-        }
-    }
+    func status(of id: NotificationID) async throws -> DispatchStatus? { try await store.status(of: id) }
 }
 
 extension TestStore {
