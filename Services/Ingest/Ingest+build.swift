@@ -44,7 +44,14 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
             queues: queues, relay: relay, context: context)
     }
 
-    let router = makeRouter(of: ServiceRequestContext.self, context: context, audited: ingestAuditedRoutes)
+    var acceptor = NotificationAcceptor(
+        store: opened.store, sealer: sealer, relay: relay, platforms: configuration.own.platforms,
+        retention: configuration.own.retention, requiresEncryption: configuration.own.requiresEncryption)
+    acceptor.userLimit = configuration.own.userRateLimit.map { RateLimiter("user", $0) }
+    let routes: Routes<ServiceRequestContext> = ingestRoutes(
+        authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
+        notifications: opened.store, keys: opened.store)
+    let router = makeRouter(routes, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
@@ -54,52 +61,17 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.own.platforms),
         context: context)
-    var acceptor = NotificationAcceptor(
-        store: opened.store, sealer: sealer, relay: relay, platforms: configuration.own.platforms,
-        retention: configuration.own.retention, requiresEncryption: configuration.own.requiresEncryption)
-    acceptor.userLimit = configuration.own.userRateLimit.map { RateLimiter("user", $0) }
-    let authentication = SenderAuthentication(senders: senders, users: users)
-    addNotificationRoutes(
-        to: router, authentication: authentication, acceptor: acceptor, notifications: opened.store)
-    let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
-    RecipientKeysController(authentication: authentication, keys: opened.store).addRoutes(to: router)
     let purge = PurgeSweep(retention: opened.store, logger: context.logger)
+    let purging = Sweep(every: PurgeSweep.interval) { await purge.sweep() }
     var listener = configuration.http
-    listener.limits.streamedPaths = [BatchController.path]
+    listener.limits.streamedPaths = [BatchController.path.description]
     let http = try makeHTTPService(
-        router: router, direct: DirectRoutes([send.directCreate]), configuration: listener, context: context)
+        router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, queues, relay, purge] + [context.audit].compactMap(\.self)
+        services: [opened.service, publisher, queues, relay, purging] + [context.audit].compactMap(\.self)
             + (admin?.services ?? []) + [http],
         store: opened.store, router: router, admin: admin)
 }
-
-/// Adds the routes for senders.
-func addNotificationRoutes(
-    to router: some RouterMethods<some RequestContext>, authentication: SenderAuthentication,
-    acceptor: NotificationAcceptor, notifications: any SenderNotifications
-) {
-    NotificationSendController(authentication: authentication, acceptor: acceptor).addRoutes(to: router)
-    BatchController(authentication: authentication, acceptor: acceptor).addRoutes(to: router)
-    NotificationStatusController(
-        authentication: authentication, notifications: notifications, platforms: acceptor.platforms
-    ) { entry in
-        acceptor.relay.handOver(entries: CollectionOfOne(entry))
-    }
-    .addRoutes(to: router)
-}
-
-/// The actions of the API in the audit log. Sending has no lines, because the notification itself is the record of it.
-/// So the direct route, which answers valid requests only, needs none.
-let ingestAuditedRoutes: AuditedRoutes = [
-    "POST /api/notifications": .refusals(of: "send"),
-    "POST /api/notifications/batch": .refusals(of: "send"),
-    "GET /api/notifications": .refusals(of: "list"),
-    "GET /api/notifications/{id}/status": .refusals(of: "status"),
-    "DELETE /api/notifications/{id}": "revoke",
-    "POST /api/notifications/{id}/resend": "resend",
-    "GET /api/recipients/{name}/keys": .refusals(of: "recipient.keys"),
-]
 
 /// The description of the API, with the platforms that this service is configured for.
 func ingestOpenAPI(platforms: [Platform]) throws -> OpenAPIDocument {

@@ -13,7 +13,7 @@ struct NotificationAcceptor: Sendable {
     /// The lifetime of a payload whose sender set none (`RETENTION`).
     let retention: Duration
     /// Whether every payload must be encrypted end to end (`RECIPIENT_E2E_REQUIRED`).
-    let requiresEncryption: Bool
+    var requiresEncryption = false
     /// The current time; tests replace it.
     var now: @Sendable () -> Timestamp = { .now }
     /// Bounds how often a user sends to itself; `nil` for no limit.
@@ -25,18 +25,6 @@ struct NotificationAcceptor: Sendable {
     let turns = StoringTurns()
     private let inFlight = InFlightKeys()
     private let metrics = AcceptedMetrics()
-
-    init(
-        store: any NotificationWriter, sealer: PayloadSealer, relay: OutboxRelay,
-        platforms: [Platform], retention: Duration, requiresEncryption: Bool = false
-    ) {
-        self.store = store
-        self.sealer = sealer
-        self.relay = relay
-        self.platforms = platforms
-        self.retention = retention
-        self.requiresEncryption = requiresEncryption
-    }
 
     /// Reads the JSON text of a request.
     func read(
@@ -241,7 +229,6 @@ struct SealedRequest: Sendable {
     let answer: IdempotentRequest.Answer
 }
 
-/// The origin of a request.
 struct RequestOrigin: Sendable {
     /// See ``Notification/sender``.
     let sender: String

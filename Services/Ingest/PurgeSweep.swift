@@ -1,50 +1,38 @@
 import Logging
 import Metrics
 import SecurePushCore
-import ServiceLifecycle
+import Synchronization
 
 /// Deletes expired data: the ciphertext of a notification within a minute after its expiry, later its rows, and
 /// idempotency keys.
 ///
 /// Every ingest process sweeps; the store keeps them from blocking each other.
-struct PurgeSweep: Service {
-    let retention: any OperatorStore
-    let logger: Logger
+final class PurgeSweep: Sendable {
+    private let retention: any OperatorStore
+    private let logger: Logger
     private let clock: any Clock<Duration>
+    private let pace = Mutex(PurgePace())
     private let metrics = PurgeMetrics()
     private let problem = LastingProblemLog(
         "Expired notifications cannot be purged", end: "Expired notifications are purged again")
 
-    /// The time between two sweeps: a sixth of the minute, which leaves time for failed sweeps.
+    /// A sixth of the minute, which leaves time for sweeps that fail.
     static let interval = Duration.seconds(10)
 
-    /// - Parameter clock: measures batches and waits; a test's clock does not wait.
+    /// - Parameter clock: measures batches and the pauses between them; a test's clock does not wait.
     init(retention: any OperatorStore, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) {
         self.retention = retention
         self.logger = logger
         self.clock = clock
     }
 
-    /// Runs until a graceful shutdown, which it does not delay.
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var pace = PurgePace()
-            // Random, so that processes that were started together do not sweep at the same time.
-            var wait = Self.interval * Double.random(in: 0...1)
-            while (try? await clock.sleep(for: wait)) != nil {
-                await sweep(&pace)
-                wait = Self.interval * Double.random(in: 0.9...1.1)
-            }
-        }
-    }
-
     /// Purges everything that is due now, batch by batch.
-    private func sweep(_ pace: inout PurgePace) async {
+    func sweep() async {
         while !Task.isCancelled {
             do {
                 var report = PurgeReport()
                 let duration = try await clock.measure {
-                    report = try await retention.purge(limit: pace.limit, now: .now)
+                    report = try await retention.purge(limit: pace.withLock { $0.limit }, now: .now)
                 }
                 metrics.count(report, taking: duration)
                 if let refusal = report.refusal {
@@ -52,7 +40,8 @@ struct PurgeSweep: Service {
                 } else {
                     problem.succeeded(to: logger)
                 }
-                guard let pause = pace.pause(afterBatchOf: report.largest, taking: duration) else { return }
+                let largest = report.largest
+                guard let pause = pace.withLock({ $0.pause(afterBatchOf: largest, taking: duration) }) else { return }
                 try await clock.sleep(for: pause)
             } catch is CancellationError {
                 return

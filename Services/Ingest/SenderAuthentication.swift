@@ -36,6 +36,17 @@ struct SenderAuthentication: Sendable {
         return caller
     }
 
+    /// The application server that sends the request. Called first: without credentials the response is the same for
+    /// every path.
+    ///
+    /// - Throws: ``AuthenticationError``; ``Problem`` 403 for a user.
+    func sender(of request: Request, context: some RequestContext) async throws -> String {
+        guard case .sender(let name) = try await caller(of: request, context: context) else {
+            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
+        }
+        return name
+    }
+
     private func authenticated(_ request: Request, _ context: some RequestContext) async throws -> Caller {
         let authorization = request.headers[.authorization]
         var keyError: AuthenticationError

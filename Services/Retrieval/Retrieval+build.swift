@@ -39,59 +39,38 @@ func buildRetrieval(
     let cors =
         origins.isEmpty
         ? nil : CORSPolicy(origins: origins, headers: configuration.own.webHeaders.compactMap { HTTPField.Name($0) })
-    let router = makeRouter(
-        of: ServiceRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
-        readChanges: NotificationReadController.marksAsRead)
+    let refresh = RefreshTokens(
+        configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
+    let changes = DeviceChanges(hubs: hub?.hubs, store: opened.store, removals: DeviceRemovals(context.metrics))
+    let routes: Routes<ServiceRequestContext> = retrievalRoutes(
+        notifications: NotificationReadController(
+            users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
+        tokens: TokenController(users: users, issuer: issuer, refresh: refresh), pushKeys: pushKeys,
+        changes: changes, keys: opened.store, cors: cors)
+    let router = makeRouter(routes, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
             context.watch([sealer.source] + users.sources + [pushKeys?.source, hub?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
-    let notifications = NotificationReadController(
-        users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics))
-    notifications.addRoutes(to: router)
-    let refresh = RefreshTokens(
-        configuration: configuration.users, issuer: issuer, store: opened.store, logger: context.logger)
-    TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
-    PushKeysController(keys: pushKeys).addRoutes(to: router)
-    let changes = DeviceChanges(hubs: hub?.hubs, store: opened.store, removals: DeviceRemovals(context.metrics))
-    addDeviceRoutes(to: router, users: users, changes: changes, keys: opened.store)
     var services: [any Service] = [opened.service]
     if let hub {
         services.append(hub.service)
-        services.append(
-            DeviceUpkeep(
-                changes: changes, staleAfter: configuration.own.deviceStaleAfter,
-                feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger))
+        services += deviceSweeps(
+            changes, staleAfter: configuration.own.deviceStaleAfter,
+            feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger)
     }
-    if let refresh { services.append(RefreshTokenSweep(tokens: refresh, logger: context.logger)) }
+    if let refresh {
+        let sweep = RefreshTokenSweep(tokens: refresh, logger: context.logger)
+        services.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
+    }
     if let audit = context.audit { services.append(audit) }
-    // A direct route has no lines in the audit log.
-    let direct = context.audit == nil ? DirectRoutes([notifications.directRead], cors: cors) : nil
     services.append(
-        try makeHTTPService(router: router, direct: direct, configuration: configuration.http, context: context))
+        try makeHTTPService(
+            router: router, direct: routes.direct(context), configuration: configuration.http, context: context))
     return BuiltRetrieval(services: services, store: opened.store, router: router)
 }
-
-/// The actions of the API in the audit log.
-let retrievalAuditedRoutes: AuditedRoutes = [
-    "GET /api/notifications/{id}": "read",
-    "GET /api/notifications": .refusals(of: "inbox"),
-    "POST /api/notifications/read": "mark-read",
-    "POST /api/notifications/{id}/shown": .refusals(of: "shown"),
-    "PUT /api/installations/{id}": "device.register",
-    "GET /api/installations/{id}": .refusals(of: "device.get"),
-    "DELETE /api/installations/{id}": "device.remove",
-    "GET /api/installations": .refusals(of: "device.list"),
-    "POST /api/register": "device.register",
-    "PUT /api/register/{id}": "device.register",
-    "DELETE /api/register/{id}": "device.remove",
-    "DELETE /api/devices": "device.remove-all",
-    "PUT /api/devices/{id}/key": "device.key",
-    "POST /api/token": "token.issue",
-    "DELETE /api/token": "token.revoke",
-]
 
 /// The hub, or the hubs, at which devices are registered.
 private struct RegisteringHubs {
@@ -119,15 +98,4 @@ private struct RegisteringHubs {
 /// The description of the API.
 func retrievalOpenAPI() throws -> OpenAPIDocument {
     try OpenAPIDocument(service: PackageResources.retrieval_json)
-}
-
-/// Adds the routes that register devices and their keys.
-func addDeviceRoutes(
-    to router: some RouterMethods<some RequestContext>, users: UserAuthenticator, changes: DeviceChanges,
-    keys: any DeviceStore
-) {
-    RegistrationController(users: users, changes: changes).addRoutes(to: router)
-    InstallationController(users: users, changes: changes).addRoutes(to: router)
-    DeviceListController(users: users, changes: changes).addRoutes(to: router)
-    EncryptionKeyController(users: users, keys: keys).addRoutes(to: router)
 }

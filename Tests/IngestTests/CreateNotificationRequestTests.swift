@@ -78,14 +78,14 @@ import Testing
             ])
     }
 
-    @Test func issuesAreInTheOrderOfTheBody() throws {
+    @Test func issuesAreInTheOrderOfTheContract() throws {
         let body = #"{"Payload": 1, "x": 0, "Priority": 2, "PAYLOAD": 3, "Alert": {"y": 0, "Title": 4}}"#
         #expect {
             _ = try Self.read(body)
         } throws: { error in
             guard case CreateNotificationRefusal.invalid(let issues) = error else { return false }
             return issues.entries.map(\.pointer) == [
-                "/x", "/Priority", "/Payload", "/Alert/y", "/Alert/Title", "/Recipient",
+                "/Recipient", "/Payload", "/Alert/Title", "/Alert/y", "/Priority", "/x",
             ]
         }
     }

@@ -310,8 +310,9 @@ extension DevicePoolTests {
 
     @Test func theServiceDeletesThemSoonAfterItsStart() async throws {
         try await strand("i1", at: "hub-b")
-        let upkeep = DeviceUpkeep(changes: changes("hub-a", "hub-b"), logger: .silent)
-        let services = ServiceGroup(services: [upkeep], gracefulShutdownSignals: [], logger: .silent)
+        let services = ServiceGroup(
+            services: deviceSweeps(changes("hub-a", "hub-b"), logger: .silent), gracefulShutdownSignals: [],
+            logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await services.run() }
             try await expectEventually { holders("i1").isEmpty }
@@ -320,6 +321,6 @@ extension DevicePoolTests {
         }
         // One hub has no places.
         let single = DeviceChanges(hubs: .single(try #require(hubs["hub-a"])), store: store)
-        #expect(DeviceUpkeep(changes: single, logger: .silent).strays == nil)
+        #expect(StrayDeviceSweep(changes: single, logger: .silent) == nil)
     }
 }

@@ -18,7 +18,7 @@ struct DeviceUpkeepTests {
             bench.hub.loseAnswers(ofPuts: 1)
             try (try await bench.install("1", #"{"platform":"apns","pushChannel":"J"}"#)).expectProblem(503)
             let services = ServiceGroup(
-                services: [DeviceUpkeep(changes: bench.changes, logger: .silent)], gracefulShutdownSignals: [],
+                services: deviceSweeps(bench.changes, logger: .silent), gracefulShutdownSignals: [],
                 logger: .silent)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await services.run() }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
+import NIOCore
 import ServiceConfiguration
 import Synchronization
 import TestSupport
@@ -17,6 +18,10 @@ import Testing
         try FileContent(path: path).text.split(separator: "\n").map(String.init)
     }
 
+    private static var secret: Response {
+        Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "the secret")))
+    }
+
     /// A service with a route of each kind.
     private func withService(
         _ body: @escaping @Sendable (any TestClientProtocol, AuditLog, _ path: String, Calls) async throws -> Void
@@ -26,34 +31,53 @@ import Testing
             let context = try ServiceContext.test().auditing(to: path)
             let audit = try #require(context.audit)
             let handled = Calls()
-            let router = makeRouter(
-                of: BasicRequestContext.self, context: context,
-                audited: [
-                    "GET /things/{id}": "read", "GET /things": .refusals(of: "list"),
-                    "POST /things": .refusals(of: "send"), "GET /api/notifications/{id}": "read",
-                ])
+            let routes = Routes<BasicRequestContext>([
+                Route(
+                    .get, "/things/:id", "read",
+                    { _, context in
+                        handled.count.add(1, ordering: .relaxed)
+                        AuditTrail.current?.note(actor: "alice")
+                        guard context.parameters.get("id") == "known" else { throw Problem.notFound("none") }
+                        return Self.secret
+                    }),
+                Route(.get, "/api/notifications/:id", "read", { _, _ in Self.secret }),
+                Route(
+                    .get, "/things", .refusals(of: "list"),
+                    { _, _ in
+                        AuditTrail.current?.note(actor: "alice")
+                        AuditTrail.current?.note(read: ["1", "2"])
+                        return Self.secret
+                    }),
+                Route(
+                    .post, "/things", .refusals(of: "send"),
+                    { request, _ in
+                        if request.headers[.authorization] == nil {
+                            throw AuthenticationError(.missing, "Credentials are required.", challenges: ["Bearer"])
+                        }
+                        return Response(status: .created)
+                    }),
+            ])
+            let router = makeRouter(routes, context: context)
             router.addOperations(readiness: [context.watch([])], context: context)
-            router.get("/things/:id") { _, context in
-                handled.count.add(1, ordering: .relaxed)
-                AuditTrail.current?.note(actor: "alice")
-                guard context.parameters.get("id") == "known" else { throw Problem.notFound("none") }
-                return "the secret"
-            }
-            router.get("/api/notifications/:id") { _, _ in "the secret" }
-            router.get("/things") { _, _ in
-                AuditTrail.current?.note(actor: "alice")
-                AuditTrail.current?.note(read: ["1", "2"])
-                return "the secrets"
-            }
-            router.post("/things") { request, _ -> HTTPResponse.Status in
-                if request.headers[.authorization] == nil {
-                    throw AuthenticationError(.missing, "Credentials are required.", challenges: ["Bearer"])
-                }
-                return .created
-            }
             let application = try makeHTTPApplication(
                 router: router, configuration: HTTPConfiguration(port: 0), context: context)
             try await application.test(.router) { try await body($0, audit, path, handled) }
+        }
+    }
+
+    @Test func `With a log, a route of which each request gets a line has no direct form`() async throws {
+        try await withTemporaryFolder { folder in
+            let plain = ServiceContext.test()
+            let audited = try ServiceContext.test().auditing(to: folder.appending(path: "audit.log").path)
+            let routes = { (action: AuditedAction?) in
+                Routes<BasicRequestContext>([
+                    Route(.get, "/things/:id", action, { _, _ in Self.secret }, direct: { _, _ in false })
+                ])
+            }
+            #expect(routes("read").direct(plain) != nil)
+            #expect(routes("read").direct(audited) == nil)
+            #expect(routes(.refusals(of: "send")).direct(audited) != nil)
+            #expect(routes(nil).direct(audited) != nil)
         }
     }
 

@@ -49,8 +49,12 @@ extension Operation {
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: Samples.logger), users: nil),
             acceptor: acceptor)
-        let router = makeRouter(of: ServiceRequestContext.self, context: context)
-        controller.addRoutes(to: router)
+        let routes = Routes<ServiceRequestContext>([
+            Route(
+                .post, "/api/notifications", nil, controller.create, direct: controller.createDirectly,
+                maxDirectBody: RequestBudget.Limit.maxSmallBytes)
+        ])
+        let router = makeRouter(routes, context: context)
         let request = """
             POST /api/notifications HTTP/1.1\r
             Host: 127.0.0.1\r
@@ -61,7 +65,7 @@ extension Operation {
 
             """
         return try await HTTPBench(
-            router: router, direct: isDirect ? DirectRoutes([controller.directCreate]) : nil, context: context,
+            router: router, direct: isDirect ? routes.direct(context) : nil, context: context,
             request: request + createBody, status: 201)
     }
 }

@@ -72,11 +72,14 @@ extension Operation {
         let controller = NotificationReadController(
             users: users, store: FixedReader(base: try openStoreInMemory(), stored: stored), sealer: sealer,
             metrics: RetrievalMetrics(context.metrics))
-        let router = makeRouter(of: ServiceRequestContext.self, context: context)
-        controller.addRoutes(to: router)
+        let routes = Routes<ServiceRequestContext>([
+            Route(
+                .get, "/api/notifications/:id", nil, controller.read, direct: controller.readDirectly)
+        ])
+        let router = makeRouter(routes, context: context)
         let request = "GET /api/notifications/\(id) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: \(token)\r\n\r\n"
         return try await HTTPBench(
-            router: router, direct: isDirect ? DirectRoutes([controller.directRead]) : nil, context: context,
+            router: router, direct: isDirect ? routes.direct(context) : nil, context: context,
             request: request, status: 200)
     }
 }

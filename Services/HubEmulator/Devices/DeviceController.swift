@@ -32,23 +32,8 @@ struct DeviceController: Sendable {
     @Sendable func display(_ request: Request, context: EmulatorContext) async throws -> Response {
         let handle = try Self.handle(context)
         let body = try await request.body.collect(upTo: Self.maxBodySize)
-        devices.display(try body.readJSON { Self.display(&$0, handle) })
+        devices.display(try body.readJSON(.object { DeviceDisplay(&$0, handle: handle) }))
         return Response(status: .noContent)
-    }
-
-    private static func display(_ reader: inout JSONObjectReader, _ handle: String) -> DeviceDisplay {
-        var id: String?
-        var text = ""
-        var kind = DeviceDisplay.Kind.payload
-        for member in reader.members(of: reader.root, known: ["Id", "Text", "Kind"], required: ["Text"]) {
-            switch member.name {
-            case "Text": text = reader.string(member.value, at: member.pointer) ?? ""
-            case _ where member.value.kind == .null: break
-            case "Id": id = reader.string(member.value, at: member.pointer)
-            default: kind = reader.choice(member.value, at: member.pointer, ignoringCase: true) ?? kind
-            }
-        }
-        return DeviceDisplay(handle: handle, id: id, text: text, kind: kind, shownAt: Timestamp.now.description)
     }
 
     /// Handles may contain slashes (Windows channels are URLs), so they are percent-encoded.
@@ -58,5 +43,14 @@ struct DeviceController: Sendable {
             throw Problem.badRequest("The handle is longer than \(Device.maxHandleBytes) bytes.")
         }
         return handle
+    }
+}
+
+extension DeviceDisplay {
+    /// Reads the body of `POST /emulator/devices/{handle}/display`.
+    fileprivate init(_ json: inout JSONObjectReader, handle: String) {
+        self.init(
+            handle: handle, id: json.optional("Id", .text), text: json.required("Text", .text) ?? "",
+            kind: json.optional("Kind", .choiceIgnoringCase) ?? .payload, shownAt: Timestamp.now.description)
     }
 }

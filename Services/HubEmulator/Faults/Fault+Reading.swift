@@ -6,99 +6,69 @@ import ServiceRuntime
 
 extension Fault {
     private static let maxMilliseconds = 86_400_000
-    private static let members = [
-        "Platform", "Operation", "Tag", "Rate", "Count", "At", "For", "Seed", "LatencyMs", "RetryAfter", "Status",
-        "Reset", "TimeoutMs", "Accept", "Swallow", "Outcome", "Tier",
-    ]
 
     /// Reads a fault of the emulator's own API or of a scenario.
     ///
     /// - Throws: ``Problem``: 400 for what is not JSON, 422 that names every invalid member.
-    init(_ body: ByteBuffer) throws { self = try body.readJSON { Fault(&$0) } }
+    init(_ body: ByteBuffer) throws { self = try body.readJSON(.object { Fault(&$0) }) }
 
-    private init(_ reader: inout JSONObjectReader) {
-        var answers: [Answer] = []
-        let members = reader.members(of: reader.root, known: Self.members)
-        for member in members where member.value.kind != .null {
-            readSelection(member, &reader)
-            readEffect(member, &reader)
-            if let answer = Self.answer(member, &reader) { answers.append(answer) }
-        }
+    private init(_ json: inout JSONObjectReader) {
+        platform = json.optional("Platform", .choiceIgnoringCase)
+        operation = json.optional("Operation", .string("The operation is unknown.") { Operation(member: $0) })
+        tag = json.optional("Tag", .tag)
+        rate = json.optional("Rate", .number(0...1)) ?? 1
+        count = json.optional("Count", .integer(1...1_000_000_000))
+        startMilliseconds = json.optional("At", .duration(upTo: Self.maxMilliseconds)) ?? 0
+        durationMilliseconds = json.optional("For", .duration(upTo: Self.maxMilliseconds))
+        seed = json.optional("Seed", .integer(0...9_007_199_254_740_992)).map { UInt64($0) }
+        latencyMilliseconds = json.optional("LatencyMs", .integer(0...600_000)) ?? 0
+        retryAfter = json.optional("RetryAfter", .integer(0...86_400))
+        isAccepted = json.optional("Accept", .boolean) ?? false
+        isSwallowed = json.optional("Swallow", .boolean) ?? false
+        outcome = json.optional("Outcome", .choiceIgnoringCase)
+        if outcome == .success { json.note("The outcome must be a failure.", at: "Outcome") }
+        tier = json.optional("Tier", .choiceIgnoringCase)
+        let answers: [Answer] = [
+            json.optional("Status", .integer(400...599)).map { .status($0) },
+            json.optional("Reset", .boolean) == true ? .reset : nil,
+            json.optional("TimeoutMs", .integer(1...Self.maxMilliseconds)).map { .silence(milliseconds: $0) },
+        ].compactMap(\.self)
+        answer = answers.last ?? (tier == nil ? .usual : .status(429))
+        check(answers, &json)
+    }
+
+    private func check(_ answers: [Answer], _ json: inout JSONObjectReader) {
         if answers.count > 1 {
-            reader.note("/Status", "Status, Reset and TimeoutMs exclude each other: each decides the response.")
+            json.note("Status, Reset and TimeoutMs exclude each other: each decides the response.", at: "Status")
         }
         if tier != nil, isAccepted || answers.contains(where: { !$0.isStatus }) {
-            reader.note("/Tier", "Tier can be combined with Status and RetryAfter only.")
+            json.note("Tier can be combined with Status and RetryAfter only.", at: "Tier")
         }
-        answer = answers.last ?? (tier == nil ? .usual : .status(429))
-        check(&reader)
-    }
-
-    /// Reads which requests the fault hits.
-    private mutating func readSelection(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) {
-        let (value, pointer) = (member.value, member.pointer)
-        switch member.name {
-        case "Platform": platform = reader.choice(value, at: pointer, ignoringCase: true)
-        case "Operation":
-            guard let name = reader.string(value, at: pointer) else { return }
-            operation = Operation(member: name)
-            if operation == nil { reader.note(pointer, "The operation is unknown.") }
-        case "Tag":
-            tag = reader.string(value, at: pointer)?.lowercased()
-            if let tag, !TagSyntax.isTag(tag) { reader.note(pointer, "The value must be one valid tag.") }
-        case "Rate": rate = reader.number(value, at: pointer, in: 0...1) ?? 1
-        case "Count": count = reader.integer(value, at: pointer, in: 1...1_000_000_000)
-        case "At": startMilliseconds = Self.duration(member, &reader) ?? 0
-        case "For": durationMilliseconds = Self.duration(member, &reader)
-        case "Seed": seed = reader.integer(value, at: pointer, in: 0...9_007_199_254_740_992).map { UInt64($0) }
-        default: break
-        }
-    }
-
-    /// Reads all effects but the response.
-    private mutating func readEffect(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) {
-        let (value, pointer) = (member.value, member.pointer)
-        switch member.name {
-        case "LatencyMs": latencyMilliseconds = reader.integer(value, at: pointer, in: 0...600_000) ?? 0
-        case "RetryAfter": retryAfter = reader.integer(value, at: pointer, in: 0...86_400)
-        case "Accept": isAccepted = reader.boolean(value, at: pointer) ?? false
-        case "Swallow": isSwallowed = reader.boolean(value, at: pointer) ?? false
-        case "Outcome":
-            outcome = reader.choice(value, at: pointer, ignoringCase: true)
-            if outcome == .success { reader.note(pointer, "The outcome must be a failure.") }
-        case "Tier": tier = reader.choice(value, at: pointer, ignoringCase: true)
-        default: break
-        }
-    }
-
-    private static func answer(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> Answer? {
-        let (value, pointer) = (member.value, member.pointer)
-        return switch member.name {
-        case "Status": reader.integer(value, at: pointer, in: 400...599).map(Answer.status)
-        case "Reset": reader.boolean(value, at: pointer) == true ? .reset : nil
-        case "TimeoutMs": reader.integer(value, at: pointer, in: 1...maxMilliseconds).map(Answer.silence(milliseconds:))
-        default: nil
-        }
-    }
-
-    private func check(_ reader: inout JSONObjectReader) {
         if latencyMilliseconds == 0, !decidesAnswer, !decidesFate {
-            reader.note("/Status", "Status, LatencyMs, Reset, TimeoutMs, Swallow, Outcome or Tier is required.")
+            json.note("Status, LatencyMs, Reset, TimeoutMs, Swallow, Outcome or Tier is required.", at: "Status")
         }
-        if isSwallowed, outcome != nil { reader.note("/Swallow", "Swallow and Outcome exclude each other.") }
+        if isSwallowed, outcome != nil { json.note("Swallow and Outcome exclude each other.", at: "Swallow") }
         if isAccepted, !decidesAnswer, latencyMilliseconds == 0 {
-            reader.note("/Accept", "Accept needs Status, Reset or TimeoutMs, the response to the client.")
+            json.note("Accept needs Status, Reset or TimeoutMs, the response to the client.", at: "Accept")
         }
     }
+}
 
+extension JSONRule<String> {
+    fileprivate static var tag: JSONRule {
+        .string("The value must be one valid tag.") { TagSyntax.isTag($0.lowercased()) ? $0.lowercased() : nil }
+    }
+}
+
+extension JSONRule<Int> {
     /// The milliseconds of a text such as `500ms` or `2m`.
-    private static func duration(_ member: JSONObjectReader.Member, _ reader: inout JSONObjectReader) -> Int? {
-        guard let text = reader.string(member.value, at: member.pointer) else { return nil }
-        guard let duration = Duration(configurationText: text), duration <= .milliseconds(maxMilliseconds) else {
-            reader.note(member.pointer, "The value must be a duration up to 24h, for example 500ms or 30s.")
-            return nil
+    fileprivate static func duration(upTo maxMilliseconds: Int) -> JSONRule {
+        .string("The value must be a duration up to 24h, for example 500ms or 30s.") { text in
+            guard let duration = Duration(configurationText: text), duration <= .milliseconds(maxMilliseconds) else {
+                return nil
+            }
+            return Int(duration.milliseconds)
         }
-        return Int(duration.milliseconds)
     }
 }
 

@@ -24,17 +24,6 @@ struct AdminController: Sendable {
     static let maxBody = 64 << 10
     static let maxIDs = 200
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/admin/api/overview", use: overview)
-        router.get("/admin/api/failures", use: failures)
-        router.post("/admin/api/failures/resend", use: resendFailures)
-        router.get("/admin/api/dead-letters", use: deadLetters)
-        router.post("/admin/api/dead-letters/replay", use: replay)
-        router.post("/admin/api/notifications/search", use: search)
-        router.get("/admin/api/notifications/:id", use: notification)
-        router.post("/admin/api/notifications/:id/resend", use: resend)
-    }
-
     @Sendable func overview(_ request: Request, context: some RequestContext) async throws -> Response {
         var query = QueryParameters(request.uri.query, known: ["Window"])
         let window = query.takeWindow()
@@ -45,13 +34,13 @@ struct AdminController: Sendable {
     @Sendable func failures(_ request: Request, context: some RequestContext) async throws -> Response {
         var query = QueryParameters(request.uri.query, known: ["Window", "Before"])
         let window = query.takeWindow()
-        let before = query.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        let before = query.take("Before", NotificationID.requirement) { NotificationID($0) }
         try query.check()
         return try .report(try await directory.failures(window, before: before, now: .now))
     }
 
     @Sendable func resendFailures(_ request: Request, context: some RequestContext) async throws -> Response {
-        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { FailureSelection(&$0) }
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { FailureSelection(&$0) })
         AuditTrail.current?.note(id: "\(wanted.key.platform): \(wanted.key.reason)")
         let trace = request.headers.traceContext
         return try .report(
@@ -66,7 +55,7 @@ struct AdminController: Sendable {
     }
 
     @Sendable func replay(_ request: Request, context: some RequestContext) async throws -> Response {
-        let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON { ReplaySelection(&$0) }
+        let selection = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { ReplaySelection(&$0) })
         if let ids = selection.ids {
             AuditTrail.current?.note(ids: ids.map(\.description).sorted())
         } else {
@@ -80,10 +69,9 @@ struct AdminController: Sendable {
     }
 
     @Sendable func search(_ request: Request, context: some RequestContext) async throws -> Response {
-        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON { RecipientSelection(&$0) }
-        guard let recipient = wanted.recipient else { throw Problem.internalServerError() }
-        AuditTrail.current?.note(id: recipient.text)
-        return try .report(try await directory.found(recipient, before: wanted.before, now: .now))
+        let wanted = try await request.jsonBody(upTo: Self.maxBody).readJSON(.object { RecipientSelection(&$0) })
+        AuditTrail.current?.note(id: wanted.recipient.text)
+        return try .report(try await directory.found(wanted.recipient, before: wanted.before, now: .now))
     }
 
     @Sendable func notification(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -92,7 +80,7 @@ struct AdminController: Sendable {
 
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
         _ = try await request.jsonBody(upTo: Self.maxBody)
-        guard let id = id(context) else { throw Self.notFound }
+        guard let id = context.notificationID else { throw Self.notFound }
         let report = try await actions.resend(id, trace: request.headers.traceContext)
         guard let report else { throw Self.notFound }
         return try .report(report)
@@ -102,15 +90,13 @@ struct AdminController: Sendable {
     ///
     /// - Throws: ``Problem`` 404.
     func timeline(_ context: some RequestContext) async throws -> NotificationTimeline {
-        guard let id = id(context), let life = try await directory.store.life(of: id) else { throw Self.notFound }
+        guard let id = context.notificationID, let life = try await directory.store.life(of: id) else {
+            throw Self.notFound
+        }
         return NotificationTimeline(life, platforms: directory.platforms, now: .now)
     }
 
     private static let notFound = Problem.notFound("There is no such notification.")
-
-    private func id(_ context: some RequestContext) -> NotificationID? {
-        context.parameters.get("id").flatMap { NotificationID($0) }
-    }
 
     /// A broker that cannot be reached is 503, not the service's own failure.
     static func broker<Value>(_ body: () async throws -> Value) async throws -> Value {

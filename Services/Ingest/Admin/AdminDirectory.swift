@@ -43,7 +43,6 @@ struct AdminDirectory: Sendable {
             next: page.next?.description)
     }
 
-    /// The newest notifications to a recipient.
     func found(_ recipient: UserName, before: NotificationID?, now: Timestamp) async throws -> FoundReport {
         let page = try await store.page(OperatorQuery(recipient: recipient, before: before, limit: Self.maxFound))
         return FoundReport(
@@ -62,11 +61,9 @@ struct FailureKey: Hashable, Sendable {
 
     var platform: String
     var reason: String
+}
 
-    init(platform: String, reason: String) {
-        (self.platform, self.reason) = (platform, reason)
-    }
-
+extension FailureKey {
     init(_ delivery: Delivery) {
         self.init(
             platform: delivery.platform.rawValue, reason: Self.normal(delivery.error ?? "no reason given"))

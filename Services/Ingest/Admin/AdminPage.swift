@@ -13,8 +13,8 @@ import ServiceRuntime
 struct AdminPage: Sendable {
     let controller: AdminController
     private let templates: MustacheLibrary
-    private let style = ByteBuffer(bytes: PackageResources.operator_css)
-    private let script = ByteBuffer(bytes: PackageResources.operator_js)
+    private let styleSheet = ByteBuffer(bytes: PackageResources.operator_css)
+    private let scriptText = ByteBuffer(bytes: PackageResources.operator_js)
 
     /// - Throws: an error of a template, which only a mistake in it can cause.
     init(controller: AdminController) throws {
@@ -33,14 +33,6 @@ struct AdminPage: Sendable {
             try templates.register(template, named: name)
         }
         self.templates = templates
-    }
-
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/", use: overview)
-        router.get("/dead-letters", use: deadLetters)
-        router.get("/notifications/:id", use: notification)
-        router.get("/operator.css") { _, _ in Self.file(style, "text/css; charset=utf-8") }
-        router.get("/operator.js") { _, _ in Self.file(script, "text/javascript; charset=utf-8") }
     }
 
     @Sendable func overview(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -63,6 +55,14 @@ struct AdminPage: Sendable {
         try render("notification", TimelineView(try await controller.timeline(context)))
     }
 
+    @Sendable func style(_ request: Request, context: some RequestContext) -> Response {
+        Self.file(styleSheet, "text/css; charset=utf-8")
+    }
+
+    @Sendable func script(_ request: Request, context: some RequestContext) -> Response {
+        Self.file(scriptText, "text/javascript; charset=utf-8")
+    }
+
     private func render(_ name: String, _ view: some Sendable) throws -> Response {
         guard let html = templates.render(view, withTemplate: name) else { throw Problem.internalServerError() }
         return Self.file(ByteBuffer(string: html), "text/html; charset=utf-8")
@@ -78,16 +78,4 @@ private struct ScalarHTML: MustacheContentType {
     static let name = "SCALAR_HTML"
 
     func escapeText(_ text: String) -> String { HTMLText.escape(text) }
-}
-
-/// Adds the page and its API.
-///
-/// - Throws: an error of a template.
-func addAdminRoutes<Context: RequestContext>(
-    to router: Router<Context>, controller: AdminController, hosts: HostAllowList,
-    authenticator: OperatorAuthenticator?
-) throws {
-    router.add(middleware: AdminGuard(hosts: hosts, authenticator: authenticator))
-    controller.addRoutes(to: router)
-    try AdminPage(controller: controller).addRoutes(to: router)
 }

@@ -16,21 +16,6 @@ struct BuiltAdmin {
     var context: ServiceContext
 }
 
-/// The actions of the operator's page in the audit log.
-let adminAuditedRoutes: AuditedRoutes = [
-    "GET /": .refusals(of: "operator.overview"),
-    "GET /dead-letters": .refusals(of: "operator.dead-letters"),
-    "GET /notifications/{id}": "operator.look",
-    "GET /admin/api/overview": .refusals(of: "operator.overview"),
-    "GET /admin/api/failures": .refusals(of: "operator.failures"),
-    "POST /admin/api/failures/resend": "operator.resend-failures",
-    "GET /admin/api/dead-letters": .refusals(of: "operator.dead-letters"),
-    "POST /admin/api/dead-letters/replay": "operator.replay",
-    "POST /admin/api/notifications/search": "operator.search",
-    "GET /admin/api/notifications/{id}": "operator.look",
-    "POST /admin/api/notifications/{id}/resend": "operator.resend",
-]
-
 /// Makes the operator's page.
 ///
 /// - Throws: ``ConfigurationError`` if the password file or the certificate cannot be used.
@@ -50,13 +35,10 @@ func buildAdmin(
             store: store, publisher: publisher, openDeadLetters: { try await RabbitMQDeadLetterQueue.open(messaging) },
             handOver: { relay.handOver(entries: CollectionOfOne($0)) }, logger: context.logger))
     let second = context.forSecondListener()
-    let router = makeRouter(of: ServiceRequestContext.self, context: second, audited: adminAuditedRoutes)
-    try addAdminRoutes(
-        to: router, controller: controller,
-        hosts: HostAllowList(
-            listeningHost: admin.http.host, allowed: admin.allowedHosts,
-            setting: ConfigurationKeys.adminAllowedHosts.name),
-        authenticator: authenticator)
+    let hosts = HostAllowList(
+        listeningHost: admin.http.host, allowed: admin.allowedHosts, setting: ConfigurationKeys.adminAllowedHosts.name)
+    let router: Router<ServiceRequestContext> = makeRouter(
+        try adminRoutes(controller), context: second, guarding: AdminGuard(hosts: hosts, authenticator: authenticator))
     let http = try makeHTTPService(router: router, configuration: admin.http, context: second)
     return BuiltAdmin(
         services: [poller, http], sources: authenticator.map { [$0.source] } ?? [], router: router,

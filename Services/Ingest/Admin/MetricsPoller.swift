@@ -165,7 +165,6 @@ struct PollFailure: Error, Sendable, Hashable, CustomStringConvertible {
 extension MetricsTarget {
     /// `HOST:PORT`.
     var authority: String { "\(Self.inURL(host)):\(port)" }
-    /// The URL.
     var text: String { text(at: host) }
 
     /// The URL with an address in place of the name.

@@ -38,7 +38,6 @@ struct Overview: Encodable, Sendable {
         var read: Double?
     }
 
-    /// A queue of the broker.
     struct Queue: Encodable, Sendable {
         var name: String
         var purpose: String
@@ -47,7 +46,6 @@ struct Overview: Encodable, Sendable {
         var problem: String?
     }
 
-    /// The outbox in the store.
     struct Outbox: Encodable, Sendable {
         /// Entries without a known confirm of the broker, with scheduled ones.
         var pending: Int?
@@ -57,11 +55,9 @@ struct Overview: Encodable, Sendable {
         var oldestUnfinishedSeconds: Int64?
     }
 
-    /// A lane of a dispatcher.
     struct Lane: Encodable, Sendable {
         var platform: String
         var hub: String
-        /// The URL of its dispatcher.
         var dispatcher: String
         /// `open`, `paused` or `refused`.
         var state: String
@@ -75,7 +71,6 @@ struct Overview: Encodable, Sendable {
         var p99Milliseconds: Double?
     }
 
-    /// A process of SecurePush.
     struct Process: Encodable, Sendable {
         var kind: ProcessKind
         var address: String

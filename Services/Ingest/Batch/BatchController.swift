@@ -13,17 +13,8 @@ struct BatchController: Sendable {
     private let problem = LastingProblemLog(
         "Batch lines could not be stored", end: "Batch lines are stored again")
 
-    init(authentication: SenderAuthentication, acceptor: NotificationAcceptor) {
-        self.authentication = authentication
-        self.acceptor = acceptor
-    }
-
     /// Its body is a stream: the time between two lines is bounded here, not that of the whole body.
-    static let path = "/api/notifications/batch"
-
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post(RouterPath(stringLiteral: Self.path), use: accept)
-    }
+    static let path: RouterPath = "/api/notifications/batch"
 
     /// Responds 200 before it has read a line; each line has its own result in the body.
     @Sendable func accept(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -95,7 +86,6 @@ struct BatchLine: Sendable {
 
     /// From 1; lines of white space are not counted.
     let number: Int
-    /// The time at which it was read.
     let readAt: Timestamp
     /// The line itself if the batch has an `Idempotency-Key`, otherwise empty.
     let text: [UInt8]

@@ -15,12 +15,6 @@ struct BatchReader: Sendable {
     let share: RequestBudget.Share
     private let clock = BatchClock()
 
-    init(acceptor: NotificationAcceptor, keepsText: Bool, share: RequestBudget.Share) {
-        self.acceptor = acceptor
-        self.keepsText = keepsText
-        self.share = share
-    }
-
     private enum End: Sendable {
         case complete
         case tooManyLines
@@ -237,7 +231,6 @@ struct LineSplitter {
     /// Adds received bytes. Call it only after ``next()`` has returned `nil`.
     mutating func add(_ chunk: ByteBuffer) { self.chunk = chunk }
 
-    /// The next complete line.
     mutating func next() -> Line? {
         while let end = chunk.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
             take(end - chunk.readerIndex)

@@ -10,10 +10,6 @@ struct NotificationSendController: Sendable {
     let authentication: SenderAuthentication
     let acceptor: NotificationAcceptor
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/notifications", use: create)
-    }
-
     /// Responds once the notifications are durable, whether or not the broker is reachable.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let caller = try await authentication.caller(of: request, context: context)
@@ -61,28 +57,26 @@ struct NotificationSendController: Sendable {
 
     /// The same for a small valid request of an application server without an `Idempotency-Key`. Everything else is
     /// left to the router, which finds the same mistakes again.
-    var directCreate: DirectRoute {
-        DirectRoute(.post, "/api/notifications", maxBodyBytes: RequestBudget.Limit.maxSmallBytes) { request, reply in
-            guard !request.hasIdempotencyKey,
-                let name = try? authentication.senders.sender(authorization: request.authorization)
-            else {
-                return false
-            }
-            let share = acceptor.budget.share()
-            let now = acceptor.now()
-            guard let wanted = try? prepare(request, from: .sender(name), share, now: now),
-                wanted.storedBytes <= RequestBudget.Limit.maxSmallBytes
-            else {
-                share.release()
-                return false
-            }
-            let origin = RequestOrigin(sender: name, traceparent: request.traceContext?.traceparent)
-            acceptor.accept(wanted, from: origin, now: now) { answer in
-                share.release()
-                reply { response(try answer.get(), isReplay: false) }
-            }
-            return true
+    @Sendable func createDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
+        guard !request.hasIdempotencyKey,
+            let name = try? authentication.senders.sender(authorization: request.authorization)
+        else {
+            return false
         }
+        let share = acceptor.budget.share()
+        let now = acceptor.now()
+        guard let wanted = try? prepare(request, from: .sender(name), share, now: now),
+            wanted.storedBytes <= RequestBudget.Limit.maxSmallBytes
+        else {
+            share.release()
+            return false
+        }
+        let origin = RequestOrigin(sender: name, traceparent: request.traceContext?.traceparent)
+        acceptor.accept(wanted, from: origin, now: now) { answer in
+            share.release()
+            reply { response(try answer.get(), isReplay: false) }
+        }
+        return true
     }
 
     private func prepare(

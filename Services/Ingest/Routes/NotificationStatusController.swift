@@ -19,23 +19,16 @@ struct NotificationStatusController: Sendable {
     /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
     let handOver: @Sendable (OutboxEntry) -> Void
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/notifications/:id/status", use: status)
-        router.get("/api/notifications", use: list)
-        router.delete("/api/notifications/:id", use: revoke)
-        router.post("/api/notifications/:id/resend", use: resend)
-    }
-
     @Sendable func status(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, context)
-        guard let id = id(context), let record = try await notifications.record(id, sender: sender) else {
+        let sender = try await authentication.sender(of: request, context: context)
+        guard let id = context.notificationID, let record = try await notifications.record(id, sender: sender) else {
             throw Self.notFound
         }
         return .json(.ok, record.statusJSON(platforms: platforms, at: .now))
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, context)
+        let sender = try await authentication.sender(of: request, context: context)
         let query = try NotificationQuery(query: request.uri.query, sender: sender)
         let now = Timestamp.now
         return .json(.ok, try await notifications.page(query, now: now).json(at: now))
@@ -43,8 +36,8 @@ struct NotificationStatusController: Sendable {
 
     /// The payload is gone once this responds. A repeat gets the same response.
     @Sendable func revoke(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, context)
-        guard let id = id(context), try await notifications.revoke(id, sender: sender, now: .now) else {
+        let sender = try await authentication.sender(of: request, context: context)
+        guard let id = context.notificationID, try await notifications.revoke(id, sender: sender, now: .now) else {
             throw Self.notFound
         }
         return Response(status: .noContent, headers: [.cacheControl: "no-store"])
@@ -53,8 +46,10 @@ struct NotificationStatusController: Sendable {
     /// Dispatches again to the platforms that failed; those that accepted the push are not sent it again. A body is
     /// ignored.
     @Sendable func resend(_ request: Request, context: some RequestContext) async throws -> Response {
-        let sender = try await sender(of: request, context)
-        guard let id = id(context), let result = try await notifications.resend(id, sender: sender, now: .now) else {
+        let sender = try await authentication.sender(of: request, context: context)
+        guard let id = context.notificationID,
+            let result = try await notifications.resend(id, sender: sender, now: .now)
+        else {
             throw Self.notFound
         }
         switch result {
@@ -71,18 +66,6 @@ struct NotificationStatusController: Sendable {
     }
 
     private static let notFound = Problem.notFound("There is no such notification.")
-
-    /// Called first: without credentials the response is the same for every path.
-    private func sender(of request: Request, _ context: some RequestContext) async throws -> String {
-        guard case .sender(let name) = try await authentication.caller(of: request, context: context) else {
-            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
-        }
-        return name
-    }
-
-    private func id(_ context: some RequestContext) -> NotificationID? {
-        context.parameters.get("id").flatMap { NotificationID($0) }
-    }
 
     /// `{"Id":"…","Platforms":["apple"]}`: all platforms that are pending now.
     private static func resendJSON(_ id: NotificationID, _ platforms: [Platform]) -> [UInt8] {
@@ -101,14 +84,12 @@ extension NotificationQuery {
     /// - Throws: 422 that names every parameter that is unknown, repeated or invalid.
     init(query: String?, sender: String) throws(Problem) {
         var parameters = QueryParameters(query, known: ["Recipient", "Status", "Before", "Limit"])
-        let recipient = parameters.take(
-            "Recipient", "A recipient is 1 to 1,024 bytes of UTF-8 without control characters."
-        ) { UserName($0) }
+        let recipient = parameters.take("Recipient", UserName.requirement) { UserName($0) }
         let statuses = NotificationStatus.allCases.map(\.rawValue).joined(separator: ", ")
         let status = parameters.take("Status", "The value must be one of: \(statuses).") {
             NotificationStatus(rawValue: $0)
         }
-        let before = parameters.take("Before", "The value must be the ID of a notification.") { NotificationID($0) }
+        let before = parameters.take("Before", NotificationID.requirement) { NotificationID($0) }
         let limit = parameters.takeNumber("Limit", in: 1...200)
         try parameters.check()
         self.init(sender: sender, recipient: recipient, status: status, before: before, limit: limit ?? 50)

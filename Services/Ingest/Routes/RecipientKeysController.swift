@@ -11,17 +11,11 @@ struct RecipientKeysController: Sendable {
     let authentication: SenderAuthentication
     let keys: any DeviceStore
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/recipients/:name/keys", use: list)
-    }
-
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
-        guard case .sender = try await authentication.caller(of: request, context: context) else {
-            throw Problem.forbidden("An API key is required; users may only send a confirmation to themselves.")
-        }
+        _ = try await authentication.sender(of: request, context: context)
         // The router leaves the name percent-encoded.
         guard let name = context.parameters.get("name").flatMap({ PercentCoding.decode($0) }).flatMap({ UserName($0) })
-        else { throw Problem.notFound("A recipient is 1 to 1,024 bytes of UTF-8 without control characters.") }
+        else { throw Problem.notFound(UserName.requirement) }
         let found = try await keys.encryptionKeys(of: name, limit: Installation.maxPerUser)
         return .json(.ok, Self.json(found))
     }

@@ -27,34 +27,33 @@ enum ClientTag {
     }
 }
 
-/// Reads lists of tags and counts all of them, because the hub's limit applies to a device, not to a list.
-struct ClientTagReader {
+/// Reads the lists of tags of one device and counts all of them, because the hub's limit applies to a device, not to a
+/// list.
+final class ClientTags {
     private var count = 0
 
-    init() {}
-
-    /// The tags of a list, which may be `null`. Invalid tags are noted.
-    mutating func read(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> [String] {
-        if member.value.kind == .null { return [] }
-        var tags: [String] = []
-        let elements = json.elements(of: member.value, at: member.pointer)
-        let before = count
-        count += elements.count
-        if count >= ClientTag.maxCount {
-            // Noted once, at the list that exceeds the limit.
-            if before < ClientTag.maxCount {
-                json.note(member.pointer, "A device may have at most 60 tags in total, including the user's own tag.")
+    var rule: JSONRule<[String]> {
+        JSONRule { json in
+            guard let more = json.count() else { return nil }
+            let before = self.count
+            self.count += more
+            guard self.count < ClientTag.maxCount else {
+                // Noted once, at the list that exceeds the limit.
+                if before < ClientTag.maxCount {
+                    json.note("A device may have at most 60 tags in total, including the user's own tag.")
+                }
+                return nil
             }
-            return []
+            var tags: [String] = []
+            json.elements { if let tag = $0.read(.text(ClientTag.issue)) { tags.append(tag) } }
+            return tags
         }
-        for (index, element) in elements.enumerated() {
-            let pointer = "\(member.pointer)/\(index)"
-            guard let tag = json.string(element, at: pointer) else { continue }
-            if let issue = ClientTag.issue(tag) { json.note(pointer, issue) }
-            tags.append(tag)
-        }
-        return tags
     }
+}
+
+extension JSONRule<String> {
+    /// A part of a push channel.
+    static var handle: JSONRule { .text(DeviceHandle.issue) }
 }
 
 /// The vendor's address of a device: an APNs token, an FCM registration token, a WNS channel URI.

@@ -16,12 +16,6 @@ struct DueDeviceSweep: Sendable {
     /// A third of the 30 seconds within which a device is removed.
     private static let interval: Duration = .seconds(10)
 
-    init(changes: DeviceChanges, staleAfter: Duration, logger: Logger) {
-        self.changes = changes
-        self.staleAfter = staleAfter
-        self.logger = logger
-    }
-
     /// Removes some devices.
     ///
     /// - Returns: the pause before the next sweep.

@@ -12,11 +12,6 @@ struct DeviceListController: Sendable {
     let users: UserAuthenticator
     let changes: DeviceChanges
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/installations", use: list)
-        router.delete("/api/devices", use: removeAll)
-    }
-
     /// Lists the caller's installations by their IDs. They come from the store, because the hub has no such list.
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)

@@ -1,7 +1,6 @@
 import Authentication
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import SecurePushCore
 import ServiceRuntime
 
@@ -16,24 +15,12 @@ struct EncryptionKeyController: Sendable {
     /// Far above a key with the members that platforms add to it.
     static let maxBodyBytes = 4096
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.put("/api/devices/:id/key", use: put)
-    }
-
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
         guard let id = context.deviceID else { throw Self.notFound }
-        let key = try Self.key(try await request.jsonBody(upTo: Self.maxBodyBytes))
+        let key = try await request.jsonBody(upTo: Self.maxBodyBytes).readJSON(.publicKey)
         guard try await keys.setEncryptionKey(key, of: id, owner: user, now: .now) else { throw Self.notFound }
         return Response(status: .noContent)
-    }
-
-    /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
-    private static func key(_ body: ByteBuffer) throws -> EncryptionKey {
-        guard let key = try body.readJSON({ EncryptionKey(&$0) }) else {
-            throw Problem.unprocessable("The body is not a public X25519 key.")
-        }
-        return key
     }
 
     /// The same for an unknown ID and for another user's.

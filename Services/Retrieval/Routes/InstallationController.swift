@@ -14,17 +14,12 @@ struct InstallationController: Sendable {
     let users: UserAuthenticator
     let changes: DeviceChanges
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.put("/api/installations/:id", use: put)
-        router.get("/api/installations/:id", use: get)
-        router.delete("/api/installations/:id", use: delete)
-    }
-
     /// Creates or overwrites an installation.
     @Sendable func put(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
         guard let id = context.deviceID else { throw Self.notFound }
-        let wanted = try InstallationRequest(await request.jsonBody(upTo: InstallationRequest.maxBodyBytes), id: id)
+        let wanted = try await request.jsonBody(upTo: InstallationRequest.maxBodyBytes)
+            .readJSON(.object { InstallationRequest(&$0, id: id) })
         let handles = DeviceHandle.spellings(wanted.channel.handle)
         let installation = Installation(
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,

@@ -1,6 +1,4 @@
-import NIOCore
 import SecurePushCore
-import ServiceRuntime
 
 /// The body of `PUT /api/installations/{id}`: an installation in the hub's own form, read and checked.
 ///
@@ -30,44 +28,32 @@ struct InstallationRequest: Sendable, Equatable {
 
     struct Template: Sendable, Equatable {
         var name: String
-        var body = ""
-        var headers: [Pair] = []
-        var tags: [String] = []
+        var body: String
+        var headers: [Pair]
+        var tags: [String]
         var expiry: String?
     }
 
     struct Tile: Sendable, Equatable {
         var name: String
-        var pushChannel = ""
-        var tags: [String] = []
-        var templates: [Template] = []
+        var pushChannel: String
+        var tags: [String]
+        var templates: [Template]
     }
 
-    var platform = InstallationPlatform.apns
-    var channel = Channel.handle("")
-    var tags: [String] = []
-    var templates: [Template] = []
-    var tiles: [Tile] = []
+    var platform: InstallationPlatform
+    var channel: Channel
+    var tags: [String]
+    var templates: [Template]
+    var tiles: [Tile]
     var expirationTime: String?
-    var pushVariables: [Pair] = []
+    var pushVariables: [Pair]
 
     static let maxBodyBytes = 64 * 1024
-
-    init() {}
 
     /// ``expirationTime``, which was checked when it was read; a time without a zone is UTC.
     var expiresAt: Timestamp? {
         expirationTime.flatMap { Timestamp(rfc3339: $0) ?? Timestamp(rfc3339: $0 + "Z") }
-    }
-
-    /// - Parameter id: the ID in the path; one in the body must be the same.
-    /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
-    init(_ body: ByteBuffer, id: String) throws {
-        self = try body.readJSON { json in
-            var installation = InstallationReader(id: id)
-            installation.read(&json)
-            return installation.request
-        }
     }
 }
 

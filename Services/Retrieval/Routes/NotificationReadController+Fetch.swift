@@ -22,7 +22,7 @@ extension NotificationReadController {
     @Sendable func read(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await authenticate(request, context)
         let includesUnread = try Self.includesUnread(request.uri.query)
-        let id = context.parameters.get("id").flatMap { NotificationID($0) }
+        let id = context.notificationID
         let found = if let id { try await store.find(id, recipient: user) } else { StoredNotification?.none }
         // HEAD returns no payload, so it opens, marks and counts nothing.
         if request.method == .head {
@@ -42,31 +42,29 @@ extension NotificationReadController {
     }
 
     /// The same for a device whose token was verified before. Everything else is left to the router.
-    var directRead: DirectRoute {
-        DirectRoute(.get, "/api/notifications/:id") { request, reply in
-            guard let id = NotificationID(request.parameter),
-                let user = users.remembered(authorization: request.authorization)
-            else { return false }
-            let (logger, trace) = (request.debugLogger, request.trace)
-            store.find(id, recipient: user) { found in
-                let answer: @Sendable () -> Void = {
-                    do {
-                        self.answer(try open(found.get(), for: user, trace: trace, logger: logger), logger, reply)
-                    } catch {
-                        reply(.failure(error))
-                    }
-                }
-                guard case .success(let stored) = found, isMissingKey(of: stored) else {
-                    return reply.onEventLoop(answer)
-                }
-                // The file is read on another thread, a second at most.
-                Task {
-                    await sealer.check()
-                    reply.onEventLoop(answer)
+    @Sendable func readDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
+        guard let id = NotificationID(request.parameter),
+            let user = users.remembered(authorization: request.authorization)
+        else { return false }
+        let (logger, trace) = (request.debugLogger, request.trace)
+        store.find(id, recipient: user) { found in
+            let answer: @Sendable () -> Void = {
+                do {
+                    self.answer(try open(found.get(), for: user, trace: trace, logger: logger), logger, reply)
+                } catch {
+                    reply(.failure(error))
                 }
             }
-            return true
+            guard case .success(let stored) = found, isMissingKey(of: stored) else {
+                return reply.onEventLoop(answer)
+            }
+            // The file is read on another thread, a second at most.
+            Task {
+                await sealer.check()
+                reply.onEventLoop(answer)
+            }
         }
+        return true
     }
 
     /// Whether the key may be in the file since a moment ago: another service has begun to seal with it.

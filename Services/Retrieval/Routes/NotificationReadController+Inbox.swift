@@ -72,7 +72,7 @@ private struct InboxQuery {
         var parameters = QueryParameters(query, known: ["Unread", "After", "Limit", "include"])
         unreadOnly =
             parameters.take("Unread", "The value must be true or false.") { Bool($0.lowercased()) } ?? false
-        after = parameters.take("After", "The value must be the ID of a notification.") { NotificationID($0) }
+        after = parameters.take("After", NotificationID.requirement) { NotificationID($0) }
         includesPayloads =
             parameters.take("include", "The value must be payload.") { $0 == "payload" ? true : nil } ?? false
         let limit = parameters.takeNumber("Limit", in: 1...200) ?? 50

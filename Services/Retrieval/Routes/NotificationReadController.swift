@@ -21,20 +21,9 @@ struct NotificationReadController: Sendable {
     /// Bounds the bytes of pages with payloads that are being written; tests use a smaller budget.
     var budget = RequestBudget()
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/notifications/:id", use: read)
-        router.get("/api/notifications", use: list)
-        router.post("/api/notifications/read", use: markRead)
-        router.post("/api/notifications/:id/shown", use: markShown)
-    }
-
-    /// Whether a `GET` marks notifications as read: a fetch, and a page of the inbox with payloads.
-    @Sendable static func marksAsRead(_ request: Request, route: String) -> Bool {
-        switch route {
-        case "/api/notifications/{id}": true
-        case "/api/notifications": PercentCoding.decode(request.uri.query ?? "")?.contains("payload") ?? false
-        default: false
-        }
+    /// Whether a page of the inbox marks notifications as read.
+    @Sendable static func listMarksAsRead(_ request: Request) -> Bool {
+        PercentCoding.decode(request.uri.query ?? "")?.contains("payload") ?? false
     }
 
     static let notFound = Problem.notFound("There is no such notification.")

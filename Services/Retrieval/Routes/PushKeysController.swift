@@ -11,10 +11,6 @@ struct PushKeysController: Sendable {
     /// `nil` if there are none (`PUSH_VERIFICATION_KEYS_FILE`).
     let keys: PushKeysFile?
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.get("/api/push-keys", use: show)
-    }
-
     @Sendable func show(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let keys else { throw Problem.notFound("This server has no keys for pushes.") }
         // A device reads them when its app starts, and at the end of a wake if the last time was over an hour ago.

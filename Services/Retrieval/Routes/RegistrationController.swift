@@ -13,12 +13,6 @@ struct RegistrationController: Sendable {
     let users: UserAuthenticator
     let changes: DeviceChanges
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/register", use: create)
-        router.put("/api/register/:id", use: update)
-        router.delete("/api/register/:id", use: delete)
-    }
-
     /// Creates a registration ID. If a handle is given, other devices with that handle are removed. A body is ignored.
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
@@ -36,7 +30,8 @@ struct RegistrationController: Sendable {
     @Sendable func update(_ request: Request, context: some RequestContext) async throws -> Response {
         let user = try await users.user(of: request, context)
         guard let id = context.deviceID else { throw Self.notFound }
-        let wanted = try RegistrationRequest(await request.jsonBody(upTo: RegistrationRequest.maxBodyBytes))
+        let wanted = try await request.jsonBody(upTo: RegistrationRequest.maxBodyBytes)
+            .readJSON(.object { RegistrationRequest(&$0) })
         let handles = DeviceHandle.spellings(wanted.handle)
         let isFound = try await context.askingHub {
             try await changes.register(.registration, id, handle: wanted.handle, if: .owned(by: user)) { id in
@@ -64,30 +59,17 @@ struct RegistrationController: Sendable {
 
 /// The body of `PUT /api/register/{id}`: `{"Platform","Handle","Tags"}`, read and checked.
 private struct RegistrationRequest: Sendable {
-    var platform = RegistrationPlatform.apns
-    var handle = ""
-    var tags: [String] = []
+    let platform: RegistrationPlatform
+    let handle: String
+    let tags: [String]
 
     static let maxBodyBytes = 64 * 1024
 
-    /// - Throws: ``Problem`` 400 if the body is not JSON, 422 naming every invalid member.
-    init(_ body: ByteBuffer) throws {
-        self = try body.readJSON { RegistrationRequest(&$0) }
-    }
-
-    private init(_ json: inout JSONObjectReader) {
-        let members = json.members(
-            of: json.root, known: ["Platform", "Handle", "Tags"], required: ["Platform", "Handle"])
-        var tags = ClientTagReader()
-        for member in members {
-            switch member.name {
-            case "Tags": self.tags = tags.read(member, &json)
-            case "Platform": platform = json.choice(member.value, at: member.pointer) ?? platform
-            default:
-                guard let handle = json.string(member.value, at: member.pointer) else { continue }
-                self.handle = handle
-                if let issue = DeviceHandle.issue(handle) { json.note(member.pointer, issue) }
-            }
-        }
+    init?(_ json: inout JSONObjectReader) {
+        let platform = json.required("Platform", JSONRule<RegistrationPlatform>.choice)
+        let handle = json.required("Handle", .handle)
+        tags = json.optional("Tags", ClientTags().rule) ?? []
+        guard let platform, let handle else { return nil }
+        (self.platform, self.handle) = (platform, handle)
     }
 }

@@ -17,11 +17,6 @@ struct TokenController: Sendable {
     /// `nil` without `AUTH_REFRESH_TTL`.
     var refresh: RefreshTokens?
 
-    func addRoutes(to router: some RouterMethods<some RequestContext>) {
-        router.post("/api/token", use: issue)
-        router.delete("/api/token", use: end)
-    }
-
     /// Accepts Basic credentials, or a refresh token and no other credentials. A bearer token is not accepted, because
     /// it must not extend its own lifetime.
     @Sendable func issue(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -99,7 +94,7 @@ private struct RefreshRequest {
         if isForm {
             try self.init(form: body)
         } else {
-            self = try body.readJSON { RefreshRequest(&$0) }
+            self = try body.readJSON(.object { RefreshRequest(&$0) })
         }
     }
 
@@ -120,14 +115,9 @@ private struct RefreshRequest {
     }
 
     private init(_ json: inout JSONObjectReader) {
-        for member in json.members(of: json.root, known: Self.members) {
-            let text = json.string(member.value, at: member.pointer)
-            switch member.name {
-            case "grant_type": grantType = text
-            case "refresh_token": refreshToken = text
-            default: break
-            }
-        }
+        grantType = json.optional("grant_type", .text)
+        refreshToken = json.optional("refresh_token", .text)
+        _ = (json.optional("scope", .text), json.optional("client_id", .text))
     }
 
     /// The token.

@@ -250,9 +250,8 @@ enum JSONCoding {
     /// the text is not an object or has no such member.
     static func member(_ name: String, of text: String) -> String? {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
-            guard var reader = try? JSONObjectReader(bytes), reader.root.kind == .object else { return nil }
-            let member = reader.freeMembers(of: reader.root, at: "").first { $0.name == name }
-            return member.map { reader.text(of: $0.value) }
+            guard let reader = try? JSONObjectReader(bytes) else { return nil }
+            return reader.member(name, of: reader.value).map { reader.text(of: $0) }
         }
     }
 }

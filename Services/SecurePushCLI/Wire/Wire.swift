@@ -70,12 +70,11 @@ extension Wire.InboxPage {
     /// Takes the payloads from the text of the page.
     mutating func addPayloads(of body: String) {
         let payloads = Array(body.utf8).withUnsafeBufferPointer { bytes -> [String?] in
-            guard var reader = try? JSONObjectReader(bytes) else { return [] }
-            let list = reader.freeMembers(of: reader.root, at: "").first { $0.name == "Notifications" }
-            return reader.elements(of: list?.value ?? reader.root, at: "").map { entry in
-                let payload = reader.freeMembers(of: entry, at: "").first { $0.name == "Payload" }
-                return payload.map { reader.text(of: $0.value) }
-            }
+            guard let reader = try? JSONObjectReader(bytes), let list = reader.member("Notifications", of: reader.value)
+            else { return [] }
+            return reader.elements(of: list)?.map { entry in
+                reader.member("Payload", of: entry).map { reader.text(of: $0) }
+            } ?? []
         }
         for (index, payload) in payloads.enumerated() where notifications.indices.contains(index) {
             notifications[index].payload = payload

@@ -48,57 +48,53 @@ package struct EncryptionKey: Sendable, Hashable {
     }
 }
 
-extension EncryptionKey {
-    /// Reads a JSON Web Key, and notes every mistake in it. Unknown members are ignored (RFC 7517, section 4); those of
-    /// private and symmetric keys are refused.
-    ///
-    /// - Returns: `nil` if an issue was noted.
-    package init?(_ json: inout JSONObjectReader) {
-        guard json.root.kind == .object else {
-            _ = json.object(json.root, known: [])
-            return nil
-        }
-        let issues = json.issues.count
-        let members = json.freeMembers(of: json.root, at: "")
-        var x: [UInt8]?
-        for member in members {
-            switch member.name {
-            case "kty": Self.expect("OKP", member, &json)
-            case "crv": Self.expect("X25519", member, &json)
-            case "x": x = Self.x(member, &json)
-            case _ where Self.privateMembers.contains(member.name):
-                json.note(
-                    member.pointer,
-                    "This key is private or secret. Make a new key pair on the device, and send only kty, crv and x.")
-            default: break
+extension JSONRule<EncryptionKey> {
+    /// A JSON Web Key. Unknown members are ignored (RFC 7517, section 4); those of private and symmetric keys are
+    /// refused. Names are compared byte for byte.
+    package static var publicKey: JSONRule {
+        JSONRule { json in
+            guard json.expect(.object) else { return nil }
+            var missing: [StaticString] = ["kty", "crv", "x"]
+            var key: EncryptionKey?
+            json.freeMembers { name, json in
+                missing.removeAll { $0.description == name }
+                switch name {
+                case "kty": _ = json.read(.ofDeviceKeys("OKP"))
+                case "crv": _ = json.read(.ofDeviceKeys("X25519"))
+                case "x": key = json.read(.x)
+                case _ where privateMembers.contains(name):
+                    json.note(
+                        "This key is private or secret. Make a new key pair on the device, and send only kty, crv and x."
+                    )
+                default: break
+                }
             }
+            for name in missing { json.note("The member is required.", at: name) }
+            return key
         }
-        for name in ["kty", "crv", "x"] where !members.contains(where: { $0.name == name }) {
-            json.note("/\(name)", "The member is required.")
-        }
-        guard json.issues.count == issues, let x else { return nil }
-        self.init(x: x)
     }
 
     /// The members of private and symmetric keys (RFC 7518, section 6; RFC 8037, section 2).
-    private static let privateMembers: Set = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+    private static var privateMembers: Set<String> { ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] }
 
-    private static func expect(_ value: String, _ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) {
-        guard let text = json.string(member.value, at: member.pointer), text != value else { return }
-        json.note(member.pointer, "The value must be \(value): device keys are X25519 keys (RFC 8037).")
+    private static var x: JSONRule {
+        JSONRule { json in
+            let bytes = JSONRule.string("The value must be 32 bytes in base64url without padding.") { text in
+                Base64.decode(text, .url).flatMap { EncryptionKey(x: $0) }
+            }
+            guard let key = json.read(bytes) else { return nil }
+            guard !key.isLowOrder else {
+                json.note("The key is a point of low order, which protects nothing. Make a new key pair.")
+                return nil
+            }
+            return key
+        }
     }
+}
 
-    private static func x(_ member: JSONObjectReader.Member, _ json: inout JSONObjectReader) -> [UInt8]? {
-        guard let text = json.string(member.value, at: member.pointer) else { return nil }
-        guard let bytes = Base64.decode(text, .url), let key = EncryptionKey(x: bytes) else {
-            json.note(member.pointer, "The value must be 32 bytes in base64url without padding.")
-            return nil
-        }
-        guard !key.isLowOrder else {
-            json.note(member.pointer, "The key is a point of low order, which protects nothing. Make a new key pair.")
-            return nil
-        }
-        return bytes
+extension JSONRule<String> {
+    fileprivate static func ofDeviceKeys(_ value: String) -> JSONRule {
+        .text { $0 == value ? nil : "The value must be \(value): device keys are X25519 keys (RFC 8037)." }
     }
 }
 

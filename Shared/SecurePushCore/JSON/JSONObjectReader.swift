@@ -1,187 +1,164 @@
-/// Reads JSON objects member by member, and notes every mistake instead of stopping at the first.
+/// Reads a JSON text by rules, and notes every mistake instead of stopping at the first.
 ///
-/// Names are compared without regard to case (ASCII) and reported in the spelling of the contract. The reader notes
-/// members that are unknown, repeated or missing, and values of the wrong kind. It goes on after each, so that one
-/// answer can name all of them.
-///
-/// Small objects are read with ``members(of:at:known:required:)``. Where the issues must be noted in the order of the
-/// text, or where an array may be long, read step by step: ``object(_:at:known:)`` with ``next(_:)``, and
-/// ``array(_:at:)``.
+/// An object is read by a closure that asks for one member after the other, with ``required(_:_:)`` and
+/// ``optional(_:_:)``. Names are compared without regard to case (ASCII) and reported in the spelling of the contract.
+/// The reader notes members that are missing or repeated, values that their ``JSONRule`` refuses, and at the end of an
+/// object the members that nobody has asked for.
 package struct JSONObjectReader {
-    /// One mistake.
-    package typealias Issue = MemberIssues.Issue
-
-    /// A member that was found.
-    package struct Member: Sendable, Hashable {
-        /// The name in the spelling of the contract; a free name in the spelling of the text.
-        package let name: String
-        /// Where the value is in the text.
-        package let value: JSONSpan
-        fileprivate let parent: String
-        /// Where the member is in the document (RFC 6901).
-        package var pointer: String { "\(parent)/\(name.escapedForJSONPointer)" }
-    }
-
-    /// The rest of an object that is read step by step; see ``JSONObjectReader/next(_:)``.
-    package struct Members {
-        fileprivate var rest: JSONMembers
-        fileprivate let pointer: String
-        fileprivate let known: [String]
-        fileprivate var isFound: [Bool]
-
-        /// Whether a known member has been found so far.
-        package func contains(_ name: String) -> Bool {
-            known.firstIndex(of: name).map { isFound[$0] } ?? false
-        }
-    }
-
-    private let bytes: UnsafeBufferPointer<UInt8>
-    /// The one value of the document.
-    package let root: JSONSpan
-    /// The issues so far, and the number of those that are not listed.
+    /// The value that is being read: the document, or the member or element whose rule is called.
+    package private(set) var value: JSONSpan
     package private(set) var memberIssues = MemberIssues()
     /// The listed issues, in the order in which they were found.
-    package var issues: [Issue] { memberIssues.entries }
+    package var issues: [MemberIssues.Issue] { memberIssues.entries }
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// Of the object that is being read.
+    private var members: JSONKnownMembers?
+    /// The way from the document to ``value``.
+    private var path: [Step] = []
 
-    /// Checks the text.
-    ///
+    private enum Step {
+        case member(StaticString)
+        /// A name of the client's choice.
+        case name(JSONSpan)
+        case index(Int)
+    }
+
     /// - Parameter bytes: the text; the pointer must outlive the reader.
     /// - Throws: ``JSONSyntaxError`` for a text that is not JSON.
     package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) {
         var scanner = JSONScanner(bytes)
-        root = try scanner.document()
+        value = try scanner.document()
         self.bytes = bytes
     }
 
-    /// Notes an issue.
-    package mutating func note(_ pointer: String, _ detail: String) {
-        memberIssues.note(pointer, detail)
+    // MARK: Issues
+
+    /// Notes an issue of ``value``.
+    package mutating func note(_ detail: String) { memberIssues.note(pointer(), detail) }
+
+    /// Notes an issue of a member of ``value``.
+    package mutating func note(_ detail: String, at name: StaticString) { note(detail, at: .member(name)) }
+
+    private mutating func note(_ detail: String, at step: Step) { memberIssues.note(pointer(step), detail) }
+
+    /// Where ``value``, or something in it, is in the document (RFC 6901).
+    private func pointer(_ last: Step? = nil) -> String {
+        var pointer = ""
+        func append(_ step: Step) {
+            pointer += "/"
+            switch step {
+            case .member(let name): pointer += name.description
+            case .name(let name): pointer += text(of: name).escapedForJSONPointer
+            case .index(let index): pointer += String(index)
+            }
+        }
+        path.forEach(append)
+        if let last { append(last) }
+        return pointer
     }
 
-    // MARK: Objects
+    // MARK: Members
 
-    /// The members of an object whose names are known, each once.
+    /// The value of a member that must be there, even if it is `null`; `nil`, and an issue, if it is missing or if its
+    /// rule refuses it.
+    package mutating func required<Value>(_ name: StaticString, _ rule: @autoclosure () -> JSONRule<Value>) -> Value? {
+        guard let span = take(name) else {
+            note("The member is required.", at: name)
+            return nil
+        }
+        return below(span, .member(name)) { rule().read(&$0) }
+    }
+
+    /// The value of a member that may be missing or `null`; `nil`, and an issue, if its rule refuses it.
+    package mutating func optional<Value>(_ name: StaticString, _ rule: @autoclosure () -> JSONRule<Value>) -> Value? {
+        guard let span = take(name), span.kind != .null else { return nil }
+        return below(span, .member(name)) { rule().read(&$0) }
+    }
+
+    /// Accepts members whatever their values are.
+    package mutating func ignore(_ names: StaticString...) {
+        for name in names { _ = take(name) }
+    }
+
+    /// Whether there is a member of this name.
     ///
-    /// - Parameters:
-    ///   - pointer: where the object is in the document; empty for the root.
-    ///   - known: the names in the spelling of the contract.
-    ///   - required: the names that must be present.
-    package mutating func members(
-        of span: JSONSpan, at pointer: String = "", known: [String], required: [String] = []
-    ) -> [Member] {
-        guard var rest = object(span, at: pointer, known: known) else { return [] }
-        var found: [Member] = []
-        while let member = next(&rest) { found.append(member) }
-        require(required, in: rest)
-        return found
+    /// - Parameter isNull: whether it may be `null`.
+    package func contains(_ name: StaticString, isNull: Bool = true) -> Bool {
+        members?.first(name).map { isNull || $0.kind != .null } ?? false
     }
 
-    /// Begins to read an object whose names are known; `nil`, and an issue, for another value.
-    package mutating func object(_ span: JSONSpan, at pointer: String = "", known: [String]) -> Members? {
-        guard expect(.object, span, at: pointer) else { return nil }
-        return Members(
-            rest: JSONMembers(of: span, in: bytes), pointer: pointer, known: known,
-            isFound: Array(repeating: false, count: known.count))
-    }
-
-    /// The next known member that is not a repetition; `nil` at the end. Notes the unknown and the repeated ones.
-    package mutating func next(_ members: inout Members) -> Member? {
-        while let (nameSpan, value) = members.rest.next() {
-            let given = text(of: nameSpan)
-            guard let index = members.known.firstIndex(where: { $0.equalsIgnoringASCIICase(given) }) else {
-                note("\(members.pointer)/\(given.escapedForJSONPointer)", "There is no such member.")
-                continue
-            }
-            let member = Member(name: members.known[index], value: value, parent: members.pointer)
-            guard !members.isFound[index] else {
-                note(member.pointer, "The member is repeated.")
-                continue
-            }
-            members.isFound[index] = true
-            return member
-        }
-        return nil
-    }
-
-    /// Notes the names that were not found. Call it at the end of the object.
-    package mutating func require(_ names: [String], in members: Members) {
-        for name in names where !members.contains(name) {
-            note("\(members.pointer)/\(name)", "The member is required.")
-        }
-    }
-
-    /// The members of an object whose names are free, each once. Names are compared byte for byte.
-    package mutating func freeMembers(of span: JSONSpan, at pointer: String) -> [Member] {
-        guard expect(.object, span, at: pointer) else { return [] }
-        var names: Set<[UInt8]> = []
-        var found: [Member] = []
-        for (nameSpan, value) in JSONMembers(of: span, in: bytes) {
-            let member = Member(name: text(of: nameSpan), value: value, parent: pointer)
-            if names.insert(Array(member.name.utf8)).inserted {
-                found.append(member)
-            } else {
-                note(member.pointer, "The member is repeated.")
-            }
-        }
-        return found
+    private mutating func take(_ name: StaticString) -> JSONSpan? {
+        guard let found = members?.take(name) else { return nil }
+        if found.isRepeated { note("The member is repeated.", at: name) }
+        return found.value
     }
 
     // MARK: Values
 
-    /// The elements of an array, found one by one; `nil`, and an issue, for another value.
-    package mutating func array(_ span: JSONSpan, at pointer: String) -> JSONElements? {
-        expect(.array, span, at: pointer) ? JSONElements(of: span, in: bytes) : nil
-    }
+    package mutating func read<Value>(_ rule: JSONRule<Value>) -> Value? { rule.read(&self) }
 
-    /// The elements of an array; empty, and an issue, for another value.
-    package mutating func elements(of span: JSONSpan, at pointer: String) -> [JSONSpan] {
-        array(span, at: pointer).map { Array($0) } ?? []
-    }
-
-    /// The text of a string; `nil`, and an issue, for another value.
-    package mutating func string(_ span: JSONSpan, at pointer: String) -> String? {
-        expect(.string, span, at: pointer) ? text(of: span) : nil
-    }
-
-    /// The value of a boolean; `nil`, and an issue, for another value.
-    package mutating func boolean(_ span: JSONSpan, at pointer: String) -> Bool? {
-        expect(.boolean, span, at: pointer) ? bytes[span.range.lowerBound] == UInt8(ascii: "t") : nil
-    }
-
-    /// A number within a range; `nil`, and an issue, for another value.
-    package mutating func number(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Double>) -> Double? {
-        guard expect(.number, span, at: pointer) else { return nil }
-        if let number = Double(text(of: span)), range.contains(number) { return number }
-        note(pointer, "The value must be a number from \(range.lowerBound) to \(range.upperBound).")
-        return nil
-    }
-
-    /// A whole number within a range; `nil`, and an issue, for another value. `7.0` and `7e0` are 7.
-    package mutating func integer(_ span: JSONSpan, at pointer: String, in range: ClosedRange<Int>) -> Int? {
-        guard expect(.number, span, at: pointer) else { return nil }
-        let digits = text(of: span)
-        if let number = Int(digits) ?? Double(digits).flatMap(Int.init(exactly:)), range.contains(number) {
-            return number
+    private mutating func below<Result>(
+        _ span: JSONSpan, _ step: Step, _ read: (inout JSONObjectReader) -> Result
+    ) -> Result {
+        let outer = value
+        value = span
+        path.append(step)
+        defer {
+            path.removeLast()
+            value = outer
         }
-        note(pointer, "The value must be a whole number from \(range.lowerBound) to \(range.upperBound).")
-        return nil
+        return read(&self)
     }
 
-    /// One of the raw values of an enumeration; `nil`, and an issue, for another value.
+    /// Whether ``value`` is of a kind; notes an issue if it is not.
+    package mutating func expect(_ kind: JSONSpan.Kind) -> Bool {
+        if value.kind == kind { return true }
+        note("The \(path.isEmpty ? "body" : "value") must be \(kind.phrase), not \(value.kind.phrase).")
+        return false
+    }
+
+    /// Reads an object whose names are known; `nil`, and an issue, for another value.
+    package mutating func object<Value>(_ read: (inout JSONObjectReader) -> Value?) -> Value? {
+        guard expect(.object) else { return nil }
+        let outer = members
+        members = JSONKnownMembers(of: value, in: bytes)
+        let result = read(&self)
+        members?.forEachUnknown { note("There is no such member.", at: .name($0)) }
+        members = outer
+        return result
+    }
+
+    /// Reads an object whose names are free; notes an issue for another value, and for names that are repeated. They
+    /// are compared byte for byte.
     ///
-    /// - Parameter ignoringCase: whether the case of ASCII letters does not matter.
-    package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
-        _ span: JSONSpan, at pointer: String, of type: Choice.Type = Choice.self, ignoringCase: Bool = false
-    ) -> Choice? {
-        guard let text = string(span, at: pointer) else { return nil }
-        let choice = Choice.allCases.first { choice in
-            ignoringCase ? choice.rawValue.equalsIgnoringASCIICase(text) : choice.rawValue.utf8.elementsEqual(text.utf8)
+    /// - Parameter read: called with each name, while the member's value is ``value``.
+    package mutating func freeMembers(_ read: (_ name: String, inout JSONObjectReader) -> Void) {
+        guard expect(.object) else { return }
+        var names: Set<[UInt8]> = []
+        for (nameSpan, span) in JSONMembers(of: value, in: bytes) {
+            let name = text(of: nameSpan)
+            if names.insert(Array(name.utf8)).inserted {
+                below(span, .name(nameSpan)) { read(name, &$0) }
+            } else {
+                note("The member is repeated.", at: .name(nameSpan))
+            }
         }
-        if choice == nil {
-            note(pointer, "The value must be one of: \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
-        }
-        return choice
     }
+
+    /// The number of elements of an array; `nil`, and an issue, for another value.
+    package mutating func count() -> Int? {
+        expect(.array) ? JSONElements(of: value, in: bytes).reduce(0) { count, _ in count + 1 } : nil
+    }
+
+    /// Reads an array; notes an issue for another value.
+    ///
+    /// - Parameter read: called for each element, while it is ``value``.
+    package mutating func elements(_ read: (inout JSONObjectReader) -> Void) {
+        guard expect(.array) else { return }
+        for (index, span) in JSONElements(of: value, in: bytes).enumerated() { below(span, .index(index), read) }
+    }
+
+    // MARK: Parts of the text
 
     /// The bytes of a value exactly as they are in the text.
     package func bytes(of span: JSONSpan) -> [UInt8] { JSONScanner(bytes).bytes(of: span) }
@@ -192,11 +169,15 @@ package struct JSONObjectReader {
         return String(decoding: UnsafeBufferPointer(rebasing: bytes[span.range]), as: UTF8.self)
     }
 
-    private mutating func expect(_ kind: JSONSpan.Kind, _ span: JSONSpan, at pointer: String) -> Bool {
-        if span.kind == kind { return true }
-        let subject = pointer.isEmpty ? "body" : "value"
-        note(pointer, "The \(subject) must be \(kind.phrase), not \(span.kind.phrase).")
-        return false
+    /// The first member of an object with this name, byte for byte; `nil` for another value, too.
+    package func member(_ name: String, of span: JSONSpan) -> JSONSpan? {
+        guard span.kind == .object else { return nil }
+        return JSONMembers(of: span, in: bytes).first { text(of: $0.name).utf8.elementsEqual(name.utf8) }?.value
+    }
+
+    /// The elements of an array; `nil` for another value.
+    package func elements(of span: JSONSpan) -> JSONElements? {
+        span.kind == .array ? JSONElements(of: span, in: bytes) : nil
     }
 }
 
@@ -210,7 +191,6 @@ package struct MemberIssues: Sendable, Hashable {
         /// The error in it, for the client.
         package let detail: String
 
-        /// Makes an issue.
         package init(pointer: String, detail: String) {
             self.pointer = pointer
             self.detail = detail
@@ -241,10 +221,8 @@ package struct MemberIssues: Sendable, Hashable {
     package private(set) var omitted = 0
     private var known: Set<Issue> = []
 
-    /// No issues.
     package init() {}
 
-    /// Whether nothing was noted.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// The first issues that have at most this number of bytes as JSON together; the others are only counted.
@@ -275,14 +253,6 @@ package struct MemberIssues: Sendable, Hashable {
 }
 
 extension String {
-    /// Whether two texts are equal if the case of ASCII letters does not matter.
-    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && zip(utf8, other.utf8).allSatisfy { left, right in
-                left == right || (left | 0x20 == right | 0x20 && (0x61...0x7A).contains(left | 0x20))
-            }
-    }
-
     /// A name as a token of a JSON pointer (RFC 6901, section 3).
     package var escapedForJSONPointer: String {
         guard utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return self }

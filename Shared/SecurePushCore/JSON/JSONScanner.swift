@@ -278,7 +278,6 @@ extension JSONScanner {
 
 /// The place of a value in a JSON text (RFC 8259), and its kind.
 package struct JSONSpan: Sendable, Hashable {
-    /// The kinds of values.
     package enum Kind: String, Sendable {
         case object, array, string, number, boolean, null
 
@@ -295,13 +294,11 @@ package struct JSONSpan: Sendable, Hashable {
         }
     }
 
-    /// The kind of the value.
     package let kind: Kind
     /// The bytes of the value in its text, with quotation marks or brackets, and without the white space around it.
     package let range: Range<Int>
     /// The length of a string in UTF-8 with its escapes resolved; for another value the length of the range.
     package let contentLength: Int
-    /// Whether a string has an escape.
     let hasEscapes: Bool
 }
 
@@ -335,7 +332,10 @@ package struct JSONElements: Sequence, IteratorProtocol {
 struct JSONMembers: Sequence, IteratorProtocol {
     private var cursor: JSONCursor
 
-    init(of object: JSONSpan, in bytes: UnsafeBufferPointer<UInt8>) { cursor = JSONCursor(object, bytes) }
+    /// - Parameter offset: where the first of the members begins; `nil` for all of the object.
+    init(of object: JSONSpan, from offset: Int? = nil, in bytes: UnsafeBufferPointer<UInt8>) {
+        cursor = JSONCursor(object, bytes, from: offset)
+    }
 
     mutating func next() -> (name: JSONSpan, value: JSONSpan)? {
         cursor.step { scanner in
@@ -354,9 +354,9 @@ private struct JSONCursor {
     /// The place of the closing bracket.
     private let end: Int
 
-    init(_ span: JSONSpan, _ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ span: JSONSpan, _ bytes: UnsafeBufferPointer<UInt8>, from offset: Int? = nil) {
         self.bytes = bytes
-        position = span.range.lowerBound + 1
+        position = offset ?? span.range.lowerBound + 1
         end = span.range.upperBound - 1
     }
 

@@ -3,12 +3,9 @@
 package enum JSONValue: Sendable, Hashable {
     /// One member of an object.
     package struct Member: Sendable, Hashable {
-        /// Its name.
         package let name: String
-        /// Its value.
         package let value: JSONValue
 
-        /// Makes a member.
         package init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
@@ -109,7 +106,6 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// Writes a value.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -121,7 +117,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a member.
     package mutating func member(_ member: JSONValue.Member) {
         self.member(member.name)
         value(member.value)

@@ -39,7 +39,6 @@ package struct JSONWriter: Sendable {
 
     // MARK: Values
 
-    /// Writes a string.
     package mutating func string(_ text: String) {
         separate()
         JSONText.append(text, to: &bytes)
@@ -54,7 +53,6 @@ package struct JSONWriter: Sendable {
     /// Writes `true` or `false`.
     package mutating func boolean(_ value: Bool) { json(value ? "true" : "false") }
 
-    /// Writes `null`.
     package mutating func null() { json("null") }
 
     /// Writes a value that is JSON already.

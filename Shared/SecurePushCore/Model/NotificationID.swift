@@ -10,7 +10,9 @@ package struct NotificationID: Hashable, Sendable {
     /// The last eight bytes, big-endian.
     package let low: UInt64
 
-    /// Makes an ID of its bytes.
+    /// What a client is told that gives another text.
+    package static let requirement = "The value must be the ID of a notification."
+
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -8,6 +8,9 @@ package struct UserName: Sendable {
     /// The name.
     package let text: String
 
+    /// What a client is told that gives another text.
+    package static let requirement = "A recipient is 1 to 1,024 bytes of UTF-8 without control characters."
+
     /// Checks a name.
     ///
     /// - Returns: `nil` if it is empty, longer than 1,024 bytes, or has a control character (C0, DEL or C1).

@@ -151,6 +151,9 @@ private struct FixedText {
 // MARK: Reading
 
 extension Timestamp {
+    /// What a client is told that gives another text.
+    package static let requirement = "The time must be in RFC 3339 format, for example 2026-11-21T08:30:00Z."
+
     /// Reads an RFC 3339 `date-time` with any offset. Fractions are cut to milliseconds.
     ///
     /// - Returns: `nil` for any other text, and if the year is not one of ``supported``, as written or in UTC.

@@ -6,7 +6,7 @@ import SecurePushCore
 /// Writes the lines of the audit log. Its place is below ``ProblemMiddleware``, so that it sees errors and the route.
 struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
     let audit: AuditLog
-    let routes: AuditedRoutes
+    let routes: Routes<Context>
 
     @concurrent func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -14,7 +14,7 @@ struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
         guard let path = context.endpointPath, path != "NotFound", !Operations.paths.contains(request.uri.path) else {
             return try await next(request, context)
         }
-        let action = routes.action(request.method.rawValue, path)
+        let action = routes.action(request.method, path)
         // Before anything is done: a notification that can be read once must not be lost.
         if action.writesAll { try await audit.check() }
         let trail = AuditTrail(audit)

@@ -9,9 +9,7 @@ import SecurePushCore
 /// Metadata), and in `Origin` if it is not a plain `GET`. No page can change these fields, and clients that are no
 /// browsers do not send them. Web apps of `RETRIEVAL_CORS_ORIGINS` may call.
 struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
-    let cors: CORSPolicy?
-    /// Whether a `GET` of a route changes something.
-    let readChanges: @Sendable (Request, _ route: String) -> Bool
+    let routes: Routes<Context>
 
     @concurrent func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -31,13 +29,13 @@ struct CrossSiteMiddleware<Context: RequestContext>: RouterMiddleware {
     private func changes(_ request: Request, _ context: Context) -> Bool {
         switch request.method {
         case .head, .options: false
-        case .get: context.endpointPath.map { readChanges(request, $0) } ?? false
+        case .get: context.endpointPath.map { routes.readChanges(request, $0) } ?? false
         default: true
         }
     }
 
     private func isForeign(_ request: Request) -> Bool {
-        if cors?.allows(request) == true { return false }
+        if routes.cors?.allows(request) == true { return false }
         switch request.headers[.secFetchSite] {
         // Also behind a proxy that sends another `Host`.
         case "same-origin": return false

@@ -144,7 +144,6 @@ package struct HTTPLimits: Sendable, Hashable {
     /// How many bytes of such a rest are read.
     package var maxDrainedBytes = 4 << 20
 
-    /// The defaults.
     package init() {}
 
     /// Values that cannot be used are noted in the reader, and have their defaults here.

@@ -11,7 +11,6 @@ package struct Problem: Error, Sendable, Hashable {
     /// One invalid field of a request.
     package typealias Member = MemberIssues.Issue
 
-    /// The status of the answer.
     package var status: HTTPResponse.Status
     /// A URI; `about:blank` means that the status says everything (RFC 9457, 4.2.1).
     package var type: String

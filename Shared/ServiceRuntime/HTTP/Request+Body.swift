@@ -58,10 +58,10 @@ extension Request {
 }
 
 extension ByteBuffer {
-    /// Reads a JSON document with a closure that notes what is wrong with its members.
+    /// Reads a JSON document.
     ///
     /// - Throws: ``Problem`` 400 if the text is not JSON, 422 with every invalid field.
-    package func readJSON<Value>(_ read: (inout JSONObjectReader) -> Value) throws -> Value {
+    package func readJSON<Value>(_ rule: JSONRule<Value>) throws -> Value {
         try withUnsafeReadableBytes { bytes throws in
             var reader: JSONObjectReader
             do {
@@ -69,8 +69,8 @@ extension ByteBuffer {
             } catch {
                 throw Problem.badRequest("The body is not JSON: \(error).")
             }
-            let value = read(&reader)
-            guard reader.issues.isEmpty else { throw Problem.invalidFields(reader.memberIssues) }
+            let value = reader.read(rule)
+            guard let value, reader.issues.isEmpty else { throw Problem.invalidFields(reader.memberIssues) }
             return value
         }
     }

@@ -11,7 +11,6 @@ import Synchronization
 /// shares a quarter of the budget with the other batches of its sender. Single bodies that are still arriving share
 /// another quarter: a sender decides how long they take, and so must not hold what others need.
 package final class RequestBudget: Sendable {
-    /// The bounds.
     package enum Limit {
         /// The limit for all requests in flight together, in bytes.
         package static let maxBytes = 192 * 1024 * 1024

@@ -6,21 +6,27 @@ import NIOCore
 import SecurePushCore
 import Synchronization
 
-/// A router with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
+/// A router of a service, with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 ///
-/// - Parameters:
-///   - cors: the web apps that may call the API; `nil` for none.
-///   - audited: the actions of the routes in the audit log.
-///   - readChanges: whether a `GET` of a route changes something, such as whether a notification has been read.
+/// - Parameter guarding: what checks the requests of all routes, and of those that are added later.
 package func makeRouter<Context: RequestContext>(
-    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil, audited: AuditedRoutes = [:],
-    readChanges: @escaping @Sendable (Request, _ route: String) -> Bool = { _, _ in false }
+    _ routes: Routes<Context>, context: ServiceContext,
+    guarding middleware: (any MiddlewareProtocol<Request, Response, Context>)? = nil
 ) -> Router<Context> {
-    let router = Router(context: type, options: .autoGenerateHeadEndpoints)
-    router.add(middleware: ProblemMiddleware(context: context, cors: cors))
-    if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: audited)) }
-    router.add(middleware: CrossSiteMiddleware(cors: cors, readChanges: readChanges))
+    let router = Router(context: Context.self, options: .autoGenerateHeadEndpoints)
+    router.add(middleware: ProblemMiddleware(context: context, cors: routes.cors))
+    if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: routes)) }
+    router.add(middleware: CrossSiteMiddleware(routes: routes))
+    if let middleware { router.add(middleware: middleware) }
+    for route in routes.routes { router.on(route.path, method: route.method, use: route.handler) }
     return router
+}
+
+/// The same without routes, which are added later.
+package func makeRouter<Context: RequestContext>(
+    of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil
+) -> Router<Context> {
+    makeRouter(Routes(cors: cors), context: context)
 }
 
 /// The paths that every service answers to operators, whatever its load.

@@ -1,5 +1,6 @@
 import SecurePushCore
 import ServiceLifecycle
+import ServiceRuntime
 import StackKit
 import TestSupport
 import Testing
@@ -67,7 +68,8 @@ struct PurgeSweepTests {
 
     /// Runs a sweep until the clock has let it sleep as often as it may, then shuts it down.
     private func sweep(_ retention: any OperatorStore, until clock: StepClock) async throws {
-        let sweep = PurgeSweep(retention: retention, logger: .silent, clock: clock)
+        let purge = PurgeSweep(retention: retention, logger: .silent, clock: clock)
+        let sweep = Sweep(every: PurgeSweep.interval, clock: clock) { await purge.sweep() }
         let group = ServiceGroup(services: [sweep], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

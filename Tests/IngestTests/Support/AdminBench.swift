@@ -154,11 +154,9 @@ private func withAdmin(
             store: opened.store, publisher: publisher, openDeadLetters: { queues },
             handOver: { handedOver.put(CollectionOfOne($0)) }, logger: .silent))
     let second = context.forSecondListener()
-    let router = makeRouter(of: ServiceRequestContext.self, context: second, audited: adminAuditedRoutes)
-    try addAdminRoutes(
-        to: router, controller: controller,
-        hosts: HostAllowList(listeningHost: "127.0.0.1", allowed: allowedHosts, setting: "ADMIN_ALLOWED_HOSTS"),
-        authenticator: authenticator)
+    let hosts = HostAllowList(listeningHost: "127.0.0.1", allowed: allowedHosts, setting: "ADMIN_ALLOWED_HOSTS")
+    let router: Router<ServiceRequestContext> = makeRouter(
+        try adminRoutes(controller), context: second, guarding: AdminGuard(hosts: hosts, authenticator: authenticator))
     let application = try makeHTTPApplication(
         router: router, configuration: HTTPConfiguration(port: 0), context: second)
     try await withRunning(opened.service) {

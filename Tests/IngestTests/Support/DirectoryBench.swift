@@ -59,14 +59,19 @@ func withDirectory(
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-        let router = makeRouter(of: BasicRequestContext.self, context: context)
-        NotificationStatusController(
+        let controller = NotificationStatusController(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
             notifications: store, platforms: [.apple, .fcmv1, .windows]
         ) { handedOver.put(CollectionOfOne($0)) }
-        .addRoutes(to: router)
+        let routes = Routes<BasicRequestContext>([
+            Route(.get, "/api/notifications", nil, controller.list),
+            Route(.get, "/api/notifications/:id/status", nil, controller.status),
+            Route(.delete, "/api/notifications/:id", nil, controller.revoke),
+            Route(.post, "/api/notifications/:id/resend", nil, controller.resend),
+        ])
+        let router = makeRouter(routes, context: context)
         let application = try makeHTTPApplication(
             router: router, configuration: HTTPConfiguration(port: 0), context: context)
         try await application.test(.router) { client in

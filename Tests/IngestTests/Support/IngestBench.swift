@@ -98,7 +98,6 @@ func withIngest(
         try Data(payloadKeys.utf8).write(to: keyRing)
         let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-        let router = makeRouter(of: BasicRequestContext.self, context: context)
         let authentication = SenderAuthentication(
             senders: try APIKeyRing(path: folder.appending(path: "api-keys").path, logger: .silent),
             users: hasUsers ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil)
@@ -110,24 +109,23 @@ func withIngest(
         acceptor.budget = budget
         acceptor.userLimit = userLimit
         acceptor.maxBatchIdle = maxBatchIdle
+        let routes: Routes<BasicRequestContext> = ingestRoutes(
+            authentication: authentication, acceptor: acceptor, notifications: directory ?? store, keys: keys ?? store)
+        let router = makeRouter(routes, context: context)
         router.addOperations(
             readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: acceptor.platforms),
             context: context)
-        addNotificationRoutes(
-            to: router, authentication: authentication, acceptor: acceptor, notifications: directory ?? store)
-        RecipientKeysController(authentication: authentication, keys: keys ?? store).addRoutes(to: router)
         let made = acceptor
-        let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
         let isDirect = RouteWay.current == .direct
         var configuration = HTTPConfiguration(port: 0)
-        configuration.limits.streamedPaths = [BatchController.path]
+        configuration.limits.streamedPaths = [BatchController.path.description]
         // A client that is late here is a machine that is busy.
         configuration.limits.headerTimeout = patience
         configuration.limits.bodyTimeout = patience
         configuration.limits.smallBodyTimeout = patience
         configuration.limits.slowReaderTimeout = patience
         let application = try makeHTTPApplication(
-            router: router, direct: isDirect ? DirectRoutes([send.directCreate]) : nil,
+            router: router, direct: isDirect ? routes.direct(context) : nil,
             configuration: configuration, context: context)
         try await application.test(isDirect ? .live : server) { client in
             try await body(

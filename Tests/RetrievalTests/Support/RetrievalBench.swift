@@ -135,27 +135,24 @@ func withRetrieval(
     let context = try ServiceContext(name: "retrieval", logger: logger, metrics: PrometheusMetrics())
         .auditing(to: hasAuditLog ? path("audit.log") : nil)
     let metrics = RetrievalMetrics(context.metrics)
-    let router = makeRouter(
-        of: BasicRequestContext.self, context: context, cors: cors, audited: retrievalAuditedRoutes,
-        readChanges: NotificationReadController.marksAsRead)
-    router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
-    let notifications = NotificationReadController(
-        users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget)
-    notifications.addRoutes(to: router)
     let pushKeys = path("push-keys.json")
     try Data(PushVerificationKeys(PushSigningKey().publicKey).jwks.utf8).write(
         to: folder.appending(path: "push-keys.json"))
-    PushKeysController(keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil)
-        .addRoutes(to: router)
     let failing = deviceError.map { AwayStore($0) } ?? (away ? AwayStore() : nil)
     let refresh = RefreshTokens(
         configuration: configuration, issuer: issuer, store: failing ?? store, logger: .silent)
-    TokenController(users: users, issuer: issuer, refresh: refresh).addRoutes(to: router)
     let changes = DeviceChanges(hubs: .single(hub), store: failing ?? store, removals: DeviceRemovals(context.metrics))
-    addDeviceRoutes(to: router, users: users, changes: changes, keys: failing ?? store)
+    let routes: Routes<BasicRequestContext> = retrievalRoutes(
+        notifications: NotificationReadController(
+            users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
+        tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
+        pushKeys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil, changes: changes,
+        keys: failing ?? store, cors: cors)
+    let router = makeRouter(routes, context: context)
+    router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let isDirect = RouteWay.current == .direct
     let application = try makeHTTPApplication(
-        router: router, direct: isDirect ? DirectRoutes([notifications.directRead], cors: cors) : nil,
+        router: router, direct: isDirect ? routes.direct(context) : nil,
         configuration: HTTPConfiguration(port: 0), context: context)
     try await application.test(isDirect ? .live : .router) { client in
         try await body(

@@ -5,7 +5,6 @@ import Synchronization
 final class DateField: Sendable {
     private let newest = Mutex((second: Int64.min, text: ""))
 
-    /// The current time.
     var current: String {
         let now = Timestamp.now
         return newest.withLock { newest in

@@ -33,14 +33,11 @@ package struct DirectRequest: Sendable {
     /// The captured segment of the path.
     package var parameter: String { text(captured) ?? "" }
 
-    /// The body, which is complete.
     package var body: ByteBuffer {
         bytes.getSlice(at: bytes.readerIndex + head.length, length: head.bodyLength) ?? ByteBuffer()
     }
 
-    /// The value of `Authorization`.
     package var authorization: String? { text(head.authorization) }
-    /// The value of `Content-Type`.
     package var contentType: String? { text(head.contentType) }
     /// The value of `Forwarded` (RFC 7239).
     var forwarded: String? { text(head.forwarded) }
@@ -71,14 +68,11 @@ package struct DirectRequest: Sendable {
 
 /// A response whose body is complete, for both ways of a route.
 package struct CompleteResponse: Sendable {
-    /// The status.
     package var status: HTTPResponse.Status
     /// The header fields, without `Content-Length`, `Date` and `X-Request-Id`.
     package var headers: HTTPFields
-    /// The body.
     package var body: ByteBuffer
 
-    /// Makes a response.
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
         self.status = status
         self.headers = headers

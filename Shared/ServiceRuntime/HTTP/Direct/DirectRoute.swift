@@ -57,7 +57,6 @@ package struct DirectRoute: Sendable {
     }
 }
 
-/// The direct routes of a service.
 package struct DirectRoutes: Sendable {
     let routes: [DirectRoute]
     let cors: CORSPolicy?

@@ -1,0 +1,40 @@
+import Authentication
+import Hummingbird
+import SecurePushCore
+import ServiceRuntime
+
+/// The API for devices.
+func retrievalRoutes<Context: RequestContext>(
+    notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysFile?,
+    changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
+) -> Routes<Context> {
+    let users = notifications.users
+    let installations = InstallationController(users: users, changes: changes)
+    let registrations = RegistrationController(users: users, changes: changes)
+    let devices = DeviceListController(users: users, changes: changes)
+    let deviceKeys = EncryptionKeyController(users: users, keys: keys)
+    let publicKeys = PushKeysController(keys: pushKeys)
+    return Routes(
+        [
+            Route(
+                .get, "/api/notifications/:id", "read", notifications.read, readChanges: { _ in true },
+                direct: notifications.readDirectly),
+            Route(
+                .get, "/api/notifications", .refusals(of: "inbox"), notifications.list,
+                readChanges: NotificationReadController.listMarksAsRead),
+            Route(.post, "/api/notifications/read", "mark-read", notifications.markRead),
+            Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), notifications.markShown),
+            Route(.put, "/api/installations/:id", "device.register", installations.put),
+            Route(.get, "/api/installations/:id", .refusals(of: "device.get"), installations.get),
+            Route(.delete, "/api/installations/:id", "device.remove", installations.delete),
+            Route(.get, "/api/installations", .refusals(of: "device.list"), devices.list),
+            Route(.post, "/api/register", "device.register", registrations.create),
+            Route(.put, "/api/register/:id", "device.register", registrations.update),
+            Route(.delete, "/api/register/:id", "device.remove", registrations.delete),
+            Route(.delete, "/api/devices", "device.remove-all", devices.removeAll),
+            Route(.put, "/api/devices/:id/key", "device.key", deviceKeys.put),
+            Route(.post, "/api/token", "token.issue", tokens.issue),
+            Route(.delete, "/api/token", "token.revoke", tokens.end),
+            Route(.get, "/api/push-keys", nil, publicKeys.show),
+        ], cors: cors)
+}
