@@ -89,41 +89,26 @@ extension DispatchPolicy {
     ) -> Delivery {
         var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
         delivery.updatedAt = now
+        let meaning = outcome.meaning
+        delivery.error = meaning.error
+        if meaning.isHeld {
+            // Without a connection it was not tried, so its state does not change.
+            if meaning.problem != .unreachable { delivery.state = .retrying }
+            return delivery
+        }
         delivery.attempts += 1
-        delivery.error = nil
-        switch outcome {
-        case .sent(let hubMessageID):
+        if case .sent(let hubMessageID) = outcome {
             delivery.state = .sent
             // The process that stores the first read does not know this setting.
             delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
             delivery.silentSequence = nil
             delivery.hubMessageID = hubMessageID
             delivery.outcome = nil
-        case .throttled:
-            // The notification is not at fault, so throttling uses up no attempt.
-            delivery.attempts -= 1
-            delivery.state = .retrying
-            delivery.error = "The hub throttles."
-        case .unauthorized(let reason), .hubNotFound(let reason):
-            // Our credentials or the hub's name are wrong: this uses up no attempt either.
-            delivery.attempts -= 1
-            delivery.state = .retrying
-            delivery.error = reason
-        case .notSent(let reason):
-            // It was not tried, so its state does not change.
-            delivery.attempts -= 1
-            delivery.error = reason
-        case .unavailable(let reason, _, _):
-            delivery.state = delivery.attempts < maxAttempts ? .retrying : .dead
-            delivery.error = reason
-        case .unanswered(let reason):
-            delivery.state = delivery.attempts < maxAttempts ? .retrying : .dead
-            delivery.unanswered += 1
-            delivery.error = reason
-        case .rejected(let reason, _):
-            delivery.state = .dead
-            delivery.error = reason
+            return delivery
         }
+        // The same request would fail again if nothing is wrong with the hub.
+        delivery.state = meaning.problem != nil && delivery.attempts < maxAttempts ? .retrying : .dead
+        if meaning.problem == .silent { delivery.unanswered += 1 }
         return delivery
     }
 }
@@ -206,16 +191,6 @@ extension DispatchPlan {
         guard !deliveries.isEmpty else { return nil }
         return DispatchOutcome(
             id: id, attempt: attempt, deliveries: deliveries, nextTry: policy.nextTryOfOthers(self, now: now))
-    }
-}
-
-extension SendOutcome {
-    /// How long the hub asked to wait.
-    var retryAfter: Duration? {
-        switch self {
-        case .throttled(let retryAfter), .unavailable(_, let retryAfter, _): retryAfter
-        case .unanswered, .sent, .rejected, .unauthorized, .hubNotFound, .notSent: nil
-        }
     }
 }
 

@@ -163,7 +163,7 @@ extension Lane {
         }
     }
 
-    private func log(_ condition: LaneCondition, _ cause: LaneCircuit.Cause?) {
+    private func log(_ condition: LaneCondition, _ cause: HubProblem?) {
         var metadata: Logger.Metadata = ["platform": "\(platform)"]
         if hub.isPooled { metadata["hub"] = "\(hub.name)" }
         if condition == .open { return logger.info("A lane is open again", metadata: metadata) }

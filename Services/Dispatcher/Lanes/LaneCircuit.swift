@@ -8,22 +8,8 @@ import SecurePushCore
 struct LaneCircuit: Sendable {
     typealias Instant = LaneClock.Instant
 
-    enum Cause: Sendable, Equatable {
-        case throttled, failing, silent
-        /// No request reaches the hub: there is no connection.
-        case unreachable
-        /// The hub refused a token. It may just be old, unless the next one is refused too.
-        case refused
-        /// The credentials are wrong.
-        case credentials
-        /// The hub responded 404 to one send.
-        case notFound
-        /// The endpoint has no hub of that name: it responded 404 twice in a row.
-        case noHub
-    }
-
     struct Pause: Sendable, Equatable {
-        var cause: Cause
+        var cause: HubProblem
         /// The time from which a probe may be sent.
         var until: Instant
         /// The wait after a probe that fails without a `Retry-After`.
@@ -75,21 +61,21 @@ struct LaneCircuit: Sendable {
     }
 
     /// Notes the outcome of a request.
-    mutating func note(_ outcome: SendOutcome, isProbe: Bool, now: Instant) {
+    mutating func note(_ meaning: SendOutcome.Meaning, isProbe: Bool, now: Instant) {
         switch state {
-        case .closed: noteClosed(outcome, now: now)
-        case .halfOpen(let pause) where isProbe: noteProbe(outcome, pause, now: now)
+        case .closed: noteClosed(meaning, now: now)
+        case .halfOpen(let pause) where isProbe: noteProbe(meaning, pause, now: now)
         case .halfOpen: break
         case .open(var pause):
             // The request was sent before the circuit opened: only a longer wait is new information.
-            guard case .throttled(let retryAfter?) = outcome else { return }
+            guard meaning.problem == .throttled, let retryAfter = meaning.retryAfter else { return }
             pause.until = max(pause.until, now + retryAfter)
             state = .open(pause)
         }
     }
 
-    private mutating func noteClosed(_ outcome: SendOutcome, now: Instant) {
-        guard let cause = Cause(outcome) else {
+    private mutating func noteClosed(_ meaning: SendOutcome.Meaning, now: Instant) {
+        guard let cause = meaning.problem else {
             failures = 0
             return
         }
@@ -97,15 +83,15 @@ struct LaneCircuit: Sendable {
         if cause.confirmed != nil {
             // The token may just be old, or the 404 may be a gateway's mistake: the next request tests it at once.
             open(Pause(cause: cause, until: now, interval: Self.credentialsInterval))
-        } else if outcome.retryAfter != nil || failures >= Self.maxFailures {
-            let wait = outcome.retryAfter ?? Self.firstInterval
+        } else if meaning.retryAfter != nil || failures >= Self.maxFailures {
+            let wait = meaning.retryAfter ?? Self.firstInterval
             let until = now + max(wait, Self.minPause)
             open(Pause(cause: cause, until: until, interval: Self.firstInterval))
         }
     }
 
-    private mutating func noteProbe(_ outcome: SendOutcome, _ pause: Pause, now: Instant) {
-        switch Cause(outcome) {
+    private mutating func noteProbe(_ meaning: SendOutcome.Meaning, _ pause: Pause, now: Instant) {
+        switch meaning.problem {
         case nil:
             failures = 0
             state = .closed
@@ -117,7 +103,7 @@ struct LaneCircuit: Sendable {
             open(Pause(cause: confirmed, until: now + wait, interval: Self.credentialsInterval))
         case let cause?:
             let longer = min(max(pause.interval, Self.firstInterval) * 2, Self.maxInterval)
-            let wait = max(outcome.retryAfter ?? longer, Self.minPause)
+            let wait = max(meaning.retryAfter ?? longer, Self.minPause)
             open(Pause(cause: cause, until: now + wait, interval: longer))
         }
     }
@@ -145,21 +131,8 @@ extension LaneCircuit.State {
     }
 }
 
-extension LaneCircuit.Cause {
-    /// The problem of the hub or of our credentials that an outcome shows; `nil` if there is none.
-    init?(_ outcome: SendOutcome) {
-        switch outcome {
-        case .sent, .rejected: return nil
-        case .throttled: self = .throttled
-        case .unavailable: self = .failing
-        case .notSent: self = .unreachable
-        case .unanswered: self = .silent
-        case .unauthorized: self = .refused
-        case .hubNotFound: self = .notFound
-        }
-    }
-
-    /// The cause that the second such outcome in a row confirms; `nil` if the outcome only counts as one failure.
+extension HubProblem {
+    /// The problem that the second such outcome in a row confirms; `nil` if the outcome only counts as one failure.
     var confirmed: Self? {
         switch self {
         case .refused: .credentials

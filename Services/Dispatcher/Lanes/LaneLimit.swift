@@ -39,17 +39,12 @@ struct LaneLimit: Sendable {
     mutating func noteFull() { wasFull = true }
 
     /// Notes the outcome of a request and its latency in nanoseconds.
-    mutating func note(_ outcome: SendOutcome, latency: Int64, now: Instant) {
+    mutating func note(_ meaning: SendOutcome.Meaning, latency: Int64, now: Instant) {
         // The request did not reach the hub, so it says nothing about the hub's capacity.
-        if case .notSent = outcome { return }
+        if meaning.problem == .unreachable { return }
         answers += 1
-        switch outcome {
-        case .unanswered: unanswered += 1
-        case .throttled:
-            totalLatency += latency
-            shrink(by: 0.5)
-        case .sent, .rejected, .unavailable, .unauthorized, .hubNotFound, .notSent: totalLatency += latency
-        }
+        if meaning.problem == .silent { unanswered += 1 } else { totalLatency += latency }
+        if meaning.problem == .throttled { shrink(by: 0.5) }
         let time = start.duration(to: now)
         if time >= Self.longRound || (time >= Self.round && answers >= Self.minAnswers) { endRound(now: now) }
     }

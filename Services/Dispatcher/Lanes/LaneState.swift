@@ -72,13 +72,11 @@ struct LaneState: Sendable {
     ) -> (hold: LaneHold?, flushed: [(LaneSend, LaneHold)]) {
         inFlight -= 1
         answers += 1
-        limit.note(outcome, latency: latency, now: now)
-        circuit.note(outcome, isProbe: isProbe, now: now)
+        let meaning = outcome.meaning
+        limit.note(meaning, latency: latency, now: now)
+        circuit.note(meaning, isProbe: isProbe, now: now)
         let flushed = circuit.isClosed || queue.isEmpty ? [] : flush(now: now)
-        switch outcome {
-        case .throttled, .unauthorized, .hubNotFound, .notSent: return (hold(now: now), flushed)
-        case .sent, .rejected, .unavailable, .unanswered: return (nil, flushed)
-        }
+        return (meaning.isHeld ? hold(now: now) : nil, flushed)
     }
 
     /// The next send of the queue, once the limit allows it.
@@ -161,7 +159,7 @@ enum LaneAnswer: Sendable, Equatable {
     /// The answer in logs.
     var label: String {
         switch self {
-        case .answered(let outcome, _): outcome.label
+        case .answered(let outcome, _): outcome.meaning.label
         case .held: "held"
         case .coalesced: "coalesced"
         case .waits: "waits"
@@ -190,10 +188,7 @@ final class LaneSend: Sendable {
 extension LaneAnswer {
     /// How long the hub asked to wait.
     var retryAfter: Duration? {
-        switch self {
-        case .answered(let outcome, _): outcome.retryAfter
-        case .held, .coalesced, .waits: nil
-        }
+        if case .answered(let outcome, _) = self { outcome.meaning.retryAfter } else { nil }
     }
 
     /// The hold after which the send is tried again without using up an attempt.

@@ -46,7 +46,7 @@ extension LaneAnswer {
     /// Whether the hub has accepted the push, or may have.
     var mayHaveBeenPushed: Bool {
         switch self {
-        case .answered(let outcome, _): outcome.mayHaveBeenAccepted
+        case .answered(let outcome, _): outcome.meaning.mayHaveBeenAccepted
         case .coalesced: true
         case .held, .waits: false
         }

@@ -25,7 +25,7 @@ struct HubMetrics {
     mutating func record(
         _ outcome: SendOutcome, _ end: HubRequestEnd, platform: Platform, duration: TimeAmount
     ) {
-        let position = position(of: platform, end, outcome.label)
+        let position = position(of: platform, end, outcome.meaning.label)
         instruments[position].duration.recordNanoseconds(duration.nanoseconds)
         instruments[position].attempts.increment()
         if case .unanswered = outcome { countAmbiguous(end) }

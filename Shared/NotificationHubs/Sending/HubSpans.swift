@@ -33,7 +33,7 @@ struct HubSpans: Sendable {
         guard span.isRecording else { return }
         var attributes = attributes
         attributes["securepush.platform"] = send.notification.platform.rawValue
-        attributes["securepush.result"] = outcome.label
+        attributes["securepush.result"] = outcome.meaning.label
         if trace.resendCount > 0 { attributes["http.request.resend_count"] = trace.resendCount }
         if case .status(let status) = end { attributes["http.response.status_code"] = status }
         span.attributes = attributes

@@ -127,28 +127,3 @@ package enum SendOutcome: Sendable, Hashable {
     /// 404: the endpoint has no hub of this name. The notification itself is fine.
     case hubNotFound(reason: String)
 }
-
-extension SendOutcome {
-    /// Whether the hub has accepted the send, or may have.
-    package var mayHaveBeenAccepted: Bool {
-        switch self {
-        case .sent, .unanswered: true
-        case .unavailable(_, _, let isAmbiguous): isAmbiguous
-        case .throttled, .notSent, .rejected, .unauthorized, .hubNotFound: false
-        }
-    }
-
-    /// The name in metrics and logs.
-    package var label: String {
-        switch self {
-        case .sent: "sent"
-        case .throttled: "throttled"
-        case .unavailable: "unavailable"
-        case .notSent: "not_sent"
-        case .unanswered: "unanswered"
-        case .rejected: "rejected"
-        case .unauthorized: "unauthorized"
-        case .hubNotFound: "hub_not_found"
-        }
-    }
-}

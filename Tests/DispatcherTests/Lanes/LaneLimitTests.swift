@@ -23,10 +23,10 @@ import Testing
         ) {
             if isFull { limit.noteFull() }
             let nanoseconds = latency.milliseconds * 1_000_000
-            for _ in 0..<others { limit.note(LaneLimitTests.sent, latency: nanoseconds, now: now) }
+            for _ in 0..<others { limit.note(LaneLimitTests.sent.meaning, latency: nanoseconds, now: now) }
             for number in 1...count {
                 if number == count { now += .milliseconds(100) }
-                limit.note(outcome, latency: nanoseconds, now: now)
+                limit.note(outcome.meaning, latency: nanoseconds, now: now)
             }
         }
     }
@@ -96,7 +96,7 @@ import Testing
         let before = bench.limit.baseline
         for _ in 0..<10 {
             bench.now += .milliseconds(99)
-            bench.limit.note(Self.sent, latency: 20_000_000, now: bench.now)
+            bench.limit.note(Self.sent.meaning, latency: 20_000_000, now: bench.now)
         }
         #expect(bench.limit.baseline == before + (20_000_000 - before) / 16)
     }

@@ -46,7 +46,7 @@ import Testing
     func unavailable(_ status: Int) {
         let outcome = HubResponse(status: status, retryAfter: "7").outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
-        #expect(!outcome.mayHaveBeenAccepted)
+        #expect(!outcome.meaning.mayHaveBeenAccepted)
     }
 
     @Test(arguments: [408, 502, 504])
@@ -54,7 +54,7 @@ import Testing
         let answer = HubResponse(status: status, retryAfter: "7")
         let outcome = answer.outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7), isAmbiguous: true))
-        #expect(outcome.mayHaveBeenAccepted)
+        #expect(outcome.meaning.mayHaveBeenAccepted)
         #expect(answer.error(now: Self.now)?.code == .unavailable)
     }
 

@@ -98,7 +98,7 @@ import Testing
             try await withHubSender(hub, concurrency: 1) { sender, _ in
                 async let refused = sender.send(notification)
                 async let sent = sender.send(.sample)
-                #expect(await refused.reason?.contains("control character") == true)
+                #expect(await refused.meaning.error?.contains("control character") == true)
                 #expect(await sent.isSent)
             }
             #expect(hub.requests.count == 1)

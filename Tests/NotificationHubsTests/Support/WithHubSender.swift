@@ -63,12 +63,4 @@ extension SendOutcome {
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
     var isNotSent: Bool { if case .notSent = self { true } else { false } }
     var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
-    var reason: String? {
-        switch self {
-        case .unavailable(let reason, _, _), .unanswered(let reason), .rejected(let reason, _),
-            .unauthorized(let reason), .notSent(let reason), .hubNotFound(let reason):
-            reason
-        default: nil
-        }
-    }
 }
