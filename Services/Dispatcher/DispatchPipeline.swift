@@ -55,7 +55,7 @@ struct DispatchPipeline: Service {
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
         followUps: (any DispatchStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
-        registered: (any DispatchStore)? = nil, lanes: LaneSettings? = nil, hubs: LanePool.Source? = nil,
+        registered: (any DispatchStore)? = nil, lanes: LaneSettings? = nil, hubs: Lanes.Source? = nil,
         signer: PushSigner? = nil, silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer

@@ -133,7 +133,7 @@ private struct Senders {
     /// `nil` for several hubs.
     var single: HubSender?
     /// `nil` for a single hub.
-    var hubs: LanePool.Source?
+    var hubs: Lanes.Source?
     /// The file of the hubs.
     var file: HubPoolFile?
     /// That file, or the file of the connection string.

@@ -1,16 +1,23 @@
 import Logging
 import SecurePushCore
+import Synchronization
 
-/// The lanes of all platforms, between the pipeline and the gateway. A lane is one platform's queue with its limit and
-/// its circuit; with several hubs, each hub has lanes of its own.
-struct Lanes: Sendable {
-    private let hubs: Hubs
-    private let settings: LaneSettings
+/// The lanes of all platforms, between the pipeline and the gateways. A lane is one platform's queue with its limit and
+/// its circuit. Each hub has lanes of its own, so a hub that throttles or fails holds its own users' notifications only.
+final class Lanes: Sendable {
+    typealias Source = @Sendable () -> HubTable<any PushGateway>
 
-    private enum Hubs: Sendable {
-        case single(HubLanes)
-        case pool(LanePool)
+    private struct State {
+        var hubs: HubTable<any PushGateway>
+        /// In the order of the table's members.
+        var lanes: [HubLanes]
+        var isClosed = false
     }
+
+    private let settings: LaneSettings
+    private let source: Source
+    private let make: @Sendable (HubTable<any PushGateway>.Member) -> HubLanes
+    private let state: Mutex<State>
 
     /// How often the lanes are compared.
     private static let tickInterval = Duration.milliseconds(100)
@@ -18,33 +25,52 @@ struct Lanes: Sendable {
     private static let maxRest = Duration.seconds(1)
     private static let nap = Duration.milliseconds(50)
 
-    /// - Parameter pool: the hubs, if there are several; the gateway is not used then.
+    /// - Parameter pool: the hubs at the moment, if there are several (`HUB_POOL_FILE`); the gateway is not used then.
     init(
-        _ settings: LaneSettings, gateway: any PushGateway, pool: LanePool.Source? = nil, logger: Logger,
+        _ settings: LaneSettings, gateway: any PushGateway, pool: Source? = nil, logger: Logger,
         deliver: @escaping @Sendable (LaneSend, LaneAnswer) -> Void
     ) {
-        self.settings = settings
-        hubs =
-            if let pool {
-                .pool(LanePool(settings, source: pool, logger: logger, deliver: deliver))
-            } else {
-                .single(HubLanes(settings, gateway: gateway, logger: logger, deliver: deliver))
-            }
+        let single = HubTable([.init(label: settings.hub, endpoint: settings.endpoint, client: gateway)])
+        let source = pool ?? { single }
+        let make: @Sendable (HubTable<any PushGateway>.Member) -> HubLanes = { hub in
+            var settings = settings
+            (settings.hub, settings.endpoint, settings.isPooled) = (hub.label, hub.endpoint, pool != nil)
+            return HubLanes(hub, settings, logger: logger, deliver: deliver)
+        }
+        let hubs = source()
+        state = Mutex(State(hubs: hubs, lanes: hubs.members.map(make)))
+        (self.settings, self.source, self.make) = (settings, source, make)
     }
 
-    private var all: [Lane] {
-        switch hubs {
-        case .single(let lanes): lanes.all
-        case .pool(let pool): pool.all
-        }
-    }
+    private var all: [Lane] { state.withLock { $0.lanes.flatMap(\.all) } }
 
     /// The lanes of a recipient's hub.
     func lanes(for recipient: UserName) -> HubLanes {
-        switch hubs {
-        case .single(let lanes): lanes
-        case .pool(let pool): pool.lanes(for: recipient)
+        let state = state.withLock { $0 }
+        return state.lanes[state.hubs.selection.position(of: recipient.tag)]
+    }
+
+    /// Makes lanes for new hubs, and closes those of hubs that left. Their waiting sends are sent later by the user's
+    /// current hub.
+    private func refresh() {
+        let hubs = source()
+        let left = state.withLock { state -> [HubLanes] in
+            guard !state.isClosed, hubs !== state.hubs else { return [] }
+            let known = state.lanes
+            let lanes = hubs.members.map { hub in known.first { $0.hub === hub } ?? make(hub) }
+            state = State(hubs: hubs, lanes: lanes)
+            return known.filter { old in !lanes.contains { $0 === old } }
         }
+        for lane in left.flatMap(\.all) {
+            lane.close()
+            lane.retire()
+        }
+    }
+
+    /// The dispatcher stops: only requests at the hub are waited for.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        for lane in all { lane.close() }
     }
 
     /// Whether no lane lets traffic through.
@@ -64,14 +90,6 @@ struct Lanes: Sendable {
         }
     }
 
-    /// The dispatcher stops: only requests at the hub are waited for.
-    func close() {
-        switch hubs {
-        case .single(let lanes): lanes.close()
-        case .pool(let pool): pool.close()
-        }
-    }
-
     /// Compares the lanes ten times per second until the task is cancelled.
     func watch() async {
         while !Task.isCancelled {
@@ -88,7 +106,7 @@ struct Lanes: Sendable {
     /// a quarter of its load. So lanes that are slow together do not shed, nor does a lane with all the traffic:
     /// shedding would not help there.
     func tick() {
-        if case .pool(let pool) = hubs { pool.refresh() }
+        refresh()
         let all = all
         for lane in all { lane.tick() }
         let loads = all.map(\.load)
@@ -103,40 +121,25 @@ struct Lanes: Sendable {
     }
 }
 
-/// The settings of the lanes.
-struct LaneSettings: Sendable {
-    /// The platforms of `HUB_PLATFORMS`.
-    var platforms: [Platform]
-    /// The maximum of requests to a hub in flight, of all its lanes together (`DISPATCH_CONCURRENCY`).
-    var concurrency = 768
-    /// The maximum of unacknowledged deliveries (`DISPATCH_PREFETCH`).
-    var prefetch = 1024
-    /// The maximum of notifications that are claimed and not settled, which also limits a lane's queue: twice the
-    /// number of requests, so that each lane has a next send waiting, or the prefetch if that is less.
-    var maxInFlight: Int { max(1, min(prefetch, concurrency * 2)) }
-    /// The hub's name (`HUB_NAME`), for metrics and logs.
-    var hub = "hub"
-    /// The URL of the hub's namespace, for logs.
-    var endpoint = ""
-    /// Whether the hub is one of several (`HUB_POOL_FILE`).
-    var isPooled = false
-    var clock = LaneClock.system
+/// The lanes of one hub, one per platform.
+final class HubLanes: Sendable {
+    let hub: HubTable<any PushGateway>.Member
+    let all: [Lane]
 
-    /// The maximum of requests of one lane. It is an equal share, so that no lane can take the connections of another,
-    /// and at most half of the notifications in flight, so that the others go on if the hub stops answering for one
-    /// platform. It is at least 1: if there are more lanes than requests, the hub client has the final limit.
-    var share: Int {
-        max(1, min(concurrency / max(1, platforms.count), maxInFlight / 2))
+    init(
+        _ hub: HubTable<any PushGateway>.Member, _ settings: LaneSettings, logger: Logger,
+        deliver: @escaping @Sendable (LaneSend, LaneAnswer) -> Void
+    ) {
+        self.hub = hub
+        all = settings.platforms.map { platform in
+            Lane(platform: platform, gateway: hub.client, settings: settings, logger: logger, deliver: deliver)
+        }
     }
-}
 
-/// The monotonic clock of the lanes. Tests have their own, in which time passes quickly.
-struct LaneClock: Sendable {
-    typealias Instant = ContinuousClock.Instant
-
-    var now: @Sendable () -> Instant
-    /// Waits; returns early if the task is cancelled.
-    var sleep: @Sendable (Duration) async -> Void
-
-    static let system = LaneClock(now: { .now }, sleep: { try? await Task.sleep(for: $0) })
+    /// - Returns: `false` for a platform that has no lane.
+    func submit(_ send: LaneSend) -> Bool {
+        guard let lane = all.first(where: { $0.platform == send.notification.platform }) else { return false }
+        lane.submit(send)
+        return true
+    }
 }

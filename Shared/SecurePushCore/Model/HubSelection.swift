@@ -27,10 +27,10 @@ package struct HubSelection: Sendable {
     package static func folded(_ name: String) -> String { DeviceID.folded(name) }
 
     /// The position in ``names`` of the hub of a user's tag.
-    package func position(of tag: String) -> Int {
-        // One hub needs no hash.
+    package func position(of tag: @autoclosure () -> String) -> Int {
+        // One hub needs no hash, and not even the tag.
         guard prefixes.count > 1 else { return 0 }
-        let tag = Array(tag.utf8)
+        let tag = Array(tag().utf8)
         var best = 0
         var greatest: UInt64 = 0
         for (position, prefix) in prefixes.enumerated() {
