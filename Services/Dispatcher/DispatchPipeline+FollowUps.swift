@@ -9,9 +9,8 @@ extension DispatchPipeline {
     /// They use the lanes of the pushes. A retry is a time in the store instead of a message in a delay queue: the
     /// relay's sweep publishes the follow-up again.
     func dispatchFollowUps(_ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?) async {
-        guard let followUps else { return settler.settle(deliveries.map { Settlement(delivery: $0) }) }
         let asked = deliveries.compactMap { $0.message?.followUp }
-        let claim = GroupWrite<FollowUp, FollowUpClaims>.claim(followUps)
+        let claim = GroupWrite<FollowUp, FollowUpClaims>.claim(store)
         let result = await self.claim(asked, by: claim) { try await settler.recorder.expectFollowUps() }
         if result.values.contains(where: { !$0.plans.isEmpty }) { settler.recorder.followUpsWereClaimed() }
         let unclaimed = Set(result.left)

@@ -15,8 +15,6 @@ import Tracing
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let store: any DispatchStore
-    /// Withdrawals and reminders; `nil` without.
-    let followUps: (any DispatchStore)?
     let gateway: any PushGateway
     let policy: DispatchPolicy
     /// Asked before sending if platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
@@ -54,13 +52,12 @@ struct DispatchPipeline: Service {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any DispatchStore)? = nil, gateway: any PushGateway, policy: DispatchPolicy,
+        gateway: any PushGateway, policy: DispatchPolicy,
         registered: (any DispatchStore)? = nil, lanes: LaneSettings? = nil, hubs: Lanes.Source? = nil,
         signer: PushSigner? = nil, silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.store = store
-        self.followUps = followUps
         self.gateway = gateway
         self.policy = policy
         self.registered = registered
@@ -71,7 +68,7 @@ struct DispatchPipeline: Service {
         metrics = DispatchMetrics(platforms: policy.platforms)
         let settings = lanes ?? LaneSettings(platforms: policy.platforms)
         let settler = DispatchSettler(
-            consumer: consumer, publisher: publisher, store: store, followUps: followUps, policy: policy,
+            consumer: consumer, publisher: publisher, store: store, policy: policy,
             prefetch: settings.prefetch, silent: silent, logger: logger, metrics: metrics)
         self.settler = settler
         maxInFlight = settings.maxInFlight

@@ -18,7 +18,6 @@ final class DispatchRecorder: Sendable {
     typealias FollowUps = GroupWrite<Settlement, Void>
 
     private let store: any DispatchStore
-    private let followUps: (any DispatchStore)?
     private let logger: Logger
     private let metrics: DispatchMetrics
     private let pushes = Attempts(
@@ -36,11 +35,8 @@ final class DispatchRecorder: Sendable {
         init(_ problem: LastingProblemLog) { self.problem = problem }
     }
 
-    init(
-        store: any DispatchStore, followUps: (any DispatchStore)?, logger: Logger, metrics: DispatchMetrics
-    ) {
+    init(store: any DispatchStore, logger: Logger, metrics: DispatchMetrics) {
         self.store = store
-        self.followUps = followUps
         self.logger = logger
         self.metrics = metrics
     }
@@ -59,8 +55,7 @@ final class DispatchRecorder: Sendable {
 
     /// The same for withdrawals and reminders.
     func expectFollowUps() async throws {
-        guard let followUps, followed.isFailing.load(ordering: .relaxed) else { return }
-        try await FollowUps.probe(followUps)
+        if followed.isFailing.load(ordering: .relaxed) { try await FollowUps.probe(store) }
     }
 
     /// The same as ``pushesWereClaimed()``.
@@ -117,8 +112,8 @@ final class DispatchRecorder: Sendable {
     private func recordFollowUps(
         _ settlements: [Settlement], _ mayTry: @Sendable (ContinuousClock.Instant) -> Bool
     ) async -> Recorded {
-        guard let followUps, !settlements.isEmpty else { return Recorded(done: settlements) }
-        let result = await attempt(settlements, FollowUps.record(followUps), followed) { start, isRetriable in
+        if settlements.isEmpty { return Recorded() }
+        let result = await attempt(settlements, FollowUps.record(store), followed) { start, isRetriable in
             isRetriable && mayTry(start)
         }
         let stored = result.stored(of: settlements)

@@ -8,7 +8,6 @@ final class DispatchSettler: Sendable {
     private let consumer: any DispatchConsumer
     private let publisher: any DispatchPublisher
     private let store: any DispatchStore
-    private let followUps: (any DispatchStore)?
     private let policy: DispatchPolicy
     private let silent: SilentBudget?
     private let logger: Logger
@@ -39,19 +38,18 @@ final class DispatchSettler: Sendable {
 
     init(
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
-        followUps: (any DispatchStore)? = nil, policy: DispatchPolicy, prefetch: Int, silent: SilentBudget? = nil,
+        policy: DispatchPolicy, prefetch: Int, silent: SilentBudget? = nil,
         logger: Logger, metrics: DispatchMetrics
     ) {
         self.consumer = consumer
         self.publisher = publisher
         self.store = store
-        self.followUps = followUps
         self.policy = policy
         self.silent = silent
         self.logger = logger
         self.metrics = metrics
         held = HeldDeliveries(prefetch: prefetch)
-        recorder = DispatchRecorder(store: store, followUps: followUps, logger: logger, metrics: metrics)
+        recorder = DispatchRecorder(store: store, logger: logger, metrics: metrics)
     }
 
     /// Admits a delivery unless another one of the same notification is in flight here.
@@ -264,11 +262,11 @@ final class DispatchSettler: Sendable {
             try await store.abandon([NotificationID()])
         }
         var failures = pushes.isEmpty ? [] : await ended(pushes.map(\.id)).failures
-        if let followUps, !followed.isEmpty {
-            let ended = GroupWrite<FollowUp, Void> {
-                try await followUps.abandonFollowUps($0)
-            } probe: {
-                try await followUps.abandonFollowUps([FollowUp(id: NotificationID(), kind: .withdrawal)])
+        if !followed.isEmpty {
+            let ended = GroupWrite<FollowUp, Void> { [store] in
+                try await store.abandonFollowUps($0)
+            } probe: { [store] in
+                try await store.abandonFollowUps([FollowUp(id: NotificationID(), kind: .withdrawal)])
             }
             failures += await ended(followed.compactMap(\.followUp)).failures
         }

@@ -102,8 +102,7 @@ func buildDispatcher(
         SilentBudget(store: opened.store, interval: $0, logger: context.logger)
     }
     let pipeline = DispatchPipeline(
-        consumer: consumer, publisher: publisher, store: opened.store, followUps: opened.store,
-        gateway: senders.gateway,
+        consumer: consumer, publisher: publisher, store: opened.store, gateway: senders.gateway,
         policy: configuration.policy, registered: configuration.own.registeredOnly ? opened.store : nil,
         lanes: configuration.lanes, hubs: senders.hubs, signer: signer, silent: silent,
         tracing: configuration.tracing(context),

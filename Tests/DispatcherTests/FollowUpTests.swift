@@ -223,7 +223,7 @@ extension FollowUpTests {
     ) async throws -> Run {
         let (broker, gateway) = (FakeBroker(), FakeGateway(answers))
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, followUps: store, gateway: gateway,
+            consumer: broker, publisher: broker, store: store, gateway: gateway,
             policy: DispatchPolicy(platforms: [.apple, .windows], withdrawals: withdrawals),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         for message in messages { broker.deliver(message) }

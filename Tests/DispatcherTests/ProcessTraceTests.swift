@@ -51,7 +51,7 @@ struct ProcessTraceTests {
     }
 
     private func dispatch(
-        _ message: DispatchMessage, answers: [SendOutcome] = [], ledger: (any DispatchStore)? = nil,
+        _ message: DispatchMessage, answers: [SendOutcome] = [],
         sampler: SpanSampler = .parentOr(true), refusesPublishes: Bool = false
     ) async throws -> Run {
         let (book, broker) = (SpanBook(), FakeBroker())
@@ -61,7 +61,7 @@ struct ProcessTraceTests {
             platforms: [.apple], maxAttempts: 2, retryDelays: RetryDelays([.seconds(1)]), withdrawals: .revoked)
         let tracing = ProcessTracing(tracer: book.tracer(sampler), destination: "x:dispatch:q", routingKey: "dispatch")
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: ledger ?? store, followUps: store, gateway: gateway,
+            consumer: broker, publisher: broker, store: store, gateway: gateway,
             policy: policy, tracing: tracing, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         broker.deliver(message)
         broker.drain()

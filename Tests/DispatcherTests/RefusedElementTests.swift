@@ -17,7 +17,7 @@ struct RefusedElementTests {
         _ gateway: FakeGateway, _ picky: PickyStore, _ body: () async throws -> Void = {}
     ) async throws {
         let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: picky, followUps: picky, gateway: gateway, policy: bench.policy,
+            consumer: broker, publisher: broker, store: picky, gateway: gateway, policy: bench.policy,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run() }
@@ -100,7 +100,7 @@ struct RefusedElementTests {
         }
         let bad = try #require(settlements[count / 2].outcome?.id)
         let recorder = DispatchRecorder(
-            store: PickyStore(store) { $0 == .record && $1 == bad ? .timeout : nil }, followUps: nil,
+            store: PickyStore(store) { $0 == .record && $1 == bad ? .timeout : nil },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
             metrics: DispatchMetrics(platforms: [.apple]))
         let recorded = await recorder.record(settlements) { $0.duration(to: .now) < .seconds(1) }

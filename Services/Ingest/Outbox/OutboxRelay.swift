@@ -12,8 +12,6 @@ import Synchronization
 /// had confirmed them. Responses to senders never wait for any of this.
 final class OutboxRelay: Service {
     let outbox: any NotificationWriter
-    /// Withdrawals and reminders; `nil` without.
-    let followUps: (any NotificationWriter)?
     let publisher: any DispatchPublisher
     let gauge: any DispatchGauge
     let timing: OutboxTiming
@@ -49,12 +47,11 @@ final class OutboxRelay: Service {
     }
 
     init(
-        outbox: any NotificationWriter, followUps: (any NotificationWriter)? = nil, publisher: any DispatchPublisher,
-        gauge: any DispatchGauge, timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
+        outbox: any NotificationWriter, publisher: any DispatchPublisher, gauge: any DispatchGauge,
+        timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
         logger: Logger
     ) {
         self.outbox = outbox
-        self.followUps = followUps
         self.publisher = publisher
         self.gauge = gauge
         self.timing = timing
@@ -171,9 +168,9 @@ final class OutboxRelay: Service {
     }
 
     private func leaseFollowUps(limit: Int) async -> [OutboxEntry] {
-        guard let followUps, publisher.isConnected else { return [] }
+        guard publisher.isConnected else { return [] }
         do {
-            let entries = try await followUps.leaseFollowUps(limit: limit, now: now())
+            let entries = try await outbox.leaseFollowUps(limit: limit, now: now())
             followUpProblem.succeeded(to: logger)
             return entries
         } catch {
