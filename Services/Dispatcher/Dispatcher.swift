@@ -10,7 +10,7 @@ struct Dispatcher {
             name: "dispatcher",
             summary: "Consumes notification IDs and fans them out through the hub.",
             read: { DispatcherConfiguration(&$0) },
-            build: { try await buildDispatcher($0, context: $1).services })
+            build: { try await buildDispatcher($0, context: $1) })
     }
 }
 
