@@ -114,7 +114,9 @@ final class FakeGateway: PushGateway {
 
     func stop(within duration: Duration) { state.withLock { $0.stops.append(duration) } }
 
-    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+    func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
         let answer = state.withLock { state -> SendOutcome in
             state.sent.append(notification)
             guard var answers = state.answers[notification.platform], !answers.isEmpty else {

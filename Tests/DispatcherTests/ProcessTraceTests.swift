@@ -17,15 +17,11 @@ struct ProcessTraceTests {
 
         init(_ base: FakeGateway) { self.base = base }
 
-        func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
-            send(notification, trace: nil, completion: completion)
-        }
-
         func send(
             _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
         ) {
             sends.withLock { $0.append((notification.platform, trace)) }
-            base.send(notification, completion: completion)
+            base.send(notification, trace: nil, completion: completion)
         }
 
         func stop(within duration: Duration) { base.stop(within: duration) }

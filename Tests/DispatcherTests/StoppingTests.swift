@@ -26,7 +26,9 @@ import Testing
         var waiting: Int { state.withLock { $0.waiting.count } }
         var stops: [Duration] { state.withLock { $0.stops } }
 
-        func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        func send(
+            _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+        ) {
             guard notification.platform == .windows else { return completion(.sent(hubMessageID: nil)) }
             state.withLock { $0.waiting.append(completion) }
         }

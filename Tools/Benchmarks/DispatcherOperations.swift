@@ -99,7 +99,9 @@ struct FixedLedger: ForwardingStore {
 
 /// Accepts every push at once.
 struct AcceptingHub: PushGateway {
-    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+    func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
         completion(.sent(hubMessageID: "3d2b0c7e-0f4b-4c43-a1c5-1d7f4e5a6b01"))
     }
 

@@ -7,8 +7,6 @@ final class HubClients<Client: Sendable>: Sendable {
     private struct State {
         var version: HubPoolConfiguration
         var table: HubTable<Client>
-        /// By the name in lower case.
-        var configurations: [String: NotificationHubConfiguration]
         var isClosed = false
     }
 
@@ -20,8 +18,7 @@ final class HubClients<Client: Sendable>: Sendable {
         self.file = file
         self.make = make
         let version = file.current
-        let (table, configurations, _) = Self.table(of: version, nil, make)
-        state = Mutex(State(version: version, table: table, configurations: configurations))
+        state = Mutex(State(version: version, table: HubTable(version.hubs.map { .init($0, make($0)) })))
     }
 
     /// The hubs as the file names them now, and the clients that are not used any more since the last call.
@@ -29,9 +26,15 @@ final class HubClients<Client: Sendable>: Sendable {
         let version = file.current
         return state.withLock { state in
             guard !state.isClosed, version !== state.version else { return (state.table, []) }
-            let (table, configurations, left) = Self.table(of: version, state, make)
-            state = State(version: version, table: table, configurations: configurations)
-            return (table, left)
+            let last = state
+            let members = version.hubs.map { hub in
+                let stays = last.version.hubs.contains { $0.isSame(as: hub) }
+                let known = stays ? last.table.member(named: HubSelection.folded(hub.hubName)) : nil
+                return known ?? .init(hub, make(hub))
+            }
+            state = State(version: version, table: HubTable(members))
+            let left = last.table.members.filter { old in !members.contains { $0 === old } }
+            return (state.table, left.map(\.client))
         }
     }
 
@@ -44,22 +47,10 @@ final class HubClients<Client: Sendable>: Sendable {
             return state.table.members.map(\.client)
         }
     }
+}
 
-    private static func table(
-        of version: HubPoolConfiguration, _ last: State?, _ make: (NotificationHubConfiguration) -> Client
-    ) -> (HubTable<Client>, [String: NotificationHubConfiguration], left: [Client]) {
-        var members: [HubTable<Client>.Member] = []
-        var configurations: [String: NotificationHubConfiguration] = [:]
-        for hub in version.hubs {
-            let name = HubSelection.folded(hub.hubName)
-            configurations[name] = hub
-            if let known = last?.table.member(named: name), last?.configurations[name]?.isSame(as: hub) == true {
-                members.append(known)
-            } else {
-                members.append(.init(label: hub.hubName, endpoint: hub.endpoint.url, client: make(hub)))
-            }
-        }
-        let left = (last?.table.members ?? []).filter { old in !members.contains { $0 === old } }
-        return (HubTable(members), configurations, left.map(\.client))
+extension HubTable.Member {
+    fileprivate convenience init(_ hub: NotificationHubConfiguration, _ client: Client) {
+        self.init(label: hub.hubName, endpoint: hub.endpoint.url, client: client)
     }
 }

@@ -102,12 +102,6 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
         writer = HubRequestWriter(configuration: configuration)
     }
 
-    /// Sends a notification, from any thread; see ``PushGateway/send(_:completion:)``.
-    package func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
-        send(notification, trace: nil, completion: completion)
-    }
-
-    /// The same with a span of the request.
     package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {

@@ -77,11 +77,6 @@ package final class HubSenderPool: PushGateway, Service {
     var senderCount: Int { senders.all.count }
 
     /// Sends to the hub of the notification's tag.
-    package func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
-        send(notification, trace: nil, completion: completion)
-    }
-
-    /// The same with a span of the request.
     package func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {

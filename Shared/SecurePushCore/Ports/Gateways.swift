@@ -4,11 +4,8 @@ package protocol PushGateway: Sendable {
     ///
     /// This is a callback and not `async` because three sends per notification are the hottest path, and a task per
     /// send costs more than the send. The callback must not block. A gateway never retries; the dispatcher does.
-    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void)
-
-    /// The same with a span of the request.
     ///
-    /// - Parameter trace: `nil` if the request is not traced.
+    /// - Parameter trace: for a span of the request; `nil` if it is not traced.
     func send(
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void)
 
@@ -22,13 +19,6 @@ package protocol PushGateway: Sendable {
 }
 
 extension PushGateway {
-    package func send(
-        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
-    ) {
-        send(notification, completion: completion)
-    }
-
-    /// `nil`: it does not matter where tasks run.
     package var executor: (any TaskExecutor)? { nil }
 }
 

@@ -151,7 +151,9 @@ struct FunctionGateway: PushGateway {
 
     func stop(within duration: Duration) {}
 
-    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+    func send(
+        _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
+    ) {
         if let outcome = answer(notification) { completion(outcome) } else { silent.add(completion) }
     }
 }

@@ -42,7 +42,11 @@ func withHubSender<Result: Sendable>(
     return try await withService(sender) { try await body(sender, $0) }
 }
 
-extension HubSender {
+extension PushGateway {
+    func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void) {
+        send(notification, trace: nil, completion: completion)
+    }
+
     /// Sends and waits.
     func send(_ notification: HubNotification) async -> SendOutcome {
         await withCheckedContinuation { continuation in
