@@ -96,7 +96,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
         consumer.acknowledge(deadLetteringUnreadable(deliveries))
     }
 
-    /// The same for deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
+    /// Acknowledges deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
     package func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
         consumer.acknowledgeLater(deadLetteringUnreadable(deliveries))
     }

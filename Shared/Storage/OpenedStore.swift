@@ -2,7 +2,6 @@ package import Logging
 package import SecurePushCore
 package import ServiceLifecycle
 
-/// The kind of a store.
 package enum StoreKind: String, Sendable, CaseIterable {
     case memory
     case sqlite
@@ -11,12 +10,10 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
 /// A store, and the service that runs it.
 package struct OpenedStore: Sendable {
-    /// The store.
     package let store: any Store
     /// Serves requests from the start of its `run()` until graceful shutdown, when it finishes those that it accepted.
     /// Before and after, calls of ``store`` throw ``StorageError`` with code `unavailable`.
     package let service: any Service
-    /// The kind of the store.
     package let kind: StoreKind
     private let failedWork: FailedWork?
 
@@ -97,14 +94,12 @@ package enum MigrationPolicy: Sendable, Hashable {
     case check
 }
 
-/// The result of a migration.
 package struct MigrationReport: Sendable, Hashable {
     /// The names of the steps that were applied now, in their order; empty if the schema was up to date.
     package var applied: [String]
     /// The number of steps that have been applied in all.
     package var version: Int
 
-    /// A result with the applied steps and the version.
     package init(applied: [String], version: Int) {
         self.applied = applied
         self.version = version

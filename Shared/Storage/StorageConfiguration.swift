@@ -45,7 +45,6 @@ package struct StorageConfiguration: Sendable {
         return String(text)
     }
 
-    /// The kind of store that this opens.
     package var kind: StoreKind {
         switch location {
         case .memory: .memory

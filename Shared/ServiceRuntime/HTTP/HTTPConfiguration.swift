@@ -28,7 +28,6 @@ package struct HTTPConfiguration: Sendable, Hashable {
     package var port: Int
     /// Serve HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
     package var tls: TLS?
-    /// The bounds of connections, requests and their durations.
     package var limits = HTTPLimits()
     /// How long a connection may be idle.
     package var idleTimeout: Duration {
@@ -121,7 +120,7 @@ package struct HTTPLimits: Sendable, Hashable {
     package var streamTimeout: Duration = .seconds(75)
     /// Requests whose bodies have not arrived, per client address (IPv6: per /64 network).
     package var maxWaitingBodiesPerAddress = 1024
-    /// The same for all addresses.
+    /// Requests whose bodies have not arrived, of all addresses.
     package var maxWaitingBodies = 16_384
     /// The proxies that may tell a client's address.
     package var trustedProxies: [AddressBlock] = []

@@ -78,7 +78,7 @@ struct FollowUpRow {
         return true
     }
 
-    /// Its row.
+    /// The condition that selects its row.
     var key: SQL { "notification_id = \(id) AND kind = \(kind)" }
 
     var update: SQL {
