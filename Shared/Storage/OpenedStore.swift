@@ -43,8 +43,9 @@ extension OpenedStore {
 /// For SQLite it creates the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL
 /// it does no network I/O: the service connects, migrates, and reconnects when a connection breaks.
 ///
-/// - Throws: ``StorageError`` with code `invalid` if the location cannot be used, `migrationNeeded` for a schema of
-///   another version, `unavailable` if another process has locked the file.
+/// - Throws: ``StorageError`` with code `invalid` if the location cannot be used or has the schema of another version,
+///   `migrationNeeded` for an empty database under ``MigrationPolicy/check``, `unavailable` if another process has locked
+///   the file.
 package func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
@@ -86,9 +87,9 @@ package func migrateStore(_ configuration: StorageConfiguration, logger: Logger)
     }
 }
 
-/// How opening a store treats a schema that is older than this program (`DATABASE_MIGRATE`).
+/// How opening a store treats a database without a schema (`DATABASE_MIGRATE`).
 package enum MigrationPolicy: Sendable, Hashable {
-    /// Migrates it, under a lock (`auto`).
+    /// Creates the schema, under a lock (`auto`).
     case automatic
     /// Throws ``StorageError`` with code `migrationNeeded` (`check`).
     case check
