@@ -248,7 +248,7 @@ extension GroupCommit {
         var parts: [Queue.Group] = []
         /// Whether the thread that began it has not returned from the call yet; that thread goes on then.
         var isBeginning = false
-        /// The result of a commit that ended before that.
+        /// The result of a commit that ended before the call that began it has returned.
         var early: Result<[Output], any Error>?
         /// Resumes ``GroupCommit/run()`` when all is done.
         var runner: CheckedContinuation<Void, Never>?

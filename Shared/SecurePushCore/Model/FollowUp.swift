@@ -24,7 +24,7 @@ package enum WithdrawalMode: String, Sendable, CaseIterable {
     case off
     /// When the sender revokes the notification.
     case revoked
-    /// Also when a device of the user has read it.
+    /// When the sender revokes the notification, or a device of the user has read it.
     case read
 
     /// Whether a notification is to be withdrawn.
@@ -138,11 +138,11 @@ package enum FollowUpPolicy {
 /// The event for which a follow-up waits. A step of a reminder can be claimed once, after it was published. A
 /// withdrawal only needs to know whether it was asked for again while it was claimed.
 package enum FollowUpState: Int, Sendable {
-    /// For its time. A reminder cannot be claimed: its last step was claimed already.
+    /// It waits for its time. A reminder cannot be claimed: its last step was claimed already.
     case scheduled = 0
-    /// For the claim of a new step.
+    /// It waits for the claim of a new step.
     case published = 1
-    /// For another claim: of the same step, which the hub has certainly not accepted everywhere; or of a withdrawal
+    /// It waits for another claim: of the same step, which the hub has certainly not accepted everywhere; or of a withdrawal
     /// that a revocation, a read or a later push has asked for again. The outcome of an earlier claim does not end it
     /// then, and what that claim has withdrawn is not withdrawn again.
     case repeated = 2

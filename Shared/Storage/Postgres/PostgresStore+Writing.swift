@@ -68,7 +68,7 @@ extension PostgresStatement {
         collapse_key, priority, traceparent, bounds_push, attempt
         """
 
-    /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
+    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
     static func notificationInput(_ remind: Int?) -> String {
         insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
     }
