@@ -8,6 +8,11 @@ import Testing
 struct PostgresTransactionTests {
     private struct Own: Error {}
 
+    /// How many transactions hold their first row.
+    private final class Begun: Sendable {
+        let count = Mutex(0)
+    }
+
     private static let count = PostgresStatement("SELECT count(*) FROM transaction_test")
     private static let insert = PostgresStatement("INSERT INTO transaction_test VALUES ($1, 0)")
     private static let add = PostgresStatement("UPDATE transaction_test SET b = b + 1 WHERE a = $1")
@@ -100,16 +105,16 @@ struct PostgresTransactionTests {
     @Test("One that the server rolls back because of a deadlock runs again")
     func deadlock() async throws {
         try await withTable { transactions, failed in
-            let begun = Mutex(0)
+            let begun = Begun()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (first, second) in [(Int64(1), Int64(2)), (2, 1)] {
                     group.addTask {
                         try await transactions.run(isReadOnly: false) { transaction in
                             _ = try transaction.query(Self.add, Self.row(first))
-                            begun.withLock { $0 += 1 }
+                            begun.count.withLock { $0 += 1 }
                             // Both hold a row before either asks for the other's.
                             let pause = PostgresStatement("SELECT pg_sleep(0.05)", isPrepared: false)
-                            while begun.withLock({ $0 }) < 2 { _ = try transaction.query(pause, PostgresParameters()) }
+                            while begun.count.withLock({ $0 }) < 2 { _ = try transaction.query(pause, PostgresParameters()) }
                             _ = try transaction.query(Self.add, Self.row(second))
                         }
                     }

@@ -14,7 +14,7 @@ import Synchronization
 package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
-        /// Who waits for the end of a write, by number.
+        /// The callers that wait for the end of a write, by number.
         var callers: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastCaller = 0
         /// The beginning of the write in progress.
