@@ -47,7 +47,6 @@ final class DispatchAttempt: Sendable {
     /// Notes that a send uses up a silent push of the recipient. Call it before the send.
     func note(_ grant: SilentPushGrant, at index: Int) { state.withLock { $0.grants[index] = grant } }
 
-    /// The silent push that a platform's send uses up.
     func grant(at index: Int) -> SilentPushGrant? { state.withLock { $0.grants[index] } }
 
     /// Calls `body` with each platform's answer, once all are there.
@@ -139,7 +138,6 @@ extension DispatchAttempt {
         return tally
     }
 
-    /// Decides what follows from the answers.
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
         let tally = tally(plan.noted(policy, besides: platforms, now: now), policy, now: now) { delivery, _ in

@@ -24,7 +24,6 @@ enum DispatchStep {
 }
 
 extension DispatchClaims {
-    /// Decides the next step for a message.
     func step(for message: DispatchMessage, _ policy: DispatchPolicy, now: Timestamp) -> DispatchStep {
         if let error = unreadable[message.id] {
             return .deadLetter(DeadLetterDraft(message: message, unreadable: error))
@@ -195,7 +194,6 @@ extension DispatchPlan {
 }
 
 extension Array {
-    /// The elements that satisfy a condition, and the others.
     func partitioned(_ condition: (Element) -> Bool) -> (satisfying: [Element], others: [Element]) {
         var parts: (satisfying: [Element], others: [Element]) = ([], [])
         for element in self {

@@ -53,7 +53,6 @@ struct DispatchMetrics: Sendable {
         }
     }
 
-    /// Counts messages that were moved to the dead-letter queue.
     func countDeadLetters(_ cause: DeadLetterCause, _ messages: Int = 1) {
         deadLettered[cause.label]?.increment(by: messages)
     }
@@ -61,7 +60,6 @@ struct DispatchMetrics: Sendable {
 
 /// Why a message is dead-lettered, as the label `reason` tells it.
 enum DeadLetterCause: Sendable, Hashable {
-    /// The attempts are used up.
     case attempts
     /// The hub refused the request permanently. Without a status, the request could not be written.
     case refused(status: Int?)
@@ -88,12 +86,10 @@ enum DeadLetterCause: Sendable, Hashable {
         }
     }
 
-    /// All labels.
     static let labels =
         ownLabels.map { "http_\($0)" } + ["attempts", "http_other", "invalid", "unreadable", "record", "redelivered"]
 }
 
-/// A dead letter that is to be published.
 struct DeadLetterDraft: Sendable, Hashable {
     var message: DispatchMessage
     /// For operators; never a part of a payload.

@@ -68,7 +68,6 @@ extension DispatchPolicy {
 }
 
 extension DispatchPlan {
-    /// The native form of the push, the reminder or the withdrawal.
     func native(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
         switch work {
         case .push, .reminder: notification(for: platform, now: now, data)
@@ -85,7 +84,6 @@ struct DispatchKey: Hashable, Sendable {
 }
 
 extension DispatchMessage {
-    /// Identifies the work that the message asks for.
     var key: DispatchKey { DispatchKey(id: id, kind: kind) }
 }
 

@@ -19,7 +19,6 @@ struct DispatchPipeline: Service {
     let policy: DispatchPolicy
     /// Asked before sending if platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
     let registered: (any DispatchStore)?
-    /// Signs pushes; `nil` if they are not signed.
     let signer: PushSigner?
     /// Limits silent pushes; `nil` if they are not limited.
     let silent: SilentBudget?
@@ -37,7 +36,6 @@ struct DispatchPipeline: Service {
         "The recipients' platforms cannot be read, so notifications are sent to all platforms",
         end: "The recipients' platforms are read again")
 
-    /// The maximum of deliveries that are claimed in one statement.
     private static let claimLimit = 512
     /// The same while all lanes are paused: enough to probe each lane, and few enough that held notifications do not
     /// circle in the broker.

@@ -5,12 +5,10 @@ import Synchronization
 
 /// Stores the outcomes of attempts. What the store refuses for good becomes a dead letter, and holds up nothing else.
 final class DispatchRecorder: Sendable {
-    /// The fates of settlements.
     struct Recorded: Sendable {
         /// Their outcomes are stored, or there was nothing to store. One that the store refuses has a dead letter in
         /// place of its messages.
         var done: [Settlement] = []
-        /// Their outcomes are not stored.
         var left: [Settlement] = []
     }
 
@@ -58,7 +56,6 @@ final class DispatchRecorder: Sendable {
         if followed.isFailing.load(ordering: .relaxed) { try await FollowUps.probe(store) }
     }
 
-    /// The same as ``pushesWereClaimed()``.
     func followUpsWereClaimed() { followed.isFailing.store(false, ordering: .relaxed) }
 
     /// Stores the outcomes of notifications and of follow-ups. Neither waits for the other, and a failure of one does
@@ -154,7 +151,6 @@ final class DispatchRecorder: Sendable {
 }
 
 extension GroupWrite.Result where Element == Settlement {
-    /// Those that were stored.
     fileprivate func stored(of settlements: [Settlement]) -> [Settlement] {
         if refused.isEmpty && left.isEmpty { return settlements }
         let others = Set((refused.map(\.element) + left).map(\.delivery.message?.key))

@@ -31,7 +31,6 @@ final class DispatchSettler: Sendable {
         var attempts = 0
         /// Waits until at most `limit` notifications are in flight.
         var capacity: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
-        /// When the dispatcher began to stop.
         var drainBegan: ContinuousClock.Instant?
         var isFinishing = false
     }
@@ -117,7 +116,6 @@ final class DispatchSettler: Sendable {
         capacity?.waiter.resume()
     }
 
-    /// Whether the dispatcher is stopping.
     var isDraining: Bool { inFlight.withLock { $0.drainBegan != nil } }
 
     /// The number of notifications that are claimed, or being claimed, and not settled.
@@ -128,7 +126,6 @@ final class DispatchSettler: Sendable {
         inFlight.withLock { state in ids.filter { state.repeats[DispatchKey(id: $0)] != nil } }
     }
 
-    /// An attempt begins.
     func begin() { inFlight.withLock { $0.attempts += 1 } }
 
     /// Notes the answer for one platform of an attempt, and for those that share its push.
@@ -163,7 +160,6 @@ final class DispatchSettler: Sendable {
         if isIdle { mailbox.close() }
     }
 
-    /// The settling loop.
     func run() async {
         while let settlements = await mailbox.take() {
             let recorded = await recorder.record(settlements) { self.mayRecord(since: $0) }
@@ -275,7 +271,6 @@ final class DispatchSettler: Sendable {
         logger.warning("Dead-lettered notifications stay in the outbox", metadata: ["error": "\(error)"])
     }
 
-    /// How often ``keepHeld()`` looks.
     private static let heldInterval = Duration.milliseconds(250)
     /// How long outcomes wait for a store that is away: longer than a database takes to restart after a crash, because
     /// requeued messages would be pushed twice. With the last tries of single outcomes (``GroupWrite``) it ends within
@@ -292,7 +287,6 @@ final class DispatchSettler: Sendable {
         inFlight.withLock { $0.drainBegan.map { $0.duration(to: .now) < Self.publishEnd } ?? true }
     }
 
-    /// Whether to try once more to store outcomes.
     private func mayRecord(since start: ContinuousClock.Instant) -> Bool {
         if Task.isCancelled { return false }
         if let drainBegan = inFlight.withLock({ $0.drainBegan }) {
@@ -301,7 +295,6 @@ final class DispatchSettler: Sendable {
         return start.duration(to: .now) < Self.recordPatience
     }
 
-    /// What the broker did not confirm.
     private struct Failures {
         /// The retries, by the indices of their settlements.
         var retries: [Int: MessagingError] = [:]

@@ -6,7 +6,6 @@ import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-/// The settings of a dispatcher.
 struct DispatcherConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration

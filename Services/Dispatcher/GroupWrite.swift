@@ -3,7 +3,6 @@ import SecurePushCore
 /// Gives a group to the store in one statement. If the store refuses the group for good, it finds the elements that are
 /// refused, so that they do not hold up the others.
 struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
-    /// The result for each element of a group.
     struct Result: Sendable {
         /// What the statements that succeeded have returned.
         var values: [Value] = []
@@ -11,13 +10,11 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         var refused: [(element: Element, error: StorageError)] = []
         /// The elements that were not stored. The store is away, or it refuses everything.
         var left: [Element] = []
-        /// Why elements are left.
         var failure: (any Error)?
 
         /// Whether a later try may succeed without anybody's help.
         var isRetriable: Bool { (failure as? StorageError)?.isRetriable ?? true }
 
-        /// Why elements were not stored.
         var failures: [any Error] { refused.map(\.error) + [failure].compactMap(\.self) }
 
         /// Adds the result of a try with the elements that were left.
@@ -123,7 +120,6 @@ extension GroupWrite where Element == NotificationID, Value == DispatchClaims {
 }
 
 extension GroupWrite where Element == FollowUp, Value == FollowUpClaims {
-    /// Claims withdrawals and reminders.
     static func claim(_ store: any DispatchStore) -> GroupWrite {
         GroupWrite {
             try await store.claimFollowUps($0, now: .now)
@@ -152,7 +148,6 @@ extension GroupWrite where Element == Settlement, Value == Set<NotificationID> {
 }
 
 extension GroupWrite where Element == Settlement, Value == Void {
-    /// Stores the outcomes of withdrawals and reminders.
     static func record(_ store: any DispatchStore) -> GroupWrite {
         GroupWrite {
             try await store.recordFollowUps($0.compactMap(\.followUp?.outcome))

@@ -25,7 +25,6 @@ final class HeldDeliveries: Sendable {
     /// How long letters are held before an operator is told.
     private static let patience = Duration.seconds(30)
 
-    /// The maximum of letters.
     private let limit: Int
     private let state = Mutex(State())
 

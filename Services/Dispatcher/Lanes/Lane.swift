@@ -105,7 +105,6 @@ extension Lane {
         }
     }
 
-    /// Ages the counts and updates the metrics.
     func tick() {
         state.withLock { $0.tick() }
         show()
@@ -133,7 +132,6 @@ extension Lane {
         }
     }
 
-    /// The condition that was logged last.
     private struct Shown {
         var condition = LaneCondition.open
         /// The time of the last line about a fault.
@@ -141,7 +139,6 @@ extension Lane {
         var isRetired = false
     }
 
-    /// The time between two lines about a lasting fault.
     private static let faultLogInterval = Duration.seconds(60)
 
     /// Updates the metrics, and logs the lane's condition if it has changed, and once per minute while an operator has
@@ -200,7 +197,6 @@ extension Duration {
     }
 }
 
-/// A lane's instruments.
 struct LaneMetrics: Sendable {
     private let state: Gauge
     private let limit: Gauge

@@ -19,7 +19,6 @@ struct LaneCircuit: Sendable {
     enum State: Sendable, Equatable {
         case closed
         case open(Pause)
-        /// A probe is in flight.
         case halfOpen(Pause)
     }
 
@@ -43,7 +42,6 @@ struct LaneCircuit: Sendable {
 
     private(set) var state = State.closed
 
-    /// Whether the lane sends.
     var isClosed: Bool { if case .closed = state { true } else { false } }
 
     private var failures = 0
@@ -60,7 +58,6 @@ struct LaneCircuit: Sendable {
         }
     }
 
-    /// Notes the outcome of a request.
     mutating func note(_ meaning: SendOutcome.Meaning, isProbe: Bool, now: Instant) {
         switch state {
         case .closed: noteClosed(meaning, now: now)
@@ -112,7 +109,6 @@ struct LaneCircuit: Sendable {
 }
 
 extension LaneCircuit.State {
-    /// The pause; `nil` if closed.
     var pause: LaneCircuit.Pause? {
         switch self {
         case .closed: nil

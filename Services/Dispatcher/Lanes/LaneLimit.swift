@@ -35,7 +35,6 @@ struct LaneLimit: Sendable {
         start = now
     }
 
-    /// The lane has reached its limit.
     mutating func noteFull() { wasFull = true }
 
     /// Notes the outcome of a request and its latency in nanoseconds.

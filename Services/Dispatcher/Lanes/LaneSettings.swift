@@ -1,6 +1,5 @@
 import SecurePushCore
 
-/// The settings of the lanes.
 struct LaneSettings: Sendable {
     /// The platforms of `HUB_PLATFORMS`.
     var platforms: [Platform]

@@ -79,7 +79,6 @@ struct FeedbackContainer {
 
     /// The bound of one file and of one page of the list.
     static let maxBytes = 16 << 20
-    /// Files that are looked at in one call.
     static let maxFiles = 100
     /// Pages of the list; one has at most 5,000 files.
     static let maxPages = 20

@@ -78,7 +78,6 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
 
     // MARK: Registrations
 
-    /// Asks the hub for a new registration ID.
     package func createRegistrationID() async throws -> String {
         let response = try await perform(.POST, "registrationids")
         try response.check()
@@ -88,7 +87,6 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
         return id
     }
 
-    /// Creates or overwrites a registration with exactly these tags.
     package func putRegistration(
         _ id: String, platform: RegistrationPlatform, handle: String, tags: [String]
     ) async throws {
@@ -124,7 +122,6 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
         throw PushGatewayError(.unavailable, "the hub's list of registrations does not end")
     }
 
-    /// Deletes a registration; it is not an error if there is none.
     package func deleteRegistration(_ id: String) async throws {
         let path = try registrationPath(id)
         let response = try await perform(.DELETE, path) { $0.headers.add(name: "If-Match", value: "*") }
@@ -144,7 +141,6 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
         try response.check()
     }
 
-    /// Deletes an installation; it is not an error if there is none.
     package func deleteInstallation(_ id: String) async throws {
         let response = try await perform(.DELETE, try installationPath(id, where: DeviceID.isRemovable))
         // The hub documents 204 only, whether the installation existed or not; 404 and 410 mean the same.

@@ -38,13 +38,10 @@ package struct PushData: Sendable {
         members = text
     }
 
-    /// The body of a silent push through APNs.
     var appleBackgroundBody: String { "{\"aps\":{\"content-available\":1},\(members)}" }
 
-    /// The body of a web push.
     var browserBody: String { "{\(members)}" }
 
-    /// The body of a message through legacy FCM.
     var gcmBody: String { "{\"data\":{\(members)}}" }
 
     /// The body of a raw notification through WNS: the values, separated by blanks.
@@ -55,12 +52,10 @@ package struct PushData: Sendable {
         return text
     }
 
-    /// The headers of a silent push through APNs.
     static let appleBackground = [
         HubNotification.Header("apns-push-type", "background"), HubNotification.Header("apns-priority", "5"),
     ]
 
-    /// The header of a raw notification through WNS.
     static let windowsRaw = [HubNotification.Header("X-WNS-Type", "wns/raw")]
 }
 

@@ -5,7 +5,6 @@ struct HubResponse: Sendable, Equatable {
     var status: Int
     /// See ``HubMessageID``.
     var messageID: String?
-    /// The text of `Retry-After`.
     var retryAfter: String?
     /// The text of `Date`, read from refusals (401) only.
     var date: String?

@@ -56,13 +56,11 @@ struct HubMetrics {
 
 /// How a request to the hub ended, as metrics count it.
 enum HubRequestEnd: Hashable {
-    /// The hub responded.
     case status(Int)
     /// There was no response in time, or no free connection.
     case timeout
     /// The connection broke, could not be opened, or carried something other than HTTP.
     case connection
-    /// This process is stopping.
     case shutdown
     /// The request was not written because it would not have been valid.
     case invalid

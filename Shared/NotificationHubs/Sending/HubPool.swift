@@ -89,7 +89,6 @@ struct HubPool<Connection: AnyObject> {
     /// Some time has passed since an attempt failed.
     mutating func mayConnectAgain() { holdsBack = false }
 
-    /// A connection is free again.
     mutating func release(_ connection: Connection, now: NIODeadline) {
         idle.append(Idle(connection: connection, since: now))
     }

@@ -169,7 +169,6 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
         }
     }
 
-    /// The hub has responded to a request.
     func responded(_ send: HubSend, _ response: HubResponse, on connection: HubConnection, isReusable: Bool) {
         if response.status == 401 { tokens.invalidate(writer.tokenNumber, hubTime: response.hubTime) }
         finished(send, response.outcome(now: .now), .status(response.status), on: connection, isReusable: isReusable)

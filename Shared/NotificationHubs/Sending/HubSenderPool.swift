@@ -73,7 +73,6 @@ package final class HubSenderPool: PushGateway, Service {
         return table
     }
 
-    /// The number of senders in memory, for tests.
     var senderCount: Int { senders.all.count }
 
     /// Sends to the hub of the notification's tag.

@@ -3,7 +3,6 @@ package import SecurePushCore
 
 /// Asks for the telemetry of a message: `GET /HUB/messages/ID` (Azure: "Get notification message telemetry").
 extension HubDevices: HubTelemetry {
-    /// The outcome of a message.
     package func outcome(ofMessage id: String, to recipient: UserName) async throws -> MessageOutcome? {
         // The ID comes from a response of the hub. These two would name another resource.
         if id == "." || id == ".." { return nil }
