@@ -60,55 +60,43 @@ extension DispatchPolicy {
     func delivery(
         of platform: Platform, after answer: LaneAnswer, previous: Delivery?, now: Timestamp
     ) -> Delivery {
-        switch answer {
-        case .answered(let outcome, _):
-            return delivery(of: platform, after: outcome, previous: previous, now: now)
-        case .held(let hold):
-            var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
-            delivery.updatedAt = now
-            delivery.error = "The lane is paused: \(hold.reason)."
-            return delivery
-        case .coalesced(let id):
-            var delivery = (previous ?? Delivery(platform: platform, state: .sent, updatedAt: now)).coalesced(
-                into: id, now: now)
-            delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
-            return delivery
-        case .waits(let wait):
-            var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
-            delivery.updatedAt = now
-            delivery.error = SilentWait.reason
-            delivery.silentSequence = wait.sequence
-            return delivery
-        }
-    }
-
-    /// The record of a platform after the hub's response to one more try.
-    func delivery(
-        of platform: Platform, after outcome: SendOutcome, previous: Delivery?, now: Timestamp
-    ) -> Delivery {
         var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
         delivery.updatedAt = now
-        let meaning = outcome.meaning
-        delivery.error = meaning.error
-        if meaning.isHeld {
-            // Without a connection it was not tried, so its state does not change.
-            if meaning.problem != .unreachable { delivery.state = .retrying }
-            return delivery
+        switch answer {
+        case .answered(let outcome, _): delivery.note(outcome, maxAttempts: maxAttempts)
+        case .held(let hold): delivery.error = "The lane is paused: \(hold.reason)."
+        case .coalesced(let id):
+            (delivery.state, delivery.coalescedInto) = (.sent, id)
+            (delivery.error, delivery.silentSequence) = (nil, nil)
+        case .waits(let wait): (delivery.error, delivery.silentSequence) = (SilentWait.reason, wait.sequence)
         }
-        delivery.attempts += 1
-        if case .sent(let hubMessageID) = outcome {
-            delivery.state = .sent
+        if answer.isAccepted {
             // The process that stores the first read does not know this setting.
             delivery.isWithdrawnOnRead = withdrawals.applies(isRevoked: false, isRead: true)
-            delivery.silentSequence = nil
-            delivery.hubMessageID = hubMessageID
-            delivery.outcome = nil
-            return delivery
+        }
+        return delivery
+    }
+}
+
+extension Delivery {
+    /// Notes the hub's response to one more try.
+    fileprivate mutating func note(_ outcome: SendOutcome, maxAttempts: Int) {
+        let meaning = outcome.meaning
+        error = meaning.error
+        if meaning.isHeld {
+            // Without a connection it was not tried, so its state does not change.
+            if meaning.problem != .unreachable { state = .retrying }
+            return
+        }
+        attempts += 1
+        if case .sent(let hubMessageID) = outcome {
+            (state, silentSequence) = (.sent, nil)
+            (self.hubMessageID, self.outcome) = (hubMessageID, nil)
+            return
         }
         // The same request would fail again if nothing is wrong with the hub.
-        delivery.state = meaning.problem != nil && delivery.attempts < maxAttempts ? .retrying : .dead
-        if meaning.problem == .silent { delivery.unanswered += 1 }
-        return delivery
+        state = meaning.problem != nil && attempts < maxAttempts ? .retrying : .dead
+        if meaning.problem == .silent { unanswered += 1 }
     }
 }
 

@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test func sendingIsRecorded() {
-        let delivery = policy.delivery(of: .apple, after: .sent(hubMessageID: "m"), previous: nil, now: now)
+        let delivery = policy.delivery(
+            of: .apple, after: .answered(.sent(hubMessageID: "m"), hold: nil), previous: nil, now: now)
         #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
     }
 
@@ -59,7 +60,8 @@ import Testing
         var states: [DeliveryState] = []
         for _ in 1...3 {
             delivery = policy.delivery(
-                of: .apple, after: .unavailable(reason: "503", retryAfter: nil), previous: delivery, now: now)
+                of: .apple, after: .answered(.unavailable(reason: "503", retryAfter: nil), hold: nil),
+                previous: delivery, now: now)
             states += delivery.map { [$0.state] } ?? []
         }
         #expect(states == [.retrying, .retrying, .dead])
@@ -71,7 +73,7 @@ import Testing
         var delivery: Delivery?
         for _ in 1...10 {
             delivery = policy.delivery(
-                of: .apple, after: .throttled(retryAfter: nil), previous: delivery, now: now)
+                of: .apple, after: .answered(.throttled(retryAfter: nil), hold: nil), previous: delivery, now: now)
         }
         #expect(delivery?.state == .retrying)
         #expect(delivery?.attempts == 0)
@@ -81,7 +83,8 @@ import Testing
         var delivery: Delivery?
         for _ in 1...10 {
             delivery = policy.delivery(
-                of: .apple, after: .unauthorized(reason: "HTTP 401"), previous: delivery, now: now)
+                of: .apple, after: .answered(.unauthorized(reason: "HTTP 401"), hold: nil), previous: delivery, now: now
+            )
         }
         #expect(delivery?.state == .retrying)
         #expect(delivery?.attempts == 0)
@@ -92,7 +95,7 @@ import Testing
         var delivery: Delivery?
         for _ in 1...10 {
             delivery = policy.delivery(
-                of: .apple, after: .hubNotFound(reason: "HTTP 404"), previous: delivery, now: now)
+                of: .apple, after: .answered(.hubNotFound(reason: "HTTP 404"), hold: nil), previous: delivery, now: now)
         }
         #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == "HTTP 404")
     }
@@ -100,15 +103,16 @@ import Testing
     @Test func whatWasNotSentIsAsItWas() {
         let before = Delivery(platform: .apple, state: .retrying, attempts: 2, unanswered: 1, updatedAt: .now)
         let outcome = SendOutcome.notSent(reason: "no connection to the hub")
-        let first = policy.delivery(of: .apple, after: outcome, previous: nil, now: now)
+        let first = policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: nil, now: now)
         #expect(first.state == .pending && first.attempts == 0 && first.unanswered == 0)
-        let later = policy.delivery(of: .apple, after: outcome, previous: before, now: now)
+        let later = policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: before, now: now)
         #expect(later.state == .retrying && later.attempts == 2 && later.unanswered == 1)
         #expect(later.error == "no connection to the hub")
     }
 
     @Test func aRefusalIsFinal() {
-        let delivery = policy.delivery(of: .apple, after: .rejected(reason: "413"), previous: nil, now: now)
+        let delivery = policy.delivery(
+            of: .apple, after: .answered(.rejected(reason: "413"), hold: nil), previous: nil, now: now)
         #expect(delivery.state == .dead)
         #expect(delivery.attempts == 1)
     }

@@ -227,13 +227,7 @@ enum LaneCondition: Int, Sendable {
 extension LaneState {
     /// The lane's condition. It is a property, because a function that takes the state would copy all of it.
     var condition: LaneCondition {
-        switch circuit.state {
-        case .closed: isShedding ? .paused : .open
-        case .open(let pause), .halfOpen(let pause):
-            switch pause.cause {
-            case .credentials, .noHub: .fault
-            case .throttled, .failing, .silent, .unreachable, .refused, .notFound: .paused
-            }
-        }
+        guard let pause = circuit.state.pause else { return isShedding ? .paused : .open }
+        return pause.cause.isFault ? .fault : .paused
     }
 }

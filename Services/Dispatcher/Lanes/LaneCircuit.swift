@@ -137,13 +137,11 @@ extension HubProblem {
         }
     }
 
-    /// Whether an operator has to correct the settings.
-    var isOfSettings: Bool {
-        switch self {
-        case .refused, .credentials, .notFound, .noHub: true
-        case .throttled, .failing, .silent, .unreachable: false
-        }
-    }
+    /// Whether an operator certainly has to correct the settings.
+    var isFault: Bool { self == .credentials || self == .noHub }
+
+    /// The same, perhaps.
+    var isOfSettings: Bool { isFault || confirmed != nil }
 
     /// For the record of deliveries and for logs.
     var reason: String {

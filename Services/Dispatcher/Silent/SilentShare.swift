@@ -67,19 +67,6 @@ extension LaneAnswer {
     }
 }
 
-extension Delivery {
-    /// The record after another notification's push has covered this one.
-    func coalesced(into id: NotificationID, now: Timestamp) -> Delivery {
-        var delivery = self
-        delivery.state = .sent
-        delivery.coalescedInto = id
-        delivery.error = nil
-        delivery.silentSequence = nil
-        delivery.updatedAt = now
-        return delivery
-    }
-}
-
 extension DispatchPlan {
     /// Whether it withdraws a notification; its signature says so.
     var isWithdrawal: Bool { work == .withdrawal }

@@ -67,7 +67,9 @@ import Testing
         let previous = deliveries.remove(at: 1)
         let policy = DispatchPolicy(platforms: [.apple, .windows])
         deliveries.append(
-            policy.delivery(of: .windows, after: .sent(hubMessageID: "w"), previous: previous, now: bench.at(21)))
+            policy.delivery(
+                of: .windows, after: .answered(.sent(hubMessageID: "w"), hold: nil), previous: previous,
+                now: bench.at(21)))
         try await bench.store.record([DispatchOutcome(id: id, attempt: plan.attempt, deliveries: deliveries)])
         #expect(bench.hub.takeAsked() == ["a"])
         await bench.sweep(61)
@@ -81,7 +83,7 @@ import Testing
         let sent = Delivery(
             platform: .apple, state: .retrying, attempts: 1, hubMessageID: "a", updatedAt: noon, outcome: "Dropped")
         let again = DispatchPolicy(platforms: [.apple]).delivery(
-            of: .apple, after: .sent(hubMessageID: "b"), previous: sent, now: noon)
+            of: .apple, after: .answered(.sent(hubMessageID: "b"), hold: nil), previous: sent, now: noon)
         #expect(again.hubMessageID == "b" && again.outcome == nil)
     }
 
