@@ -18,6 +18,10 @@ import Testing
         Delivery(platform: platform, state: state, attempts: 1, updatedAt: now)
     }
 
+    private func recorded(_ outcome: SendOutcome, previous: Delivery? = nil) -> Delivery {
+        policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: previous, now: now)
+    }
+
     @Test func allPlatformsAreOwedAtFirst() throws {
         #expect(try policy.owedPlatforms(plan(), asked: nil) == [.apple, .fcmv1, .windows])
     }
@@ -35,8 +39,7 @@ import Testing
     }
 
     @Test func sendingIsRecorded() {
-        let delivery = policy.delivery(
-            of: .apple, after: .answered(.sent(hubMessageID: "m"), hold: nil), previous: nil, now: now)
+        let delivery = recorded(.sent(hubMessageID: "m"))
         #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
     }
 
@@ -59,9 +62,7 @@ import Testing
         var delivery: Delivery?
         var states: [DeliveryState] = []
         for _ in 1...3 {
-            delivery = policy.delivery(
-                of: .apple, after: .answered(.unavailable(reason: "503", retryAfter: nil), hold: nil),
-                previous: delivery, now: now)
+            delivery = recorded(.unavailable(reason: "503", retryAfter: nil), previous: delivery)
             states += delivery.map { [$0.state] } ?? []
         }
         #expect(states == [.retrying, .retrying, .dead])
@@ -69,50 +70,30 @@ import Testing
         #expect(delivery?.error == "503")
     }
 
-    @Test func throttlingUsesUpNone() {
+    @Test(
+        "What is wrong with us or the hub uses up no attempt",
+        arguments: [
+            (.throttled(retryAfter: nil), "The hub throttles."), (.unauthorized(reason: "HTTP 401"), "HTTP 401"),
+            (.hubNotFound(reason: "HTTP 404"), "HTTP 404"),
+        ] as [(SendOutcome, String)])
+    func usesUpNone(_ outcome: SendOutcome, _ error: String) {
         var delivery: Delivery?
-        for _ in 1...10 {
-            delivery = policy.delivery(
-                of: .apple, after: .answered(.throttled(retryAfter: nil), hold: nil), previous: delivery, now: now)
-        }
-        #expect(delivery?.state == .retrying)
-        #expect(delivery?.attempts == 0)
-    }
-
-    @Test func refusedCredentialsUseUpNone() {
-        var delivery: Delivery?
-        for _ in 1...10 {
-            delivery = policy.delivery(
-                of: .apple, after: .answered(.unauthorized(reason: "HTTP 401"), hold: nil), previous: delivery, now: now
-            )
-        }
-        #expect(delivery?.state == .retrying)
-        #expect(delivery?.attempts == 0)
-        #expect(delivery?.error == "HTTP 401")
-    }
-
-    @Test func aHubThatDoesNotExistUsesUpNone() {
-        var delivery: Delivery?
-        for _ in 1...10 {
-            delivery = policy.delivery(
-                of: .apple, after: .answered(.hubNotFound(reason: "HTTP 404"), hold: nil), previous: delivery, now: now)
-        }
-        #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == "HTTP 404")
+        for _ in 1...10 { delivery = recorded(outcome, previous: delivery) }
+        #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == error)
     }
 
     @Test func whatWasNotSentIsAsItWas() {
         let before = Delivery(platform: .apple, state: .retrying, attempts: 2, unanswered: 1, updatedAt: .now)
         let outcome = SendOutcome.notSent(reason: "no connection to the hub")
-        let first = policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: nil, now: now)
+        let first = recorded(outcome)
         #expect(first.state == .pending && first.attempts == 0 && first.unanswered == 0)
-        let later = policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: before, now: now)
+        let later = recorded(outcome, previous: before)
         #expect(later.state == .retrying && later.attempts == 2 && later.unanswered == 1)
         #expect(later.error == "no connection to the hub")
     }
 
     @Test func aRefusalIsFinal() {
-        let delivery = policy.delivery(
-            of: .apple, after: .answered(.rejected(reason: "413"), hold: nil), previous: nil, now: now)
+        let delivery = recorded(.rejected(reason: "413"))
         #expect(delivery.state == .dead)
         #expect(delivery.attempts == 1)
     }
