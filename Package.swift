@@ -351,7 +351,7 @@ let package = Package(
     ]
 )
 
-// The tools in Tools/: `make tools` and `make test` ask for them, so that `swift build` compiles the five programs alone.
+// The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles the five programs.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
     func tool(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
         .executableTarget(name: name, dependencies: dependencies, path: "Tools/\(path)", swiftSettings: settings)

@@ -7,10 +7,10 @@ import Synchronization
 /// Consumes the dispatch queue.
 ///
 /// The consumer itself dead-letters a message that cannot be read, when the dispatcher acknowledges it: it publishes
-/// the message to the dead-letter exchange, with the reason in a header. A body above ``DispatchMessage/maxBodyBytes`` is
-/// not held, so such a message is rejected instead: the broker moves all of it by the queue's arguments, and its size
-/// shows the reason. Headers above ``DispatchMessage/maxHeaderBytes`` are dropped when a message is moved: together
-/// with the headers that the broker adds they might not fit a frame, and then nobody could read the queue.
+/// the message to the dead-letter exchange, with the reason in a header. A body above ``DispatchMessage/maxBodyBytes``
+/// is not held, so such a message is rejected instead: the broker moves all of it by the queue's arguments, and its
+/// size shows the reason. Headers above ``DispatchMessage/maxHeaderBytes`` are dropped when a message is moved:
+/// together with the headers that the broker adds they might not fit a frame, and then nobody could read the queue.
 package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     private struct Key: Hashable {
         var tag: UInt64

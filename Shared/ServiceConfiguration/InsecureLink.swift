@@ -11,7 +11,8 @@ package enum InsecureLink: String, CaseIterable, Sendable {
     /// Spans that go to an `http://` collector. They hold IDs, routes and times.
     case otlp
 
-    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8. An address may be in brackets.
+    /// Whether a host can only be this machine: `localhost`, `::1` or an address of 127.0.0.0/8. An address may be in
+    /// brackets.
     package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         // An IPv4-mapped address has the bytes of the IPv4 address here.

@@ -44,8 +44,8 @@ extension OpenedStore {
 /// it does no network I/O: the service connects, migrates, and reconnects when a connection breaks.
 ///
 /// - Throws: ``StorageError`` with code `invalid` if the location cannot be used or has the schema of another version,
-///   `migrationNeeded` for an empty database under ``MigrationPolicy/check``, `unavailable` if another process has locked
-///   the file.
+///   `migrationNeeded` for an empty database under ``MigrationPolicy/check``, `unavailable` if another process has
+///   locked the file.
 package func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:

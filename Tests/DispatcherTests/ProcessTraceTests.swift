@@ -97,9 +97,9 @@ struct ProcessTraceTests {
     }
 
     @Test func aReminderHasASpan() async throws {
-        let id = try await stored(remind: [.seconds(1)])
+        let id = try await stored(remind: [.seconds(60)])
         _ = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent))
-        let due = try await store.leaseFollowUps(limit: 9, now: .now + .seconds(5))
+        let due = try await store.leaseFollowUps(limit: 9, now: .now + .seconds(65))
         #expect(due.map(\.traceparent) == [message.traceparent])
         let run = try await dispatch(
             DispatchMessage(id: id, traceparent: due.first?.traceparent, kind: .reminder))

@@ -114,7 +114,9 @@ struct PostgresTransactionTests {
                             begun.count.withLock { $0 += 1 }
                             // Both hold a row before either asks for the other's.
                             let pause = PostgresStatement("SELECT pg_sleep(0.05)", isPrepared: false)
-                            while begun.count.withLock({ $0 }) < 2 { _ = try transaction.query(pause, PostgresParameters()) }
+                            while begun.count.withLock({ $0 }) < 2 {
+                                _ = try transaction.query(pause, PostgresParameters())
+                            }
                             _ = try transaction.query(Self.add, Self.row(second))
                         }
                     }

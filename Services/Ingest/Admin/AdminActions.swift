@@ -7,7 +7,8 @@ struct AdminActions: Sendable {
     static let maxResent = 500
     /// The most failed notifications that one request examines.
     static let maxExamined = 10_000
-    /// The most pages that one request reads. Even a page without a failure examines ``NotificationCensus/maxScan`` rows.
+    /// The most pages that one request reads. Even a page without a failure examines ``NotificationCensus/maxScan``
+    /// rows.
     static let maxPages = 20
     /// The most dead letters that one request replays, and that it reads.
     static let maxReplayed = 1000

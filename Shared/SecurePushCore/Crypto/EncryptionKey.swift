@@ -64,8 +64,8 @@ extension JSONRule<EncryptionKey> {
                 case "x": key = json.read(.x)
                 case _ where privateMembers.contains(name):
                     json.note(
-                        "This key is private or secret. Make a new key pair on the device, and send only kty, crv and x."
-                    )
+                        "This key is private or secret. Make a new key pair on the device, and send only kty, crv and "
+                            + "x.")
                 default: break
                 }
             }

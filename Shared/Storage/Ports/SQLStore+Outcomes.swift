@@ -26,7 +26,8 @@ extension SQLStore {
         return OutcomePage(entries: rows.compactMap(\.entry), next: OutcomeCursor(before: query.before), isEnd: true)
     }
 
-    /// After a claim that came later than the reading, the outcome is not stored. No index contains the column, so PostgreSQL's update is HOT.
+    /// After a claim that came later than the reading, the outcome is not stored. No index contains the column, so
+    /// PostgreSQL's update is HOT.
     func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
         if outcomes.isEmpty { return }
         let bytes = outcomes.reduce(0) { $0 + 256 + $1.deliveries.count * 256 }

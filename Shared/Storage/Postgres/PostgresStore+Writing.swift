@@ -68,7 +68,8 @@ extension PostgresStatement {
         collapse_key, priority, traceparent, bounds_push, attempt
         """
 
-    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
+    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of
+    /// texts.
     static func notificationInput(_ remind: Int?) -> String {
         insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
     }
@@ -153,7 +154,8 @@ extension PostgresClient {
         }
     }
 
-    /// Runs a repeatable statement for a task. Cancelling the task has no effect: the statement may already be executed.
+    /// Runs a repeatable statement for a task. Cancelling the task has no effect: the statement may already be
+    /// executed.
     ///
     /// - Throws: ``StorageError`` in place of ``PostgresError``.
     func queryRepeating(

@@ -10,7 +10,8 @@ import Testing
 @Suite struct SlowLaneTests {
     static let platforms: [Platform] = [.apple, .fcmv1, .windows]
     let bench = DispatchPipelineTests()
-    let delays = RetryDelays([.milliseconds(50)])
+    /// Long enough that what is held and comes back leaves the broker empty in between, also with a slow store.
+    let delays = RetryDelays([.seconds(1)])
 
     private func pipeline(_ broker: TimedBroker, _ gateway: any PushGateway, clock: LaneClock = .system)
         -> DispatchPipeline
