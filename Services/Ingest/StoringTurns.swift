@@ -1,3 +1,4 @@
+import SecurePushCore
 import ServiceRuntime
 import Synchronization
 
@@ -11,10 +12,19 @@ final class StoringTurns: Sendable {
         static let maxBytes = 8 * 1024 * 1024
     }
 
-    private let queue = Mutex(TurnQueue())
+    private struct State {
+        /// Those that wait, with their bytes.
+        var waiting = WaitList<Void>()
+        /// The bytes that the store holds.
+        var bytes = 0
+
+        func hasRoom(_ bytes: Int) -> Bool { self.bytes + bytes <= Limit.maxBytes }
+    }
+
+    private let state = Mutex(State())
 
     /// The number of requests that wait for their turn.
-    var waitingCount: Int { queue.withLock { $0.waiting.count } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Runs the body when it is the request's turn; at once for a small request.
     ///
@@ -23,78 +33,34 @@ final class StoringTurns: Sendable {
     func withTurn<Value>(of bytes: Int, _ body: () async throws -> Value) async throws -> Value {
         guard bytes > RequestBudget.Limit.maxSmallBytes else { return try await body() }
         let bytes = min(bytes, Limit.maxBytes)
-        guard await enter(bytes) else { throw CancellationError() }
-        defer { resume(queue.withLock { $0.leave(bytes) }) }
+        try Task.checkCancellation()
+        do {
+            try await state.wait(in: \.waiting, size: bytes) { state in
+                guard state.waiting.isEmpty, state.hasRoom(bytes) else { return nil }
+                state.bytes += bytes
+                return ()
+            }
+        } catch {
+            // Those behind it may fit now.
+            giveBack(0)
+            throw error
+        }
+        defer { giveBack(bytes) }
         return try await body()
     }
 
-    /// - Returns: whether it is the request's turn; `false` if the task was cancelled.
-    private func enter(_ bytes: Int) async -> Bool {
-        let ticket = queue.withLock { $0.nextTicket() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result: Bool? = queue.withLock { queue in
-                    // Checked under the lock: a later cancellation finds the ticket in the queue.
-                    if Task.isCancelled { return false }
-                    return queue.enter(TurnQueue.Waiter(ticket: ticket, bytes: bytes, continuation: continuation))
-                }
-                if let result { continuation.resume(returning: result) }
+    /// Takes bytes from the store, and admits those that fit then.
+    private func giveBack(_ bytes: Int) {
+        let admitted = state.withLock { state in
+            state.bytes -= bytes
+            var admitted: [WaitList<Void>.Waiter] = []
+            while let next = state.waiting.first, state.hasRoom(next.size) {
+                state.bytes += next.size
+                state.waiting.popFirst()
+                admitted.append(next)
             }
-        } onCancel: {
-            let (cancelled, admitted) = queue.withLock { $0.remove(ticket) }
-            cancelled?.continuation.resume(returning: false)
-            resume(admitted)
+            return admitted
         }
-    }
-
-    private func resume(_ admitted: [TurnQueue.Waiter]) {
-        for waiter in admitted { waiter.continuation.resume(returning: true) }
-    }
-}
-
-/// The state of ``StoringTurns``.
-private struct TurnQueue {
-    struct Waiter {
-        let ticket: Int
-        let bytes: Int
-        let continuation: CheckedContinuation<Bool, Never>
-    }
-
-    private(set) var waiting: [Waiter] = []
-    private var bytes = 0
-    private var lastTicket = 0
-
-    mutating func nextTicket() -> Int {
-        lastTicket += 1
-        return lastTicket
-    }
-
-    /// - Returns: `true` if it is the request's turn, `nil` if it was queued.
-    mutating func enter(_ waiter: Waiter) -> Bool? {
-        waiting.append(waiter)
-        guard waiting.count == 1, !admit().isEmpty else { return nil }
-        return true
-    }
-
-    /// - Returns: the requests whose turn it is now.
-    mutating func leave(_ bytes: Int) -> [Waiter] {
-        self.bytes -= bytes
-        return admit()
-    }
-
-    /// Removes a cancelled request; those behind it may fit now.
-    mutating func remove(_ ticket: Int) -> (cancelled: Waiter?, admitted: [Waiter]) {
-        guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return (nil, []) }
-        let cancelled = waiting.remove(at: index)
-        return (cancelled, admit())
-    }
-
-    private mutating func admit() -> [Waiter] {
-        var admitted: [Waiter] = []
-        while let next = waiting.first, bytes + next.bytes <= StoringTurns.Limit.maxBytes {
-            bytes += next.bytes
-            admitted.append(waiting.removeFirst())
-        }
-        return admitted
+        for waiter in admitted { waiter.resume() }
     }
 }
