@@ -119,10 +119,10 @@ func buildDispatcher(
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
-    let draining = TellingShutdown(consumer) { pipeline.drain() }
+    let draining = ShutdownObserver(consumer) { pipeline.drain() }
     return BuiltDispatcher(
         services: [opened.service] + configuration.outcomeServices(opened.store, senders, context)
-            + [publisher, senders.service, IdlesUntilShutdown(pipeline), draining]
+            + [publisher, senders.service, KeepAliveService(pipeline), draining]
             + [context.audit].compactMap(\.self) + [http], store: opened.store)
 }
 

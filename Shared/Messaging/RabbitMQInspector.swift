@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// RabbitMQ refuses a passive declaration to a user without any right on the queue, from version 4.2.7 on. Such a queue
 /// has a problem instead of numbers, and the other queues are asked all the same.
-package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
+package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
     /// The time for the answers of all queues together. No further queue is asked after it.
     static let patience = Duration.seconds(3)
 

@@ -15,7 +15,7 @@ final class OutboxRelay: Service {
     /// Withdrawals and reminders; `nil` without.
     let followUps: (any NotificationWriter)?
     let publisher: any DispatchPublisher
-    let gauge: any DispatchGauge
+    let probe: any DispatchQueueProbe
     let timing: OutboxTiming
     let now: @Sendable () -> Timestamp
     let logger: Logger
@@ -50,13 +50,14 @@ final class OutboxRelay: Service {
 
     init(
         outbox: any NotificationWriter, followUps: (any NotificationWriter)? = nil, publisher: any DispatchPublisher,
-        gauge: any DispatchGauge, timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
+        probe: any DispatchQueueProbe, timing: OutboxTiming = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now },
         logger: Logger
     ) {
         self.outbox = outbox
         self.followUps = followUps
         self.publisher = publisher
-        self.gauge = gauge
+        self.probe = probe
         self.timing = timing
         self.now = now
         self.logger = logger

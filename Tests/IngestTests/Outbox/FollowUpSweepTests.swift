@@ -54,7 +54,7 @@ private func withRelay(
     var timing = OutboxTiming.patient
     (timing.sweepInterval, timing.followUpInterval) = (.milliseconds(5), .milliseconds(5))
     let relay = OutboxRelay(
-        outbox: outbox, followUps: followUps, publisher: publisher, gauge: FakeGauge(), timing: timing,
+        outbox: outbox, followUps: followUps, publisher: publisher, probe: FakeQueueProbe(), timing: timing,
         logger: .silent)
     try await withRelays([relay], body)
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The store commits requests in order of arrival. Small requests do not wait here, so in the store they wait for at
 /// most that many bytes. A large request is sealed only in its turn, so copies of payloads are bounded as well.
-final class StoringTurns: Sendable {
+final class LargeRequestQueue: Sendable {
     enum Limit {
         /// The bytes that the store may hold at a time; a larger request is stored alone.
         static let maxBytes = 8 * 1024 * 1024
@@ -30,7 +30,7 @@ final class StoringTurns: Sendable {
     ///
     /// - Parameter bytes: the bytes that the store gets from the request.
     /// - Throws: any error of the body; `CancellationError` if the task is cancelled while it waits.
-    func withTurn<Value>(of bytes: Int, _ body: () async throws -> Value) async throws -> Value {
+    func withSlot<Value>(of bytes: Int, _ body: () async throws -> Value) async throws -> Value {
         guard bytes > RequestBudget.Limit.maxSmallBytes else { return try await body() }
         let bytes = min(bytes, Limit.maxBytes)
         try Task.checkCancellation()
