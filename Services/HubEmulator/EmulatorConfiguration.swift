@@ -2,7 +2,6 @@ import Foundation
 import ServiceConfiguration
 import ServiceRuntime
 
-/// The emulator's settings.
 struct EmulatorConfiguration: Sendable {
     var http: HTTPConfiguration
     var connectionString: HubConnectionString
@@ -59,7 +58,6 @@ struct EmulatorConfiguration: Sendable {
         http.tls != nil || connectionString.endpoint.lowercased().hasPrefix("https://") ? "https" : "http"
     }
 
-    /// The rules of the namespace.
     var rules: [SharedAccessRule] {
         [
             SharedAccessRule(

@@ -2,7 +2,6 @@ import Hummingbird
 import ServiceRuntime
 
 extension HubEmulator {
-    /// All routes of the emulator.
     static func makeRouter(
         _ configuration: EmulatorConfiguration, state: EmulatorState, context: ServiceContext
     ) -> Router<EmulatorContext> {

@@ -6,7 +6,6 @@ import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-/// The settings of the ingest service.
 struct IngestConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration

@@ -77,7 +77,7 @@ struct NotificationAcceptor: Sendable {
         }
     }
 
-    /// The same for a small request, which waits for no turn.
+    /// Seals and stores a small request, which waits for no turn.
     ///
     /// - Parameter completion: called exactly once, on any thread.
     func accept(

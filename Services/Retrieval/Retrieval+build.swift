@@ -95,7 +95,6 @@ private struct RegisteringHubs {
     }
 }
 
-/// The description of the API.
 func retrievalOpenAPI() throws -> OpenAPIDocument {
     try OpenAPIDocument(service: PackageResources.retrieval_json)
 }

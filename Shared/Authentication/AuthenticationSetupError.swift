@@ -2,11 +2,9 @@ import SecurePushCore
 
 /// Why a file or a setting of credentials cannot be used, for the operator.
 package struct AuthenticationSetupError: CodedError {
-    /// The kinds of ``AuthenticationSetupError``.
     package enum Code: Hashable, Sendable {
         /// The file is missing or cannot be read.
         case unreadable
-        /// The file cannot be written.
         case unwritable
         /// The text of the file does not have its form.
         case malformed
@@ -20,17 +18,14 @@ package struct AuthenticationSetupError: CodedError {
         case invalid
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "authentication setup" }
 
-    /// The kind of the error.
     package var code: Code
     /// The error and its place, in one line and without secrets.
     package var message: String
     /// The line of the file, from 1, if it is known.
     package var line: Int?
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, _ message: String, line: Int? = nil) {
         self.code = code
         self.message = message

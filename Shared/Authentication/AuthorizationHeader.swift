@@ -35,7 +35,6 @@ struct AuthorizationHeader {
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-/// The challenges of this module.
 enum Challenge {
     /// For a request without a token (RFC 6750, section 3).
     static let bearer = #"Bearer realm="securepush""#

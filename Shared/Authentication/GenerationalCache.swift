@@ -39,13 +39,13 @@ struct GenerationalCache<Key: Hashable, Value> {
 struct CacheKey: Hashable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// For a token. A plain hash is enough, because tokens cannot be guessed.
+    /// The key for a token. A plain hash is enough, because tokens cannot be guessed.
     init(token: String) {
         var text = token
         words = text.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }.withUnsafeBytes(Self.words)
     }
 
-    /// For a password. Nobody can try passwords on a copy of the memory without the secret.
+    /// The key for a password. Nobody can try passwords on a copy of the memory without the secret.
     init(password: String, secret: SymmetricKey) {
         var text = password
         words = text.withUTF8 { HMAC<SHA256>.authenticationCode(for: UnsafeRawBufferPointer($0), using: secret) }

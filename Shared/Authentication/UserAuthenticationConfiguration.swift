@@ -25,7 +25,6 @@ package struct UserAuthenticationConfiguration: Sendable {
     /// How long a refresh token is valid; `nil` if none are issued.
     package var refreshTTL: Duration?
 
-    /// Makes a configuration.
     package init(
         jwksFile: String? = nil, jwksURL: String? = nil, issuer: String? = nil, audience: String? = nil,
         usersFile: String? = nil, signingKeyFile: String? = nil, tokenTTL: Duration = .seconds(3600),

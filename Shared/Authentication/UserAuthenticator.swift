@@ -74,7 +74,7 @@ package final class UserAuthenticator: Sendable {
         return tokens.remembered(CacheKey(token: authorization))
     }
 
-    /// The same, but with a password only: for actions that a token must not allow, such as getting the next token.
+    /// Accepts a password only: for actions that a token must not allow, such as getting the next token.
     package func authenticateByPassword(
         authorization: String?, from client: ClientAddress? = nil
     ) async throws(AuthenticationError) -> PasswordLogin {
@@ -111,7 +111,6 @@ package final class UserAuthenticator: Sendable {
 
 /// A user whose password was right.
 package struct PasswordLogin: Sendable {
-    /// The user.
     package let user: UserName
     /// The fingerprint of the user's entry in `AUTH_USERS_FILE` that the password fits; see ``TokenClaims/userEntry``.
     package let entry: String

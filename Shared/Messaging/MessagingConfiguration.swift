@@ -47,7 +47,6 @@ extension MessagingConfiguration: CustomStringConvertible {
 
 /// A setting that cannot be used. Its message never holds a credential.
 package struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A description of the error.
     package var message: String
     package var description: String { message }
 }
@@ -92,7 +91,7 @@ package struct DispatchTopology: Sendable, Hashable {
     /// messages too, and must never dead-letter one. RabbitMQ 4 would use 20 by default.
     package static let deliveryLimit: Int64 = 10_000
 
-    /// The same for the dead-letter queue, where the broker drops a message that exceeds the limit. Each time an
+    /// The limit of the dead-letter queue, where the broker drops a message that exceeds the limit. Each time an
     /// operator lists the queue is a redelivery, so the limit is practically infinite; RabbitMQ 4 would drop a dead
     /// letter after 20 listings.
     package static let deadDeliveryLimit: Int64 = 1_000_000_000
@@ -117,9 +116,7 @@ package struct DispatchTopology: Sendable, Hashable {
     package var exchange: String { "\(prefix).notifications" }
     /// The queue that dispatchers consume.
     package var dispatchQueue: String { "\(prefix).dispatch" }
-    /// The dead-letter exchange.
     package var deadExchange: String { "\(prefix).dead" }
-    /// The dead-letter queue.
     package var deadQueue: String { "\(prefix).dead" }
 
     /// The dispatch queue with its binding, as OpenTelemetry names a consumer's destination: `EXCHANGE:KEY:QUEUE`.

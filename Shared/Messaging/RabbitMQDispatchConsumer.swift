@@ -30,7 +30,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     /// Unsettled deliveries that could not be read: at most as many as the prefetch, each within
     /// ``DispatchMessage/limits``.
     private let unreadable = Mutex<[Key: DeadLettering]>([:])
-    /// Those that are to be moved. Each is settled only once its copy is confirmed.
+    /// The deliveries that are to be moved. Each is settled only once its copy is confirmed.
     private let moves = Mailbox<(delivery: Key, message: AMQPMessage)>()
 
     /// Starts the connection's thread; ``run()`` connects.
@@ -96,7 +96,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
         consumer.acknowledge(deadLetteringUnreadable(deliveries))
     }
 
-    /// The same for deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
+    /// Acknowledges deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
     package func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
         consumer.acknowledgeLater(deadLetteringUnreadable(deliveries))
     }

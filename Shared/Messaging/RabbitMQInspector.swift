@@ -60,7 +60,6 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
         return try? await connection.inspect(queue: topology.dispatchQueue).messages
     }
 
-    /// The number of callers that wait for the answer.
     nonisolated var waitingCount: Int { callers.withLock { $0.count } }
 
     /// The readings of all queues. Callers that ask at the same time get the same ones.
@@ -137,13 +136,11 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
 
 /// A connection on which queues are looked up.
 protocol QueueInspector: Sendable {
-    /// Whether the connection can be used.
     var isOpen: Bool { get async }
 
     /// The number of messages and consumers of a queue.
     func inspect(queue: String) async throws(AMQPError) -> AMQPQueueStatus
 
-    /// Closes the connection.
     func close() async
 }
 

@@ -56,7 +56,7 @@ package final class PostgresClient: Service {
         }
     }
 
-    /// The same with a callback, without a task.
+    /// Runs a query and gives its result to a callback, without a task.
     ///
     /// - Parameter completion: called exactly once, on the thread of the connection; while there is no connection, at
     ///   once on the caller's thread, with code `unavailable`. It must not block. From the connection's thread the next

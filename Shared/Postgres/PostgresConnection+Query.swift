@@ -17,7 +17,7 @@ extension PostgresConnection {
         return try await promise.value()
     }
 
-    /// The same with a callback, without a task: leaves the query in the mailbox for the thread, and returns.
+    /// Runs a query for a callback, without a task: leaves it in the mailbox for the thread, and returns.
     ///
     /// - Parameter completion: called exactly once, on the connection's thread, or where the connection is released. It
     ///   must not block. With code `unavailable`, nothing was sent.

@@ -16,14 +16,12 @@ package actor PostgresConnection {
         case closed
     }
 
-    /// An attempt to connect.
     struct Connecting {
         let deadline: ContinuousClock.Instant
         let promise: QueryPromise<Void>
         var untilWritable = true
     }
 
-    /// Receives the result of a query.
     package typealias Completion = @Sendable (Result<PostgresResult, PostgresError>) -> Void
 
     /// The state that any thread may read.
@@ -33,7 +31,6 @@ package actor PostgresConnection {
         let inFlight = Atomic(0)
     }
 
-    /// The settings of this connection.
     package nonisolated let configuration: PostgresConfiguration
     nonisolated let status = Status()
     nonisolated let executor: ThreadExecutor
@@ -45,7 +42,6 @@ package actor PostgresConnection {
     var pipeline = PostgresPipeline<Completion, PostgresResult>()
     var lossPromises: [QueryPromise<PostgresError>] = []
 
-    /// The executor with the connection's own thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Starts the thread; does not connect yet.

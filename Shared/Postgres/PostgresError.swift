@@ -1,7 +1,6 @@
 /// A failure of a query or of a connection to PostgreSQL.
 @usableFromInline
 package struct PostgresError: Error, Sendable, Hashable {
-    /// The kind of a failure.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String { case invalid, unavailable, connectionLost, timeout, server, decoding }
         private var value: Value
@@ -24,14 +23,12 @@ package struct PostgresError: Error, Sendable, Hashable {
         @usableFromInline package var description: String { value.rawValue }
     }
 
-    /// The kind of failure.
     package var code: Code
     /// The server's SQLSTATE (PostgreSQL's manual, appendix A), if the server answered.
     package var sqlState: String?
     /// A description of the error for an operator. It never contains a parameter's value or a password.
     package var message: String
 
-    /// An error with its kind and a message for an operator.
     package init(_ code: Code, sqlState: String? = nil, _ message: String) {
         self.code = code
         self.sqlState = sqlState

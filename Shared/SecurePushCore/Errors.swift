@@ -2,13 +2,11 @@
 ///
 /// A message never holds a payload, a token, a credential or a key.
 package protocol CodedError: Error, CustomStringConvertible, Equatable {
-    /// The kinds of the error.
     associatedtype Code: Hashable, Sendable
 
     /// The first word of ``description``, for example `storage`.
     static var domain: String { get }
 
-    /// The kind of the error.
     var code: Code { get }
     /// A description of the error for the reader of a log or a response.
     var message: String { get }
@@ -20,7 +18,6 @@ extension CodedError {
 
 /// Why a call of the store failed.
 package struct StorageError: CodedError {
-    /// The kinds of ``StorageError``.
     package enum Code: Hashable, Sendable {
         /// The store cannot be reached, or it is starting or stopping. Nothing was done.
         case unavailable
@@ -38,15 +35,12 @@ package struct StorageError: CodedError {
         case failed
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "storage" }
 
-    /// The kind of the error.
     package var code: Code
     /// A description of the error for an operator.
     package var message: String
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -60,7 +54,6 @@ package struct StorageError: CodedError {
 
 /// Why the broker did not confirm a message. All of them can be retried: the outbox publishes the message again.
 package struct MessagingError: CodedError {
-    /// The kinds of ``MessagingError``.
     package enum Code: Hashable, Sendable {
         /// There is no connection to the broker.
         case notConnected
@@ -78,15 +71,12 @@ package struct MessagingError: CodedError {
         case full
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "messaging" }
 
-    /// The kind of the error.
     package var code: Code
     /// A description of the error for an operator.
     package var message: String
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -95,7 +85,6 @@ package struct MessagingError: CodedError {
 
 /// Why a request to the hub failed. Sends have ``SendOutcome`` instead.
 package struct PushGatewayError: CodedError {
-    /// The kinds of ``PushGatewayError``.
     package enum Code: Hashable, Sendable {
         /// 410: the hub has dropped this registration ID. The device has to create a new one.
         case gone
@@ -109,17 +98,14 @@ package struct PushGatewayError: CodedError {
         case unauthorized
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "hub" }
 
-    /// The kind of the error.
     package var code: Code
     /// A description of the error for an operator.
     package var message: String
     /// How long the hub asks to wait, if it does.
     package var retryAfter: Duration?
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
         self.code = code
         self.message = message
@@ -132,7 +118,6 @@ package struct PushGatewayError: CodedError {
 /// Answer 401 with each of ``challenges`` as a `WWW-Authenticate` value. Two codes have other answers:
 /// ``Code/unavailable`` is 503, and ``Code/throttled`` is 429 with ``retryAfter``.
 package struct AuthenticationError: CodedError {
-    /// The kinds of ``AuthenticationError``.
     package enum Code: Hashable, Sendable {
         /// There are no credentials, or none of a scheme that this API accepts.
         case missing
@@ -150,10 +135,8 @@ package struct AuthenticationError: CodedError {
         case throttled
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "authentication" }
 
-    /// The kind of the error.
     package var code: Code
     /// A description of the error for the caller.
     package var message: String
@@ -165,7 +148,6 @@ package struct AuthenticationError: CodedError {
     /// that a held answer takes no place of a request that is worked on.
     package var delay: Duration
 
-    /// Makes an error; `message` is for the caller.
     package init(
         _ code: Code, _ message: String, challenges: [String] = [], retryAfter: Duration? = nil,
         delay: Duration = .zero
@@ -187,7 +169,6 @@ package struct AuthenticationError: CodedError {
 
 /// Why a payload cannot be sealed or opened.
 package struct PayloadError: CodedError {
-    /// The kinds of ``PayloadError``.
     package enum Code: Hashable, Sendable {
         /// The key ring does not hold the key that the payload was sealed with.
         case unknownKey
@@ -199,15 +180,12 @@ package struct PayloadError: CodedError {
         case failed
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "payload" }
 
-    /// The kind of the error.
     package var code: Code
     /// A description of the error for an operator.
     package var message: String
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -216,7 +194,6 @@ package struct PayloadError: CodedError {
 
 /// Why a file that the configuration names cannot be used.
 package struct FileError: CodedError, Hashable {
-    /// The kinds of ``FileError``.
     package enum Code: Hashable, Sendable {
         /// There is no file at the path.
         case missing
@@ -226,17 +203,14 @@ package struct FileError: CodedError, Hashable {
         case malformed
     }
 
-    /// See ``CodedError/domain``.
     package static var domain: String { "file" }
 
-    /// The kind of the error.
     package var code: Code
     /// The path as the configuration gives it.
     package var path: String
     /// The error and its remedy, for an operator.
     package var message: String
 
-    /// Makes an error; `message` is for an operator.
     package init(_ code: Code, path: String, _ message: String) {
         self.code = code
         self.path = path

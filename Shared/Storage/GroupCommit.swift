@@ -7,9 +7,9 @@ import Synchronization
 /// A durable commit costs one disk flush regardless of its size, so many callers share one. There is no timer: a single
 /// request is committed at once, and groups grow with the load.
 ///
-/// There is no task either. Who submits while no commit is in flight begins one, and the end of a commit begins the
-/// next, on whatever thread that is. So requests of callbacks and of tasks share one queue, and a callback waits for no
-/// thread but the database's.
+/// There is no task either. The first caller to submit while nothing is in flight starts the commit, and the end of a
+/// commit starts the next one, on whatever thread that is. So requests of callbacks and of tasks share one queue, and a
+/// callback waits for no thread but the database's.
 ///
 /// If the database refuses a commit for good (``StorageError/isRefusal(_:)``), its callers are split in halves, which
 /// are committed before anything else, and so on. So one value that the database refuses fails its own caller only.
@@ -44,7 +44,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// The same for a commit that is an asynchronous function. It runs in a task of its own, which is cancelled with
+    /// For a commit that is an asynchronous function. The function runs in a task of its own, which is cancelled with
     /// ``run()``.
     convenience init(
         limit: Int, capacity: Queue.Capacity = .standard, weight: @escaping @Sendable (Element) -> Int = { _ in 1 },
@@ -100,7 +100,7 @@ final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
         enqueue(nil, elements, .all(completion))
     }
 
-    /// The same for one element.
+    /// Submits one element; `completion` gets its output.
     func submit(_ element: Element, then completion: @escaping @Sendable (Result<Output, any Error>) -> Void) {
         enqueue(nil, CollectionOfOne(element), .one(completion))
     }
@@ -243,13 +243,12 @@ extension GroupCommit {
 
     private struct State: Sendable {
         var queue: Queue
-        /// The commit in flight.
         var inFlight: Queue.Group?
         /// The parts of a group that was refused, the next one last.
         var parts: [Queue.Group] = []
         /// Whether the thread that began it has not returned from the call yet; that thread goes on then.
         var isBeginning = false
-        /// The result of a commit that ended before that.
+        /// The result of a commit that ended before the call that began it has returned.
         var early: Result<[Output], any Error>?
         /// Resumes ``GroupCommit/run()`` when all is done.
         var runner: CheckedContinuation<Void, Never>?

@@ -2,13 +2,13 @@ import SecurePushCore
 
 /// The requests that wait for a group commit, as a value without locks, tasks or clocks.
 ///
-/// At most one commit is in flight. Who submits while nothing is in flight begins it, and who ends it begins the next.
+/// At most one commit is in flight. The first caller to submit while nothing is in flight starts it, and its end starts
+/// the next one.
 struct GroupCommitQueue<Element, Waiter> {
     /// One caller, whose elements stay together.
     struct Request {
         /// Identifies a caller that may withdraw.
         var ticket: Int?
-        /// The number of its elements.
         var count: Int
         var waiter: Waiter
         /// How much it counts against the limit.
@@ -37,7 +37,6 @@ struct GroupCommitQueue<Element, Waiter> {
 
     /// How much may wait. If nothing waits, a request of any size is accepted: the callers bound its size.
     struct Capacity {
-        /// The number of elements.
         var maxCount: Int
         var maxBytes: Int
 

@@ -2,7 +2,6 @@ package import Logging
 package import SecurePushCore
 package import ServiceLifecycle
 
-/// The kind of a store.
 package enum StoreKind: String, Sendable, CaseIterable {
     case memory
     case sqlite
@@ -11,12 +10,10 @@ package enum StoreKind: String, Sendable, CaseIterable {
 
 /// A store, and the service that runs it.
 package struct OpenedStore: Sendable {
-    /// The store.
     package let store: any Store
     /// Serves requests from the start of its `run()` until graceful shutdown, when it finishes those that it accepted.
     /// Before and after, calls of ``store`` throw ``StorageError`` with code `unavailable`.
     package let service: any Service
-    /// The kind of the store.
     package let kind: StoreKind
     private let failedWork: FailedWork?
 
@@ -46,8 +43,9 @@ extension OpenedStore {
 /// For SQLite it creates the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL
 /// it does no network I/O: the service connects, migrates, and reconnects when a connection breaks.
 ///
-/// - Throws: ``StorageError`` with code `invalid` if the location cannot be used, `migrationNeeded` for a schema of
-///   another version, `unavailable` if another process has locked the file.
+/// - Throws: ``StorageError`` with code `invalid` if the location cannot be used or has the schema of another version,
+///   `migrationNeeded` for an empty database under ``MigrationPolicy/check``, `unavailable` if another process has locked
+///   the file.
 package func openStore(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedStore {
     switch configuration.location {
     case .memory:
@@ -89,22 +87,20 @@ package func migrateStore(_ configuration: StorageConfiguration, logger: Logger)
     }
 }
 
-/// How opening a store treats a schema that is older than this program (`DATABASE_MIGRATE`).
+/// How opening a store treats a database without a schema (`DATABASE_MIGRATE`).
 package enum MigrationPolicy: Sendable, Hashable {
-    /// Migrates it, under a lock (`auto`).
+    /// Creates the schema, under a lock (`auto`).
     case automatic
     /// Throws ``StorageError`` with code `migrationNeeded` (`check`).
     case check
 }
 
-/// The result of a migration.
 package struct MigrationReport: Sendable, Hashable {
     /// The names of the steps that were applied now, in their order; empty if the schema was up to date.
     package var applied: [String]
     /// The number of steps that have been applied in all.
     package var version: Int
 
-    /// A result with the applied steps and the version.
     package init(applied: [String], version: Int) {
         self.applied = applied
         self.version = version

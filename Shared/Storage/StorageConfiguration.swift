@@ -12,7 +12,7 @@ package struct StorageConfiguration: Sendable {
     }
 
     let location: Location
-    /// How to treat an older schema.
+    /// How to treat a database without a schema.
     package let migrations: MigrationPolicy
     /// When a dispatcher withdraws notifications that were revoked or read before it recorded their push
     /// (`DISPATCH_WITHDRAW`). Other services leave it as it is.
@@ -45,7 +45,6 @@ package struct StorageConfiguration: Sendable {
         return String(text)
     }
 
-    /// The kind of store that this opens.
     package var kind: StoreKind {
         switch location {
         case .memory: .memory

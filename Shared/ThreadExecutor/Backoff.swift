@@ -5,7 +5,6 @@ package struct Backoff: Sendable {
     private static let maxBound = Duration.seconds(5)
     private var failures = 0
 
-    /// A backoff before the first failure.
     package init() {}
 
     /// Notes that a connection ended. One that lasted begins again with the shortest waits. One that ended at once

@@ -38,7 +38,6 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// The events that end a wait, besides a new job and new mail.
     package struct Interest: Sendable {
-        /// The file descriptor to wait on, or `nil`.
         package var descriptor: Int32?
         /// Whether the wait also ends when the descriptor becomes writable.
         package var untilWritable: Bool

@@ -34,7 +34,6 @@ struct SharedAccessRule: Sendable {
         self.rights = rights
     }
 
-    /// The valid keys.
     var keys: [String] { [primaryKey] + (secondaryKey.map { [$0] } ?? []) }
 }
 

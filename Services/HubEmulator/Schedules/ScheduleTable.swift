@@ -106,7 +106,6 @@ final class ScheduleTable: Sendable {
     }
 }
 
-/// A scheduled send.
 struct ScheduledSend: Sendable {
     let id: String
     let hub: String

@@ -12,7 +12,6 @@ struct SendProcessor: Sendable {
     let faults: FaultTable
     let schedules: ScheduleTable
 
-    /// The result of a send.
     struct Receipt: Sendable {
         let record: RecordedRequest
         let targets: [DeliveryTarget]
@@ -52,7 +51,6 @@ struct SendProcessor: Sendable {
         return Receipt(record: record, targets: [])
     }
 
-    /// Delivers a scheduled send.
     func deliver(_ scheduled: ScheduledSend) {
         // The expression was checked when the send was scheduled; the target is found now.
         let expression = try? TagExpression.parse(scheduled.tags)

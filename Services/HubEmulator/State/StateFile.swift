@@ -168,7 +168,6 @@ final class StateJournal: Sendable {
         add(StateChange(kind: kind, hub: hub, key: key, value: value()))
     }
 
-    /// Removes a value.
     func remove(_ kind: StateChange.Kind, hub: String, key: String) {
         guard file != nil else { return }
         add(StateChange(kind: kind, hub: hub, key: key, value: nil))
@@ -205,7 +204,6 @@ final class StateJournal: Sendable {
     }
 }
 
-/// One change of the state file.
 struct StateChange: Sendable {
     enum Kind: String, Sendable {
         case hub, registration, installation, schedule

@@ -29,7 +29,6 @@ struct TemplateRenderer: Sendable {
         }
     }
 
-    /// The headers of the template.
     var headers: [String: String] {
         var headers: [String: String] = [:]
         for list in registration.fields where ["ApnsHeaders", "WnsHeaders", "MpnsHeaders"].contains(list.name) {

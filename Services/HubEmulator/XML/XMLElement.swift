@@ -52,7 +52,6 @@ struct XMLElement: Equatable, Sendable {
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
-/// Writes XML text.
 enum XMLWriter {
     /// Text with the characters escaped that have a meaning in text or in a quoted attribute.
     ///

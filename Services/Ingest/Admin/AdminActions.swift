@@ -3,16 +3,16 @@ import SecurePushCore
 
 /// The changes that an operator can make from the page. Each is bounded, and logged at `notice`.
 struct AdminActions: Sendable {
-    /// Notifications that one request sends again at most.
+    /// The most notifications that one request resends.
     static let maxResent = 500
-    /// Failed notifications that one request examines at most.
+    /// The most failed notifications that one request examines.
     static let maxExamined = 10_000
-    /// Pages that it reads at most. Even a page without a failure examines ``NotificationCensus/maxScan`` rows.
+    /// The most pages that one request reads. Even a page without a failure examines ``NotificationCensus/maxScan`` rows.
     static let maxPages = 20
-    /// Dead letters that one request replays, and that it reads, at most.
+    /// The most dead letters that one request replays, and that it reads.
     static let maxReplayed = 1000
     static let maxRead = 20_000
-    /// Dead letters in one list at most.
+    /// The most dead letters in one list.
     static let maxListed = 100
 
     private let store: any OperatorStore & SenderNotifications

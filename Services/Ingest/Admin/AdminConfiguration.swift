@@ -4,7 +4,6 @@ import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 
-/// The settings of the operator's page.
 struct AdminConfiguration: Sendable {
     /// The address, TLS files and limits of its listener.
     var http: HTTPConfiguration

@@ -2,11 +2,11 @@ import SecurePushCore
 
 /// Reads notifications of all senders for the operator: failures by reason, notifications of a recipient, one life.
 struct AdminDirectory: Sendable {
-    /// Failed notifications that one answer groups at most.
+    /// The most failed notifications that one answer groups.
     static let maxFailed = 1000
-    /// Notifications of a recipient in one answer at most.
+    /// The most notifications of a recipient in one answer.
     static let maxFound = 50
-    /// The groups in one answer, and the IDs that each names.
+    /// The most groups in one answer, and the most IDs that each names.
     static let maxGroups = 50
     static let maxExamples = 5
 

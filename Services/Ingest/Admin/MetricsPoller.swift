@@ -22,9 +22,9 @@ import Darwin
 /// the name.
 actor MetricsPoller: Service {
     static let interval = Duration.seconds(5)
-    /// The processes that are polled at most.
+    /// The most processes that are polled.
     static let maxProcesses = 64
-    /// The size of one process's metrics at most.
+    /// The largest size of one process's metrics, in bytes.
     static let maxBytes = 4 << 20
 
     private let targets: [(kind: ProcessKind, target: MetricsTarget)]

@@ -116,7 +116,7 @@ struct BatchLine: Sendable {
 /// The limits of a batch; see docs/reference/http-api.md.
 enum BatchLimit {
     static let maxLines = 10_000
-    /// The same as for the body of a single request.
+    /// The limit for the body of a single request.
     static let maxLineBytes = CreateNotificationRequest.Limit.maxBodyBytes
     /// The bytes of lines that are stored together.
     static let maxGroupBytes = 1024 * 1024

@@ -2,7 +2,6 @@ import Metrics
 import SecurePushCore
 import ServiceRuntime
 
-/// The relay's metrics.
 struct OutboxMetrics: Sendable {
     let published = Counter(label: "securepush_outbox_published_total")
     let swept = Counter(label: "securepush_outbox_swept_total")

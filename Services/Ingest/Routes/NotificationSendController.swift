@@ -55,7 +55,7 @@ struct NotificationSendController: Sendable {
     private static let usersBody = Problem.forbidden(
         "Users may only send a confirmation to themselves, with an empty body.")
 
-    /// The same for a small valid request of an application server without an `Idempotency-Key`. Everything else is
+    /// Answers a small valid request of an application server without an `Idempotency-Key` directly. Everything else is
     /// left to the router, which finds the same mistakes again.
     @Sendable func createDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
         guard !request.hasIdempotencyKey,

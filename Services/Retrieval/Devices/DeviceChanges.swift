@@ -19,7 +19,7 @@ struct DeviceChanges: Sendable {
 
     /// How long a request waits for another one that is changing the same device.
     static let maxWait: Duration = .seconds(5)
-    /// The same if the other request may be waiting for this one.
+    /// How long a request waits if the other one may be waiting for this one.
     static let shortWait: Duration = .milliseconds(500)
 
     /// The hubs.

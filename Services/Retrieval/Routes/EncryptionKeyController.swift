@@ -23,6 +23,6 @@ struct EncryptionKeyController: Sendable {
         return Response(status: .noContent)
     }
 
-    /// The same for an unknown ID and for another user's.
+    /// The one answer for an unknown ID and for another user's.
     private static let notFound = Problem.notFound("You have no such installation. Register it before its key.")
 }

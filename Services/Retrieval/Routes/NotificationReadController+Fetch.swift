@@ -41,7 +41,7 @@ extension NotificationReadController {
         return opened.response(unread: unread).response
     }
 
-    /// The same for a device whose token was verified before. Everything else is left to the router.
+    /// Answers a device whose token was verified before directly. Everything else is left to the router.
     @Sendable func readDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
         guard let id = NotificationID(request.parameter),
             let user = users.remembered(authorization: request.authorization)

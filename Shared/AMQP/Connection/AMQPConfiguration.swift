@@ -75,7 +75,6 @@ extension AMQPConfiguration: CustomStringConvertible {
 
 /// A URL that cannot be used. Its message never holds a credential.
 package struct AMQPConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The error in the URL.
     package var message: String
     package var description: String { message }
 }

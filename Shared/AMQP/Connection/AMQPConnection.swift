@@ -10,7 +10,6 @@ package actor AMQPConnection: ThreadExecutor.Client {
     private var link = BrokerLink()
     private var replyTimeout = Duration.zero
 
-    /// The executor with the connection's own thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private init() throws(AMQPError) {

@@ -53,7 +53,7 @@ package final class AMQPConsumer: Service {
     /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
     package func acknowledge(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .acknowledge) }
 
-    /// The same for deliveries that do no harm if they come again. Their acknowledgements may wait for those of earlier
+    /// Acknowledges deliveries that do no harm if they come again. Their acknowledgements may wait for those of earlier
     /// deliveries, so that one frame acknowledges all of them; at most a quarter of the prefetch waits.
     package func acknowledgeLater(_ deliveries: [(tag: UInt64, epoch: UInt64)]) {
         settle(deliveries, as: .acknowledgeLater)

@@ -42,7 +42,6 @@ final class Handle {
     // Closes the socket too, without `connection.close`.
     deinit { amqp_destroy_connection(state) }
 
-    /// The socket.
     var descriptor: Int32 { amqp_get_sockfd(state) }
 
     /// Sends `connection.close` and waits for the reply, at most one second.

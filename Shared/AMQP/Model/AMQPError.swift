@@ -1,6 +1,5 @@
 /// A failure between this process and the broker. Never holds a credential.
 package struct AMQPError: Error, Sendable, Hashable {
-    /// The kind of a failure.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notConnected, connectFailed, tls, accessRefused, notFound, preconditionFailed, queueUnavailable
@@ -43,7 +42,6 @@ package struct AMQPError: Error, Sendable, Hashable {
         package var description: String { value.rawValue }
     }
 
-    /// The kind of failure.
     package var code: Code
     /// A description of the error for an operator.
     package var message: String
@@ -52,7 +50,6 @@ package struct AMQPError: Error, Sendable, Hashable {
     /// librabbitmq's status, or 0.
     package var status: Int32
 
-    /// An error with its kind and a message for an operator.
     package init(_ code: Code, _ message: String, replyCode: UInt16 = 0, status: Int32 = 0) {
         self.code = code
         self.message = message

@@ -4,7 +4,6 @@ package struct AMQPMessage: Sendable, Hashable {
     package var exchange: String
     /// The key by which the exchange chooses queues.
     package var routingKey: String
-    /// The content.
     package var body: [UInt8]
     /// A MIME type, or `nil`.
     package var contentType: String?
@@ -14,7 +13,6 @@ package struct AMQPMessage: Sendable, Hashable {
     package var isPersistent: Bool
     /// Milliseconds until the queue may drop the message, or `nil`.
     package var expiration: UInt64?
-    /// The application's headers.
     package var headers: AMQPTable
 
     /// A message that is persistent unless told otherwise.
@@ -83,14 +81,10 @@ package struct AMQPReceiveLimits: Sendable, Hashable {
 
 /// A field table of AMQP 0-9-1 (section 4.2.5.5): headers of a message, arguments of a queue. Keeps its order.
 package struct AMQPTable: Sendable, Hashable {
-    /// A name with its value.
     package struct Entry: Sendable, Hashable {
-        /// The name.
         package var key: String
-        /// The value.
         package var value: AMQPValue
 
-        /// A name with its value.
         package init(_ key: String, _ value: AMQPValue) {
             self.key = key
             self.value = value
@@ -100,10 +94,8 @@ package struct AMQPTable: Sendable, Hashable {
     /// The entries in their order; a name may repeat.
     package var entries: [Entry]
 
-    /// A table of these entries.
     package init(_ entries: [Entry] = []) { self.entries = entries }
 
-    /// Whether there are no entries.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// The value of the first entry with this name. Setting replaces it; setting `nil` removes it.
@@ -122,7 +114,6 @@ package struct AMQPTable: Sendable, Hashable {
 }
 
 extension AMQPTable: ExpressibleByDictionaryLiteral {
-    /// The entries in the order of the literal.
     package init(dictionaryLiteral elements: (String, AMQPValue)...) {
         self.init(elements.map { Entry($0.0, $0.1) })
     }
@@ -139,18 +130,13 @@ package enum AMQPValue: Sendable, Hashable {
     case array([AMQPValue])
     case void
 
-    /// The text, if the value is a string.
     package var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The number, if the value is an integer.
     package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 
 extension AMQPValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
-    /// A string.
     package init(stringLiteral value: String) { self = .string(value) }
-    /// An integer.
     package init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A Boolean.
     package init(booleanLiteral value: Bool) { self = .boolean(value) }
 }

@@ -1,43 +1,32 @@
 /// Exchanges, queues and bindings that are declared, or looked up, on every connect. All are durable.
 package struct AMQPTopology: Sendable, Hashable {
-    /// A durable exchange.
     package struct Exchange: Sendable, Hashable {
         /// How an exchange routes (AMQP 0-9-1, section 3.1.3).
         package enum Kind: String, Sendable { case direct, fanout, topic, headers }
 
-        /// The name.
         package var name: String
-        /// How it routes.
         package var kind: Kind
 
-        /// An exchange with a name and a kind.
         package init(_ name: String, _ kind: Kind) {
             self.name = name
             self.kind = kind
         }
     }
 
-    /// A durable queue.
     package struct Queue: Sendable, Hashable {
-        /// The name.
         package var name: String
         /// RabbitMQ's arguments, such as `x-queue-type`.
         package var arguments: AMQPTable
 
-        /// A queue with a name and arguments.
         package init(_ name: String, arguments: AMQPTable = AMQPTable()) {
             self.name = name
             self.arguments = arguments
         }
     }
 
-    /// A binding of a queue to an exchange.
     package struct Binding: Sendable, Hashable {
-        /// The queue's name.
         package var queue: String
-        /// The exchange's name.
         package var exchange: String
-        /// The routing key.
         package var key: String
 
         /// A binding; a fanout exchange ignores the key.
@@ -82,10 +71,8 @@ extension AMQPTopology {
 package struct AMQPQueueStatus: Sendable, Hashable {
     /// The number of messages that are ready to be delivered.
     package var messages: Int
-    /// The number of consumers.
     package var consumers: Int
 
-    /// The two numbers.
     package init(messages: Int, consumers: Int) {
         self.messages = messages
         self.consumers = consumers

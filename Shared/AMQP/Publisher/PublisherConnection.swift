@@ -302,7 +302,7 @@ struct NackBackoff {
         lastEnd = now
     }
 
-    /// The limit now: the shortest again when the last such end is more than a minute ago.
+    /// The limit now. It is the shortest again a minute after the last connection that was ended because of refusals.
     mutating func current(_ now: ContinuousClock.Instant) -> Duration {
         if let lastEnd, now - lastEnd > NackBackoff.maxLimit * 2 { limit = NackBackoff.minLimit }
         return limit

@@ -7,7 +7,6 @@ internal import SecurePushCore
 /// NAME is 1 to 64 of `A-Z a-z 0-9 . _ -`. A name may have several lines, so that a sender can get a new key before the
 /// old one is removed. A hash may have only one line. Edits are atomic and leave the file with the mode 0600.
 package struct APIKeysFile: Sendable {
-    /// The path of the file.
     package let path: String
 
     /// The file at a path; it need not exist yet.

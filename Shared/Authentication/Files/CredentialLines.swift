@@ -27,7 +27,6 @@ struct CredentialLines {
 
     var entries: [Entry] { lines.compactMap(\.entry) }
 
-    /// The text of the file.
     var text: String { lines.map { $0.text + "\n" }.joined() }
 
     mutating func append(name: String, value: String) {

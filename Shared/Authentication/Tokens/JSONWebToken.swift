@@ -101,7 +101,6 @@ package struct TokenClaims: Sendable, Equatable {
     /// for. The token ends when the entry changes.
     package var userEntry: String?
 
-    /// Makes claims.
     package init(
         subject: UserName, expiresAt: Timestamp, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
         issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil,

@@ -145,9 +145,7 @@ package struct RefreshTokens: Sendable {
 
 /// The tokens that a log-in and each refresh return.
 package struct TokenPair: Sendable, Equatable {
-    /// The user whose tokens they are.
     package let user: UserName
-    /// The bearer token.
     package let access: IssuedToken
     /// The refresh token, which can be used once.
     package let refresh: String

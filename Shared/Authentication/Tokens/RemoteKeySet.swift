@@ -159,7 +159,7 @@ struct KeyFetchSchedule {
     /// The minimum time between two fetches for tokens with unknown keys, so that such tokens cannot be used to attack
     /// the issuer's server.
     static let minInterval = Duration.seconds(10)
-    /// The same while there are no keys at all, so that no token can be accepted.
+    /// The minimum time between two fetches while there are no keys at all, so that no token can be accepted.
     static let minIntervalWithoutKeys = Duration.seconds(1)
 
     private var isFetching = false

@@ -57,13 +57,11 @@ final class VerificationKey: Sendable {
 
     /// The `kid`.
     let keyID: String?
-    /// The algorithms that the key may be used with.
     let algorithms: Set<SignatureAlgorithm>
     private let material: Material
     /// jwt-kit's algorithms of this key, each made when the first token needs it.
     private let verifiers = Mutex<[SignatureAlgorithm: any JWTAlgorithm]>([:])
 
-    /// Makes a key.
     init(keyID: String?, material: Material, algorithms: Set<SignatureAlgorithm>) {
         self.keyID = keyID
         self.material = material

@@ -7,7 +7,6 @@ package import SecurePushCore
 /// In USERNAME blanks, tabs, `%`, `#` and a byte order mark are percent-encoded. Other characters may be too. The hash
 /// has the form of ``PasswordHash``. A user has one line. Edits are atomic and leave the file with the mode 0600.
 package struct UsersFile: Sendable {
-    /// The path of the file.
     package let path: String
 
     /// The file at a path; it need not exist yet.

@@ -11,7 +11,6 @@ final class ConnectionHandle {
     /// The next step of connecting.
     enum Progress { case readable, writable, done, failed }
 
-    /// The state after a flush.
     enum Flush { case done, more, failed }
 
     let connection: OpaquePointer

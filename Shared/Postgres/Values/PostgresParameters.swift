@@ -19,7 +19,6 @@ package struct PostgresParameters: Sendable {
     @usableFromInline var bytes: [UInt8] = []
     @usableFromInline var fields: [Field] = []
 
-    /// No parameters.
     package init() {}
 
     /// No parameters, with reserved memory.
@@ -78,9 +77,7 @@ package struct PostgresParameters: Sendable {
 /// A value that can be a parameter, or an element of an array parameter, in PostgreSQL's binary format.
 @usableFromInline
 package protocol PostgresEncodable {
-    /// The type of a single value.
     static var postgresType: PostgresType { get }
-    /// The type of an array of values.
     static var postgresArrayType: PostgresType { get }
     /// Appends the value's binary format, without its length.
     func encode(into bytes: inout [UInt8])

@@ -3,9 +3,7 @@
 package struct PostgresResult: Sendable, RandomAccessCollection {
     @usableFromInline let handle: ResultHandle
 
-    /// Always 0.
     @inlinable package var startIndex: Int { 0 }
-    /// The number of rows.
     @usableFromInline package let endIndex: Int
 
     init(_ handle: ResultHandle) {
@@ -13,7 +11,6 @@ package struct PostgresResult: Sendable, RandomAccessCollection {
         endIndex = handle.rowCount
     }
 
-    /// The row at a position.
     @inlinable
     package subscript(position: Int) -> PostgresRow { PostgresRow(handle: handle, index: position) }
 
@@ -65,13 +62,11 @@ package struct PostgresRow: Sendable {
         }
     }
 
-    /// The number of columns.
     package var columnCount: Int { handle.columnCount }
 
     /// The type of a column; `nil` if there is no such column.
     package func type(of column: Int) -> PostgresType? { handle.type(of: column) }
 
-    /// The name of a column.
     package func name(of column: Int) -> String { handle.name(of: column) }
 
     @usableFromInline

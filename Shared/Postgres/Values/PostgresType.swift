@@ -6,43 +6,27 @@ package struct PostgresType: Hashable, Sendable, RawRepresentable {
     /// The OID.
     @usableFromInline package let rawValue: UInt32
 
-    /// The type with this OID.
     @inlinable
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     @inlinable
     package static func == (left: PostgresType, right: PostgresType) -> Bool { left.rawValue == right.rawValue }
 
-    /// `bool`.
     @inlinable package static var bool: PostgresType { PostgresType(rawValue: 16) }
-    /// `bytea`.
     @inlinable package static var bytea: PostgresType { PostgresType(rawValue: 17) }
-    /// `bigint`.
     @inlinable package static var int8: PostgresType { PostgresType(rawValue: 20) }
-    /// `smallint`.
     @inlinable package static var int2: PostgresType { PostgresType(rawValue: 21) }
-    /// `integer`.
     @inlinable package static var int4: PostgresType { PostgresType(rawValue: 23) }
-    /// `text`.
     @inlinable package static var text: PostgresType { PostgresType(rawValue: 25) }
-    /// `varchar`.
     @inlinable package static var varchar: PostgresType { PostgresType(rawValue: 1043) }
-    /// `uuid`.
     @inlinable package static var uuid: PostgresType { PostgresType(rawValue: 2950) }
 
-    /// `bool[]`.
     @inlinable package static var boolArray: PostgresType { PostgresType(rawValue: 1000) }
-    /// `bytea[]`.
     @inlinable package static var byteaArray: PostgresType { PostgresType(rawValue: 1001) }
-    /// `smallint[]`.
     @inlinable package static var int2Array: PostgresType { PostgresType(rawValue: 1005) }
-    /// `integer[]`.
     @inlinable package static var int4Array: PostgresType { PostgresType(rawValue: 1007) }
-    /// `text[]`.
     @inlinable package static var textArray: PostgresType { PostgresType(rawValue: 1009) }
-    /// `bigint[]`.
     @inlinable package static var int8Array: PostgresType { PostgresType(rawValue: 1016) }
-    /// `uuid[]`.
     @inlinable package static var uuidArray: PostgresType { PostgresType(rawValue: 2951) }
 }
 
@@ -65,12 +49,9 @@ extension PostgresType: CustomStringConvertible {
 /// A `uuid` as its first and last eight bytes, big-endian.
 @usableFromInline
 package struct PostgresUUID: Hashable, Sendable {
-    /// The first eight bytes.
     @usableFromInline package let high: UInt64
-    /// The last eight bytes.
     @usableFromInline package let low: UInt64
 
-    /// A UUID of its two halves.
     @inlinable
     package init(high: UInt64, low: UInt64) {
         self.high = high

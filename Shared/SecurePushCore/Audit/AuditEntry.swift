@@ -26,7 +26,6 @@ package struct AuditEntry: Sendable, Hashable {
     package var action: String
     /// The ID of the notification or device, or the name of the user, sender or setting that was changed.
     package var id: String?
-    /// How it ended.
     package var result: Result
     /// The IP address at the other end of the connection; `nil` for a command on the machine itself.
     package var address: String?

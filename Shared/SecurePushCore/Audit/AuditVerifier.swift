@@ -6,7 +6,6 @@
 package struct AuditVerifier: Sendable {
     /// What was found so far.
     package struct Report: Sendable, Equatable {
-        /// The lines.
         package var lines = 0
         /// The lines that a process did not complete before it ended. They are part of the chain.
         package var incomplete = 0
@@ -26,7 +25,6 @@ package struct AuditVerifier: Sendable {
         package var fault: String?
     }
 
-    /// The report so far.
     package private(set) var report = Report()
     /// The hash of a line that must be there; `nil` if none is looked for.
     private let wanted: AuditHash?
@@ -36,7 +34,6 @@ package struct AuditVerifier: Sendable {
     /// A longer line is a fault. The unit is bytes.
     package static let maxLine = 65_536
 
-    /// A verifier that has seen no line.
     package init(wanted: AuditHash? = nil, allowsRestarts: Bool = false) {
         (self.wanted, self.allowsRestarts) = (wanted, allowsRestarts)
     }

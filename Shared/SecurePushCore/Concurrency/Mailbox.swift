@@ -17,7 +17,6 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
     @usableFromInline let state = Mutex(State())
 
-    /// An empty mailbox.
     package init() {}
 
     /// Adds elements.
@@ -87,7 +86,6 @@ package final class Mailbox<Element: Sendable>: Sendable {
         taker?.resume()
     }
 
-    /// The number of elements in the mailbox.
     package var count: Int { state.withLock { $0.elements.count } }
 
     private func takeNow(limit: Int) -> [Element]? {

@@ -102,12 +102,10 @@ extension JSONRule<String> {
 package struct DeviceEncryptionKey: Sendable, Hashable {
     /// The ID of the installation, in the spelling that the store has.
     package var deviceID: String
-    /// The key.
     package var key: EncryptionKey
     /// When the device registered this key. A repetition with the same key keeps the time.
     package var createdAt: Timestamp
 
-    /// Makes an entry.
     package init(deviceID: String, key: EncryptionKey, createdAt: Timestamp) {
         self.deviceID = deviceID
         self.key = key

@@ -47,7 +47,6 @@ package struct PayloadKeyRing: Sendable {
     /// The key that seals new payloads.
     var sealingKey: Key { keys[0] }
 
-    /// The key with this ID, if the ring holds it.
     func key(_ id: String) -> SymmetricKey? { keysByID[id] }
 
     /// The IDs, the sealing one first.
@@ -189,7 +188,6 @@ package struct PayloadKeyRingError: Error, Sendable, Hashable {
     /// The error and its remedy, for an operator.
     package var message: String
 
-    /// Makes an error.
     package init(line: Int?, _ message: String) {
         self.line = line
         self.message = message

@@ -20,7 +20,6 @@ package final class PayloadSealer: Sendable {
     /// they open stored payloads, and they grant nobody access.
     package var source: ReloadableSource { file.source("PAYLOAD_KEYS_FILE") }
 
-    /// The current keys.
     package var keyRing: PayloadKeyRing { file.current }
 
     /// Seals a payload with the first key; see ``PayloadKeyRing/seal(_:id:recipient:)``.

@@ -7,7 +7,6 @@ package struct PushSignature: Sendable, Hashable {
     /// `sig`: the Ed25519 signature in base64url without padding, 86 characters.
     package let signature: String
 
-    /// Makes a signature of its values.
     package init(timestamp: Int64, signature: String) {
         self.timestamp = timestamp
         self.signature = signature

@@ -52,7 +52,6 @@ package struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The defect and its remedy. Operators read it.
     package var message: String
 
-    /// Makes an error.
     package init(_ message: String) { self.message = message }
 
     package var description: String { message }

@@ -39,7 +39,6 @@ package struct PushVerificationKeys: Sendable, Hashable {
     /// The maximum number of keys. A device tries them one after another.
     package static let maxKeys = 32
 
-    /// A set of one key.
     package init(_ key: PushVerificationKey) { keys = [key] }
 
     /// Reads a set. Everything in it is public, so a private key is refused, and so is every other kind of key.

@@ -139,7 +139,6 @@ package struct ReplayItem: Encodable, Sendable, Equatable {
         case failed
         /// The store does not have the notification.
         case unknown
-        /// The notification has expired.
         case expired
         /// The sender has revoked the notification.
         case revoked
@@ -155,14 +154,12 @@ package struct ReplayItem: Encodable, Sendable, Equatable {
 
     /// The notification; `nil` if the dead letter cannot be read.
     package var id: String?
-    /// What became of it.
     package var result: Outcome
     /// The platforms to which it is dispatched again; `nil` for all that are owed.
     package var platforms: [String]?
     /// Whether the dead letter was removed without a replay.
     package var dropped: Bool?
 
-    /// Makes a result.
     package init(id: String?, result: Outcome, platforms: [Platform]? = nil, isDropped: Bool = false) {
         self.id = id
         self.result = result
@@ -176,7 +173,6 @@ package struct ReplayItem: Encodable, Sendable, Equatable {
     }
 }
 
-/// The result of a replay.
 package struct ReplayReport: Encodable, Sendable, Equatable {
     /// Dispatched again.
     package var replayed = 0
@@ -191,7 +187,6 @@ package struct ReplayReport: Encodable, Sendable, Equatable {
     /// Whether some dead letters were not examined. It is not encoded: the command line has no limit.
     package var hasMore = false
 
-    /// A report; an empty one by default.
     package init(
         replayed: Int = 0, dropped: Int = 0, left: Int = 0, notFound: Int = 0, failure: String? = nil,
         hasMore: Bool = false

@@ -1,11 +1,9 @@
 /// Reads each dead letter once that is in the queue at the start. Ignores those that arrive later.
 package struct DeadLetterScan: Sendable {
-    /// The queue that is read.
     package let queue: any DeadLetterQueue
     /// Called after each dead letter.
     package let progress: @Sendable (_ done: Int, _ total: Int) -> Void
 
-    /// - Parameter progress: called after each dead letter.
     package init(
         queue: any DeadLetterQueue,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }

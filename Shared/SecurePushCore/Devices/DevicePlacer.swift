@@ -15,7 +15,6 @@ package struct DevicePlacer: Sendable {
         case pool(@Sendable () -> HubTable<any Hub>)
     }
 
-    /// The hubs.
     package let hubs: Hubs
     private let places: any DeviceStore
 

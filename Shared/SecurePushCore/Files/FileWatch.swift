@@ -60,7 +60,7 @@ package final class FileWatch: Sendable {
         _ = await withCheckedContinuation { caller in nextLook().join(caller) }
     }
 
-    /// The same with a look of its own.
+    /// Looks for this caller alone, and waits until that has ended.
     ///
     /// - Returns: whether the look has ended within the time.
     package func look(within time: Duration) async -> Bool {

@@ -42,7 +42,6 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         var nextTry: ContinuousClock.Instant
     }
 
-    /// The path of the file.
     package let path: String
     private let whileUnusable: WhileUnusable
     /// Held for a moment only; nothing is read with it.
@@ -140,7 +139,7 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         return lastCheck.problem
     }
 
-    /// The same for a service, which must not wait for a file system that does not answer.
+    /// Reads the file now, for a service: it must not wait for a file system that does not answer.
     ///
     /// - Throws: ``FileError``.
     package func reload() async throws(FileError) {
@@ -158,7 +157,6 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         state.withLock { $0.failure?.nextTry = time }
     }
 
-    /// The result of a check.
     private struct Check {
         var value: Value
         var problem: FileError?
@@ -274,7 +272,6 @@ package struct ReloadableSource: Sendable {
     /// Looks at it in the background from now on.
     package let watch: @Sendable () -> Void
 
-    /// Makes a source of its actions.
     package init(
         key: String, problem: @escaping @Sendable () -> String?, reload: @escaping @Sendable () async throws -> Void,
         changes: @escaping @Sendable () -> Int = { 0 }, watch: @escaping @Sendable () -> Void = {}

@@ -64,7 +64,6 @@ package final class SafeFolder: Sendable {
         OutsideText.parts(path, at: "/").filter { !$0.isEmpty }.reversed()
     }
 
-    /// The user and the group that own the folder.
     var owner: FileOwner { FileOwner(status) }
 
     // MARK: Files

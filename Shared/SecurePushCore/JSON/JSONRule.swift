@@ -64,7 +64,7 @@ extension JSONRule where Value: RawRepresentable<String> & CaseIterable {
     /// One of the raw values of an enumeration.
     package static var choice: JSONRule { choice { $0.utf8.elementsEqual($1.utf8) } }
 
-    /// The same if the case of ASCII letters does not matter.
+    /// One of the raw values of an enumeration; the case of ASCII letters does not matter.
     package static var choiceIgnoringCase: JSONRule { choice { $0.equalsIgnoringASCIICase($1) } }
 
     private static func choice(_ isEqual: @escaping (String, String) -> Bool) -> JSONRule {

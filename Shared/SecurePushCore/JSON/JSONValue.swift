@@ -1,7 +1,6 @@
 /// A JSON value (RFC 8259) as a tree. Members keep their order, and numbers keep the digits that they were written
 /// with.
 package enum JSONValue: Sendable, Hashable {
-    /// One member of an object.
     package struct Member: Sendable, Hashable {
         package let name: String
         package let value: JSONValue
@@ -53,16 +52,12 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The members of an object; `nil` for another value.
     package var members: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-    /// The elements of an array; `nil` for another value.
     package var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// The text of a string; `nil` for another value.
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of a boolean; `nil` for another value.
     package var boolean: Bool? { if case .boolean(let boolean) = self { boolean } else { nil } }
 
     /// The nearest double of a number; `nil` for another value, and for a number that no finite double is near to.

@@ -9,7 +9,6 @@ package struct JSONWriter: Sendable {
     /// A writer of an empty text, with space for a number of bytes.
     package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-    /// The text that was written so far.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     // MARK: Objects and arrays
@@ -44,13 +43,11 @@ package struct JSONWriter: Sendable {
         JSONText.append(text, to: &bytes)
     }
 
-    /// Writes a whole number.
     package mutating func number(_ value: some BinaryInteger) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// Writes `true` or `false`.
     package mutating func boolean(_ value: Bool) { json(value ? "true" : "false") }
 
     package mutating func null() { json("null") }
@@ -80,25 +77,21 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a member whose value is a string.
     package mutating func member(_ name: String, _ value: String) {
         member(name)
         JSONText.append(value, to: &bytes)
     }
 
-    /// Writes a member whose value is a whole number.
     package mutating func member(_ name: String, _ value: some BinaryInteger) {
         member(name)
         number(value)
     }
 
-    /// Writes a member whose value is `true` or `false`.
     package mutating func member(_ name: String, _ value: Bool) {
         member(name)
         boolean(value)
     }
 
-    /// Writes a member whose value is an array of strings.
     package mutating func member(_ name: String, _ values: [String]) {
         member(name)
         array { array in for value in values { array.string(value) } }

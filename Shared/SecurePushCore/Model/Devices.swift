@@ -1,6 +1,5 @@
 /// A platform as the hub names its formats: `apple`, `fcmv1`, `windows`, `adm`, `browser`, and the legacy `gcm`.
 package struct Platform: Hashable, Sendable, RawRepresentable {
-    /// The name.
     package let rawValue: String
 
     /// Makes a platform of any name. For the names that are supported here see ``known``.
@@ -72,7 +71,6 @@ package enum DeviceID {
 package struct Installation: Sendable, Hashable {
     /// The ID, which the device chooses.
     package var id: String
-    /// The user whose device it is.
     package var owner: UserName
     /// The hub's format for its pushes.
     package var platform: Platform
@@ -116,7 +114,6 @@ package struct Installation: Sendable, Hashable {
 package struct Registration: Sendable, Hashable {
     /// The hub's registration ID.
     package var id: String
-    /// The user whose device it is.
     package var owner: UserName
     /// The platform; `nil` until the device has sent its platform and handle.
     package var platform: RegistrationPlatform?
@@ -127,7 +124,6 @@ package struct Registration: Sendable, Hashable {
     /// When the device last registered or renewed its registration.
     package var updatedAt: Timestamp
 
-    /// Makes a registration.
     package init(
         id: String, owner: UserName, platform: RegistrationPlatform? = nil, handle: String? = nil, tags: [String] = [],
         updatedAt: Timestamp
@@ -167,7 +163,6 @@ package struct HubRegistration: Sendable, Hashable {
     /// deleted with its installation.
     package var installationID: String?
 
-    /// Makes a registration.
     package init(id: String, installationID: String? = nil) {
         self.id = id
         self.installationID = installationID
@@ -187,7 +182,6 @@ package struct DeviceLease: Sendable, Hashable {
         case registration = 1
     }
 
-    /// The form of the device.
     package var kind: Kind
     /// The device's ID as the store spells it, or as the request spells it if the store does not know the device.
     package var id: String
@@ -198,7 +192,6 @@ package struct DeviceLease: Sendable, Hashable {
     /// Whether the previous lease was never ended, so that the hub may differ from the store already.
     package var isInDoubt: Bool
 
-    /// Makes a lease.
     package init(kind: Kind, id: String, token: Int64, isNew: Bool = false, isInDoubt: Bool = false) {
         self.kind = kind
         self.id = id
@@ -229,9 +222,7 @@ package struct DeviceLease: Sendable, Hashable {
         case any
     }
 
-    /// The result of a request for a lease.
     package enum Outcome: Sendable, Hashable {
-        /// The lease was taken.
         case leased(DeviceLease)
         /// Another request is changing the device.
         case busy
@@ -243,9 +234,7 @@ package struct DeviceLease: Sendable, Hashable {
 
     /// The change of the store when a lease ends.
     package enum Change: Sendable {
-        /// The device stays as it is.
         case keep
-        /// The device is removed.
         case remove
         /// The installation replaces the one with its ID. `handles` are the spellings of its handle.
         case saveInstallation(Installation, handles: [String])
@@ -255,12 +244,9 @@ package struct DeviceLease: Sendable, Hashable {
 
     /// A device whose lease has expired, so that the hub may differ from the store.
     package struct Expired: Sendable, Hashable {
-        /// The form of the device.
         package var kind: Kind
-        /// Its ID.
         package var id: String
 
-        /// Makes a device.
         package init(kind: Kind, id: String) {
             self.kind = kind
             self.id = id

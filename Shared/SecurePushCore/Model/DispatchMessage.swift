@@ -9,7 +9,6 @@ package struct DispatchMessage: Sendable, Hashable {
     /// Ours have less than 1 KiB, with those that a broker adds to messages of the delay queues.
     package static let maxHeaderBytes = 8192
 
-    /// The notification.
     package var id: NotificationID
     /// The platforms that are still owed; `nil` on the first delivery, when all are.
     package var platforms: [Platform]?
@@ -24,7 +23,6 @@ package struct DispatchMessage: Sendable, Hashable {
     /// undelivered owns the first attempt.
     package var isFirst: Bool
 
-    /// Makes a message.
     package init(
         id: NotificationID, platforms: [Platform]? = nil, attempt: Int? = nil, traceparent: String? = nil,
         kind: FollowUp.Kind? = nil, isFirst: Bool = false
@@ -48,7 +46,6 @@ package struct DispatchMessage: Sendable, Hashable {
 
 /// The destination of a message.
 package enum DispatchRoute: Sendable, Hashable {
-    /// The dispatchers.
     case dispatch
     /// The delay queue at this index of `RETRY_DELAYS`, and from there the dispatchers.
     case retry(delay: Int)
@@ -68,7 +65,6 @@ package struct DispatchDelivery: Sendable {
     /// Whether the broker has delivered it before.
     package var isRedelivered: Bool
 
-    /// Makes a delivery.
     package init(tag: UInt64, epoch: UInt64, message: DispatchMessage?, isRedelivered: Bool = false) {
         self.tag = tag
         self.epoch = epoch

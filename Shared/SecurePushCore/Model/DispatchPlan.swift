@@ -4,11 +4,8 @@
 /// (``SealedNotification/claimsFirstAttempt``). ``attempt`` is its number and fences the outcome: a worker
 /// that was suspended and resumes late cannot overwrite the record of a later attempt.
 package struct DispatchPlan: Sendable, Hashable {
-    /// The notification.
     package var id: NotificationID
-    /// The user whose devices are woken.
     package var recipient: UserName
-    /// How the devices are woken.
     package var presentation: Presentation
     /// The generic text of an alert; `nil` shows ``AlertText/generic``.
     package var alert: AlertText?
@@ -40,7 +37,6 @@ package struct DispatchPlan: Sendable, Hashable {
     /// The record of earlier attempts; empty at the first.
     package var deliveries: [Delivery]
 
-    /// Makes a plan.
     package init(
         id: NotificationID, recipient: UserName, presentation: Presentation = .silent, alert: AlertText? = nil,
         platforms: [Platform]? = nil, expiresAt: Timestamp, expiryBoundsPush: Bool = false, collapseKey: String? = nil,
@@ -80,7 +76,6 @@ package struct DispatchClaims: Sendable {
     /// The notifications that are not claimed because their `NotBefore` has not come, with that time.
     package var early: [NotificationID: Timestamp]
 
-    /// Makes a result.
     package init(
         plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:],
         early: [NotificationID: Timestamp] = [:]
@@ -97,13 +92,11 @@ package struct DispatchClaims: Sendable {
         early.merge(others.early) { $1 }
     }
 
-    /// The plan of a notification, if there is one.
     package subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
 }
 
 /// The result of one claimed attempt, with the whole record of deliveries.
 package struct DispatchOutcome: Sendable, Hashable {
-    /// The notification.
     package var id: NotificationID
     /// The number of the claim. The store ignores the outcome if there was a later claim.
     package var attempt: Int
@@ -118,7 +111,6 @@ package struct DispatchOutcome: Sendable, Hashable {
     /// is left in the broker; `nil` otherwise, and always if there is a next try.
     package var dueAgain: Timestamp?
 
-    /// Makes an outcome.
     package init(
         id: NotificationID, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil, dueAgain: Timestamp? = nil,
         pushedAt: Timestamp? = nil
@@ -131,7 +123,6 @@ package struct DispatchOutcome: Sendable, Hashable {
         self.dueAgain = dueAgain
     }
 
-    /// The status that the deliveries amount to.
     package var status: DispatchStatus { DispatchStatus(deliveries) }
 
     /// Whether the notification needs no more work. An outcome without a next try is not final if it leaves a platform
@@ -161,9 +152,7 @@ package enum DeliveryState: String, Sendable, CaseIterable {
 
 /// The record of a notification on one platform.
 package struct Delivery: Sendable, Hashable {
-    /// The platform.
     package var platform: Platform
-    /// The state on it.
     package var state: DeliveryState
     /// The number of requests to the hub.
     package var attempts: Int
@@ -192,7 +181,6 @@ package struct Delivery: Sendable, Hashable {
     /// withdrawal.
     package var withdrawnAt: Timestamp?
 
-    /// Makes a record.
     package init(
         platform: Platform, state: DeliveryState, attempts: Int = 0, unanswered: Int = 0, hubMessageID: String? = nil,
         error: String? = nil, updatedAt: Timestamp, coalescedInto: NotificationID? = nil, silentSequence: Int64? = nil,

@@ -3,7 +3,6 @@
 /// It is a row in the store that falls due, as an outbox entry is. It has a fence and a record of its own, so it never
 /// gets in the way of the dispatching of the notification itself.
 package struct FollowUp: Sendable, Hashable {
-    /// The kinds of work.
     package enum Kind: String, Sendable, CaseIterable {
         /// Devices that show the notification remove it.
         case withdrawal = "withdraw"
@@ -11,12 +10,9 @@ package struct FollowUp: Sendable, Hashable {
         case reminder = "remind"
     }
 
-    /// The notification.
     package var id: NotificationID
-    /// The kind of work.
     package var kind: Kind
 
-    /// Makes a follow-up.
     package init(id: NotificationID, kind: Kind) {
         self.id = id
         self.kind = kind
@@ -25,11 +21,10 @@ package struct FollowUp: Sendable, Hashable {
 
 /// When notifications are withdrawn from devices (the dispatcher's `DISPATCH_WITHDRAW`).
 package enum WithdrawalMode: String, Sendable, CaseIterable {
-    /// Never.
     case off
     /// When the sender revokes the notification.
     case revoked
-    /// Also when a device of the user has read it.
+    /// When the sender revokes the notification, or a device of the user has read it.
     case read
 
     /// Whether a notification is to be withdrawn.
@@ -54,7 +49,6 @@ package enum DispatchWork: Sendable, Hashable {
 
 /// The result of one claimed follow-up.
 package struct FollowUpOutcome: Sendable, Hashable {
-    /// The follow-up.
     package var followUp: FollowUp
     /// The number of the claim. The store ignores the outcome if there was a later claim.
     package var attempt: Int
@@ -63,7 +57,6 @@ package struct FollowUpOutcome: Sendable, Hashable {
     /// When the platforms that are still owed are tried again; `nil` if they are not.
     package var nextTry: Timestamp?
 
-    /// Makes an outcome.
     package init(followUp: FollowUp, attempt: Int, deliveries: [Delivery], nextTry: Timestamp? = nil) {
         self.followUp = followUp
         self.attempt = attempt
@@ -82,7 +75,6 @@ package struct FollowUpClaims: Sendable {
     /// The rows that cannot be read, and why; never anything of a payload.
     package var unreadable: [FollowUp: StorageError]
 
-    /// Makes a result.
     package init(plans: [FollowUp: DispatchPlan] = [:], unreadable: [FollowUp: StorageError] = [:]) {
         self.plans = plans
         self.unreadable = unreadable
@@ -102,7 +94,6 @@ package struct ReminderProgress: Sendable, Hashable {
     /// When the next one is due; `nil` if there is none.
     package var next: Timestamp?
 
-    /// Makes a progress.
     package init(sent: Int, next: Timestamp? = nil) {
         self.sent = sent
         self.next = next
@@ -147,11 +138,11 @@ package enum FollowUpPolicy {
 /// The event for which a follow-up waits. A step of a reminder can be claimed once, after it was published. A
 /// withdrawal only needs to know whether it was asked for again while it was claimed.
 package enum FollowUpState: Int, Sendable {
-    /// For its time. A reminder cannot be claimed: its last step was claimed already.
+    /// It waits for its time. A reminder cannot be claimed: its last step was claimed already.
     case scheduled = 0
-    /// For the claim of a new step.
+    /// It waits for the claim of a new step.
     case published = 1
-    /// For another claim: of the same step, which the hub has certainly not accepted everywhere; or of a withdrawal
+    /// It waits for another claim: of the same step, which the hub has certainly not accepted everywhere; or of a withdrawal
     /// that a revocation, a read or a later push has asked for again. The outcome of an earlier claim does not end it
     /// then, and what that claim has withdrawn is not withdrawn again.
     case repeated = 2

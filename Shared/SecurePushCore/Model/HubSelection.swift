@@ -53,7 +53,6 @@ package struct HubSelection: Sendable {
 
 /// The hubs of a pool at one moment, with the clients of them. Tables are compared by identity.
 package final class HubTable<Client: Sendable>: Sendable {
-    /// One hub.
     package final class Member: Sendable {
         /// The hub's name as the file gives it, for people and metrics.
         package let label: String
@@ -61,7 +60,6 @@ package final class HubTable<Client: Sendable>: Sendable {
         package let name: String
         /// The URL of its namespace, for logs.
         package let endpoint: String
-        /// Its client.
         package let client: Client
 
         /// - Parameter label: the hub's name as the file gives it.
@@ -87,7 +85,6 @@ package final class HubTable<Client: Sendable>: Sendable {
     /// The hub of a user's tag.
     package func member(of tag: String) -> Member { members[selection.position(of: tag)] }
 
-    /// The hub of a user.
     package func member(for user: UserName) -> Member { member(of: user.tag) }
 
     /// The hub of a name in lower case; `nil` if it is not in the pool.

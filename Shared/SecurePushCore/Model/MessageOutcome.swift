@@ -8,7 +8,6 @@ package struct MessageOutcome: Sendable, Hashable {
         /// The number of devices, at least 1.
         package var devices: Int
 
-        /// Makes a count.
         package init(name: String, devices: Int) {
             self.name = name
             self.devices = devices

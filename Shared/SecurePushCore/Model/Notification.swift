@@ -7,7 +7,6 @@ package struct Notification: Sendable, Hashable {
     package var sender: String
     /// The user whose devices are woken.
     package var recipient: UserName
-    /// How the devices are woken.
     package var presentation: Presentation
     /// The generic text of an alert; `nil` shows ``AlertText/generic``.
     package var alert: AlertText?
@@ -31,7 +30,6 @@ package struct Notification: Sendable, Hashable {
     /// The time from each push to the next reminder; empty if there are none. See ``FollowUpPolicy/reminderCount``.
     package var remind: [Duration]
 
-    /// Makes a notification.
     package init(
         id: NotificationID = NotificationID(), sender: String, recipient: UserName,
         presentation: Presentation = .silent, alert: AlertText? = nil, platforms: [Platform]? = nil,
@@ -57,15 +55,12 @@ package struct Notification: Sendable, Hashable {
 
 /// A notification and its sealed payload, which one `append` makes durable together.
 package struct SealedNotification: Sendable, Hashable {
-    /// The notification.
     package var notification: Notification
-    /// Its payload.
     package var payload: SealedPayload
     /// Whether its row is stored with the first attempt claimed, for the dispatcher that gets its first message
     /// (``DispatchMessage/isFirst``). Only for a notification that is published at once.
     package var claimsFirstAttempt: Bool
 
-    /// Makes a pair.
     package init(notification: Notification, payload: SealedPayload, claimsFirstAttempt: Bool = false) {
         self.notification = notification
         self.payload = payload
@@ -80,7 +75,6 @@ package struct SealedPayload: Sendable, Hashable {
     /// The nonce (12 bytes), the ciphertext and the tag (16 bytes).
     package var bytes: [UInt8]
 
-    /// Makes a sealed payload.
     package init(keyID: String, bytes: [UInt8]) {
         self.keyID = keyID
         self.bytes = bytes
@@ -95,7 +89,6 @@ package struct SealedPayload: Sendable, Hashable {
 
 /// A notification as its recipient's device reads it.
 package struct StoredNotification: Sendable, Hashable {
-    /// Its ID.
     package var id: NotificationID
     /// When it was accepted.
     package var createdAt: Timestamp
@@ -112,7 +105,6 @@ package struct StoredNotification: Sendable, Hashable {
     /// See ``Notification/traceparent``.
     package var traceparent: String?
 
-    /// Makes a notification.
     package init(
         id: NotificationID, createdAt: Timestamp, expiresAt: Timestamp, notBefore: Timestamp? = nil,
         readAt: Timestamp?, isRevoked: Bool, payload: SealedPayload?, traceparent: String? = nil
@@ -143,7 +135,6 @@ package struct AlertText: Sendable, Hashable {
     /// The text below it.
     package var body: String?
 
-    /// Makes a text.
     package init(title: String? = nil, body: String? = nil) {
         self.title = title
         self.body = body
@@ -184,7 +175,6 @@ package struct IdempotentRequest: Sendable, Hashable {
         /// The line of a batch, from 1; 0 for a single request.
         package var line: Int
 
-        /// Makes a key.
         package init(sender: String, value: String, line: Int = 0) {
             self.sender = sender
             self.value = value
@@ -192,7 +182,6 @@ package struct IdempotentRequest: Sendable, Hashable {
         }
     }
 
-    /// The key.
     package var key: Key
     /// Identifies the body without revealing it; see ``PayloadSealer/fingerprint(of:context:)``.
     package var fingerprint: [UInt8]
@@ -205,17 +194,14 @@ package struct IdempotentRequest: Sendable, Hashable {
     package struct Answer: Sendable, Hashable {
         /// The value of `Location`.
         package var location: String?
-        /// The body.
         package var body: [UInt8]
 
-        /// Makes an answer.
         package init(location: String?, body: [UInt8]) {
             self.location = location
             self.body = body
         }
     }
 
-    /// Makes a request.
     package init(key: Key, fingerprint: [UInt8], answer: Answer, expiresAt: Timestamp) {
         self.key = key
         self.fingerprint = fingerprint

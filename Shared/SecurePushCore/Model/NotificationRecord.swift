@@ -1,20 +1,15 @@
 /// Everything that a sender may know about a notification: all but its payload.
 package struct NotificationRecord: Sendable, Hashable {
-    /// The notification.
     package var id: NotificationID
-    /// The user it was sent to.
     package var recipient: UserName
     /// When it was accepted.
     package var createdAt: Timestamp
-    /// When it expires.
     package var expiresAt: Timestamp
     /// It is not sent before this time.
     package var notBefore: Timestamp?
     /// The requested platforms; `nil` for all that are served (`HUB_PLATFORMS`). See ``Notification/platforms``.
     package var platforms: [Platform]?
-    /// The progress of dispatching.
     package var dispatchStatus: DispatchStatus
-    /// The record of each platform.
     package var deliveries: [Delivery]
     /// When a device first read it.
     package var readAt: Timestamp?
@@ -25,7 +20,6 @@ package struct NotificationRecord: Sendable, Hashable {
     /// When a device first reported that it has shown it.
     package var shownAt: Timestamp?
 
-    /// Makes a record.
     package init(
         id: NotificationID, recipient: UserName, createdAt: Timestamp, expiresAt: Timestamp,
         notBefore: Timestamp? = nil, platforms: [Platform]? = nil, dispatchStatus: DispatchStatus,
@@ -93,18 +87,13 @@ package enum NotificationStatus: String, Sendable, CaseIterable {
 
 /// A query for a sender's notifications.
 package struct NotificationQuery: Sendable, Hashable {
-    /// Only notifications of this sender.
     package var sender: String
-    /// Only notifications to this user.
     package var recipient: UserName?
-    /// Only notifications with this status.
     package var status: NotificationStatus?
     /// Only notifications that are older than this one.
     package var before: NotificationID?
-    /// The maximum number of records in a page.
     package var limit: Int
 
-    /// Makes a query.
     package init(
         sender: String, recipient: UserName? = nil, status: NotificationStatus? = nil, before: NotificationID? = nil,
         limit: Int = 100
@@ -119,13 +108,11 @@ package struct NotificationQuery: Sendable, Hashable {
 
 /// A page of a sender's notifications, newest first.
 package struct NotificationPage: Sendable, Hashable {
-    /// The records of the page.
     package var records: [NotificationRecord]
     /// Where the next page begins (``NotificationQuery/before``); `nil` if there is nothing older. A page may have
     /// fewer records than its limit, or none, and still have a next page: the store examines a bounded number of rows.
     package var next: NotificationID?
 
-    /// Makes a page.
     package init(records: [NotificationRecord], next: NotificationID?) {
         self.records = records
         self.next = next
@@ -138,7 +125,6 @@ package enum ReplayDecision: Sendable, Hashable {
     case owed([Platform])
     /// Nothing is owed: no platform that the dead letter names is dead.
     case settled
-    /// The notification has expired.
     case expired
     /// The sender has revoked the notification.
     case revoked

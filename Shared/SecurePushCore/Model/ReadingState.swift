@@ -9,7 +9,6 @@ package struct ReadingState: Sendable, Hashable {
     /// Whether a device has read it.
     package var isRead: Bool
 
-    /// Makes a state.
     package init(expiresAt: Timestamp, notBefore: Timestamp? = nil, isRevoked: Bool = false, isRead: Bool = false) {
         self.expiresAt = expiresAt
         self.notBefore = notBefore

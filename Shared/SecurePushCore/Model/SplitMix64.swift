@@ -9,7 +9,6 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     /// A generator that begins after a seed, which may be any number.
     package init(seed: UInt64) { state = seed }
 
-    /// The next number.
     package mutating func next() -> UInt64 {
         state &+= Self.step
         var word = state

@@ -5,7 +5,6 @@ package enum StoredDevice: Sendable {
     case installation(Installation)
     case registration(Registration)
 
-    /// Its user.
     package var owner: UserName {
         switch self {
         case .installation(let installation): installation.owner
@@ -13,7 +12,6 @@ package enum StoredDevice: Sendable {
         }
     }
 
-    /// When it was last seen.
     package var seenAt: Timestamp {
         switch self {
         case .installation(let installation): installation.lastSeenAt

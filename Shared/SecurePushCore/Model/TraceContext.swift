@@ -19,9 +19,7 @@ package struct TraceContext: Sendable, Hashable {
 
     /// The metadata keys of logs, as OpenTelemetry names the fields.
     package enum LogKey {
-        /// The key of ``TraceContext/traceID``.
         package static let traceID = "trace_id"
-        /// The key of ``TraceContext/spanID``.
         package static let spanID = "span_id"
     }
 

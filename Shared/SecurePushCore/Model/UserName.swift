@@ -5,7 +5,6 @@ import Crypto
 /// Names are compared byte for byte. For Swift's `String`, canonically equivalent texts are equal: a user whose "é" is
 /// one scalar could read the secrets of a user whose "é" is two.
 package struct UserName: Sendable {
-    /// The name.
     package let text: String
 
     /// What a client is told that gives another text.

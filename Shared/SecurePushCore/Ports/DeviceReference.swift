@@ -15,7 +15,6 @@ package struct DevicePlace: Sendable, Hashable {
 
 /// A device of either kind, by its ID.
 package struct DeviceReference: Sendable, Hashable {
-    /// The form in which the hub registers the device.
     package var kind: DeviceLease.Kind
     package var id: String
 

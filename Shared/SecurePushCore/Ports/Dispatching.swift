@@ -17,7 +17,7 @@ package protocol DispatchConsumer: Sendable {
     /// unchanged, with the reason, before it is acknowledged.
     func acknowledge(_ deliveries: [DispatchDelivery])
 
-    /// The same for deliveries that do no harm if they come again, because their outcome is stored and no message
+    /// Acknowledges deliveries that do no harm if they come again, because their outcome is stored and no message
     /// follows from it. Their acknowledgements may wait for those of earlier deliveries, to leave as one.
     func acknowledgeLater(_ deliveries: [DispatchDelivery])
 

@@ -6,7 +6,7 @@ package protocol PushGateway: Sendable {
     /// send costs more than the send. The callback must not block. A gateway never retries; the dispatcher does.
     func send(_ notification: HubNotification, completion: @escaping @Sendable (SendOutcome) -> Void)
 
-    /// The same with a span of the request.
+    /// Sends a notification with a span of the request.
     ///
     /// - Parameter trace: `nil` if the request is not traced.
     func send(

@@ -107,9 +107,8 @@ package struct OutcomePage: Sendable, Hashable {
 /// A notification with a delivery whose outcome is not known.
 package struct AwaitedOutcome: Sendable, Hashable {
     package var cursor: OutcomeCursor
-    /// The user it was sent to.
     package var recipient: UserName
-    /// The newest claim. It fences the outcome.
+    /// The newest claim. After a later claim the outcome is not stored.
     package var attempt: Int
     package var deliveries: [Delivery]
 

@@ -30,7 +30,7 @@ package protocol NotificationReader: Sendable {
     /// see ``markRead(_:of:at:)`` and ``markRead(through:of:at:)``.
     func markRead(_ ids: [NotificationID], at time: Timestamp) async throws
 
-    /// The same for one notification with a callback, for callers without a task.
+    /// Marks one notification as read, for callers without a task.
     ///
     /// - Parameter completion: called exactly once, on any thread, also before this returns. It must not block.
     func markRead(

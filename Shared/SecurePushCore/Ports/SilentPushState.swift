@@ -1,6 +1,5 @@
 /// The key of a state: a recipient and a platform.
 package struct SilentPushKey: Sendable, Hashable {
-    /// The user whose devices are woken.
     package var recipient: UserName
     package var platform: Platform
 

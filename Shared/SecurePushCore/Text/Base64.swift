@@ -39,7 +39,6 @@ package enum Base64 {
         return bits & (1 << UInt32(count) - 1) == 0 ? bytes : nil
     }
 
-    /// Encodes bytes.
     package static func encode(_ bytes: some Sequence<UInt8>, _ alphabet: Alphabet) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity((bytes.underestimatedCount + 2) / 3 * 4)

@@ -1,4 +1,3 @@
-/// Text for HTML.
 package enum HTMLText {
     /// Escapes a text for an element or a quoted attribute, with ``OutsideText/visible(_:)``.
     ///

@@ -143,7 +143,6 @@ package enum PercentCoding {
     /// Whether all bytes are in the set.
     @inlinable package func containsAll(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy { contains($0) } }
 
-    /// The bytes that are in one of two sets or in both.
     package func union(_ other: ByteSet) -> ByteSet {
         var union = self
         union.low |= other.low
@@ -151,7 +150,6 @@ package enum PercentCoding {
         return union
     }
 
-    /// The bytes of this set that are not in another.
     package func subtracting(_ other: ByteSet) -> ByteSet {
         var difference = self
         difference.low &= ~other.low

@@ -12,7 +12,6 @@ package struct Timestamp: Hashable, Sendable {
     /// Milliseconds since the Unix epoch.
     package let milliseconds: Int64
 
-    /// The time at a number of milliseconds since the Unix epoch.
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
@@ -254,7 +253,6 @@ private struct DateTimeScanner {
 
 /// A time in UTC by the proleptic Gregorian calendar: the one calendar of the project.
 package struct CivilTime: Sendable, Hashable {
-    /// The year.
     package var year: Int64
     /// From 1.
     package var month: Int64

@@ -41,19 +41,16 @@ package final class RecordedSpan: Tracing.Span {
     /// Whether it is handed over when it ends.
     package let isRecording: Bool
 
-    /// The name.
     package var operationName: String {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// The attributes.
     package var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set { if isRecording { state.withLock { $0.attributes = newValue } } }
     }
 
-    /// Sets the status.
     package func setStatus(_ status: SpanStatus) { state.withLock { $0.status = status } }
 
     /// Adds an event, up to 16.
@@ -98,7 +95,6 @@ package final class RecordedSpan: Tracing.Span {
 package struct FinishedSpan: Sendable {
     /// The name, which takes few values.
     package var name: String
-    /// The role in the trace.
     package var kind: SpanKind
     /// The IDs of the trace and of the span.
     package var trace: TraceContext
@@ -108,12 +104,9 @@ package struct FinishedSpan: Sendable {
     package var start: UInt64
     /// Nanoseconds since the Unix epoch, not before ``start``.
     package var end: UInt64
-    /// The attributes.
     package var attributes: SpanAttributes
     /// The status; `nil` if it was not set.
     package var status: SpanStatus?
-    /// The linked spans.
     package var links: [TraceContext]
-    /// The events.
     package var events: [SpanEvent]
 }

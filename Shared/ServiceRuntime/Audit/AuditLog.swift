@@ -14,7 +14,7 @@ import Synchronization
 package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
-        /// Who waits for the end of a write.
+        /// The callers that wait for the end of a write.
         var callers = WaitList<Void>()
         /// The beginning of the write in progress.
         var writing: ContinuousClock.Instant?

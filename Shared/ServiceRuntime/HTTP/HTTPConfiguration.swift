@@ -28,7 +28,6 @@ package struct HTTPConfiguration: Sendable, Hashable {
     package var port: Int
     /// Serve HTTPS with HTTP/1.1 and HTTP/2 instead of plain HTTP/1.1.
     package var tls: TLS?
-    /// The bounds of connections, requests and their durations.
     package var limits = HTTPLimits()
     /// How long a connection may be idle.
     package var idleTimeout: Duration {
@@ -121,7 +120,7 @@ package struct HTTPLimits: Sendable, Hashable {
     package var streamTimeout: Duration = .seconds(75)
     /// Requests whose bodies have not arrived, per client address (IPv6: per /64 network).
     package var maxWaitingBodiesPerAddress = 1024
-    /// The same for all addresses.
+    /// Requests whose bodies have not arrived, of all addresses.
     package var maxWaitingBodies = 16_384
     /// The proxies that may tell a client's address.
     package var trustedProxies: [AddressBlock] = []
@@ -129,9 +128,9 @@ package struct HTTPLimits: Sendable, Hashable {
     package var maxStreams = 32
     /// Bytes that a client may leave unread for ``slowReaderTimeout``, with what their answers need in memory.
     package var maxUnsentBytes = 256 * 1024
-    /// How long a client with so many unread bytes may take hardly any of them.
+    /// How long a client with ``maxUnsentBytes`` unread may take hardly any of them.
     package var slowReaderTimeout: Duration = .seconds(5)
-    /// Such bytes of all connections. Above it, those with the most are closed.
+    /// Unread bytes of all connections together. Above this, the connections with the most are closed.
     package var maxUnsentBytesInAll = 64 << 20
     /// From accepting a connection to the end of its TLS handshake.
     package var handshakeTimeout: Duration = .seconds(10)
@@ -141,7 +140,7 @@ package struct HTTPLimits: Sendable, Hashable {
     package var goAwayGrace: Duration = .seconds(5)
     /// How long the rest of a body is read after its request was answered.
     package var drainTimeout: Duration = .seconds(10)
-    /// How many bytes of such a rest are read.
+    /// How many bytes of a body are read after its request was answered.
     package var maxDrainedBytes = 4 << 20
 
     package init() {}

@@ -69,7 +69,6 @@ extension Problem {
         return json.bytes
     }
 
-    /// The answer to the request.
     package var response: Response { CompleteResponse(self).response }
 }
 

@@ -10,7 +10,6 @@ package struct ReadinessCheck: Sendable {
     /// `nil` if the part is up, else the reason for an operator, without secrets. Cancelled after two seconds.
     package let check: @Sendable () async -> String?
 
-    /// A check by a closure.
     package init(name: String, isRequired: Bool = true, check: @escaping @Sendable () async -> String?) {
         self.name = name
         self.isRequired = isRequired
@@ -25,7 +24,6 @@ package struct ReadinessDetail: Sendable {
     /// The members of its object; `nil` leaves it out. Must not block.
     package let figures: @Sendable () -> [(name: String, value: Int64)]?
 
-    /// Figures by a closure.
     package init(name: String, figures: @escaping @Sendable () -> [(name: String, value: Int64)]?) {
         self.name = name
         self.figures = figures

@@ -53,7 +53,6 @@ package final class RequestBudget: Sendable {
         self.reservedForSmall = reservedForSmall
     }
 
-    /// The bytes that the requests in flight hold now.
     package var usedBytes: Int { used.withLock { $0.bytes } }
 
     /// A new request's reservation, which holds nothing yet.
@@ -117,7 +116,7 @@ package final class RequestBudget: Sendable {
             if !fits { throw .serviceUnavailable("Too much request data is in flight; retry in one second.") }
         }
 
-        /// The same, waiting for others to release theirs.
+        /// Reserves further bytes, and waits until other requests have released theirs.
         ///
         /// - Returns: whether the bytes were reserved; `false` after `patience`, or if the task is cancelled.
         package func add(_ count: Int, within patience: Duration) async -> Bool {

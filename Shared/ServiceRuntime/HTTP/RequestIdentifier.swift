@@ -12,7 +12,7 @@ enum RequestIdentifier {
     /// The header's value if it is 1 to 128 visible ASCII characters, else a new ID.
     static func of(_ fields: HTTPFields) -> String { of(fields[.xRequestID]) }
 
-    /// The same for the header's value.
+    /// The given value if it is 1 to 128 visible ASCII characters, else a new ID.
     static func of(_ given: String?) -> String {
         guard let given, isValid(given) else { return make() }
         return given

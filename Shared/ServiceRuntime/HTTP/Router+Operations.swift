@@ -22,7 +22,7 @@ package func makeRouter<Context: RequestContext>(
     return router
 }
 
-/// The same without routes, which are added later.
+/// Makes the router of a service without its routes, which are added later.
 package func makeRouter<Context: RequestContext>(
     of type: Context.Type, context: ServiceContext, cors: CORSPolicy? = nil
 ) -> Router<Context> {

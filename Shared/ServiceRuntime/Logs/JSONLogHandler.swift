@@ -10,11 +10,8 @@ import SecurePushCore
 /// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out if there is
 /// none. `trace_id` and `span_id` of the metadata are fields of their own. ``LogWriter`` writes the lines.
 package struct JSONLogHandler: LogHandler {
-    /// The logger's own metadata.
     package var metadata: Logger.Metadata = [:]
-    /// Adds metadata of the task.
     package var metadataProvider: Logger.MetadataProvider?
-    /// The lowest level that is written.
     package var logLevel: Logger.Level
 
     private let label: String
@@ -36,13 +33,11 @@ package struct JSONLogHandler: LogHandler {
         self.write = write ?? { LogWriter.standardError.write($0) }
     }
 
-    /// One value of ``metadata``.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Writes one line.
     package func log(event: LogEvent) {
         var json = JSONWriter(capacity: 512)
         json.object { json in

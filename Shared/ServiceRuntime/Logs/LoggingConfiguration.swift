@@ -3,7 +3,6 @@ import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 
-/// The level and format of the log.
 struct LoggingConfiguration: Sendable, Hashable {
     var level: Logger.Level = .info
     var format: LogFormat = .text

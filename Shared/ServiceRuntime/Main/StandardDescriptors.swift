@@ -12,7 +12,7 @@ package enum StandardDescriptors {
 
     /// Whether standard output was closed at the start: what is written to it now is lost in silence.
     package static var lacksOutput: Bool { missing.withLock { $0.contains(STDOUT_FILENO) } }
-    /// The same of standard error.
+    /// Whether standard error was closed at the start.
     package static var lacksError: Bool { missing.withLock { $0.contains(STDERR_FILENO) } }
 
     /// Opens `/dev/null` for each of them that is closed. Without it the next file that is opened, such as the audit

@@ -240,16 +240,13 @@ package struct MetricDescription: Sendable, Hashable {
 
     /// With its unit: `..._total`, `..._seconds`, `..._bytes` (Prometheus, "Metric and label naming").
     package let name: String
-    /// The kind of its series.
     package let kind: Kind
-    /// The names of its labels.
     package let labels: [String]
     /// The executables that have it.
     package let services: [String]
     /// The `# HELP` line.
     package let help: String
 
-    /// A family of these executables.
     package init(_ name: String, _ kind: Kind, labels: [String] = [], of services: [String], _ help: String) {
         self.name = name
         self.kind = kind

@@ -3,12 +3,10 @@
 package struct PrometheusSamples: Sendable, Equatable {
     /// One series at one time.
     package struct Sample: Sendable, Equatable {
-        /// By name.
         package var labels: [String: String]
         /// A number of the format; it may be infinite or not a number.
         package var value: Double
 
-        /// A sample.
         package init(labels: [String: String], value: Double) {
             self.labels = labels
             self.value = value

@@ -78,7 +78,7 @@ struct FollowUpRow {
         return true
     }
 
-    /// Its row.
+    /// The condition that selects its row.
     var key: SQL { "notification_id = \(id) AND kind = \(kind)" }
 
     var update: SQL {
@@ -107,7 +107,7 @@ extension FollowUpRow {
 struct FollowUpTimes {
     static let columns = "n.expires_at, n.read_at, n.revoked_at"
 
-    /// In milliseconds, as the others: one that cannot be read ends no neighbour.
+    /// The three times are in milliseconds, unchecked: one that cannot be read must not fail its neighbours.
     private let expiresAt: Int64
     private let readAt: Int64?
     private let revokedAt: Int64?

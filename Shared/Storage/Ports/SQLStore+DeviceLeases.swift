@@ -3,7 +3,7 @@ import SecurePushCore
 extension SQLStore {
     /// Locks the claimant's name first, so that of two claims the second one counts the device of the first one, and
     /// then the device. Each statement sees everything that was committed before it began, so after the locks the
-    /// latest state. Whoever is cancelled from here on has the lease, and gives it back.
+    /// latest state. A caller that is cancelled from here on has the lease, and gives it back.
     func lease(
         _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition, now: Timestamp
     ) async throws -> DeviceLease.Outcome {

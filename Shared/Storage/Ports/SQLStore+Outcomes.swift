@@ -26,7 +26,7 @@ extension SQLStore {
         return OutcomePage(entries: rows.compactMap(\.entry), next: OutcomeCursor(before: query.before), isEnd: true)
     }
 
-    /// A claim after the reading fences the outcome off. No index contains the column, so PostgreSQL's update is HOT.
+    /// After a claim that came later than the reading, the outcome is not stored. No index contains the column, so PostgreSQL's update is HOT.
     func recordOutcomes(_ outcomes: [DeliveryOutcomes]) async throws {
         if outcomes.isEmpty { return }
         let bytes = outcomes.reduce(0) { $0 + 256 + $1.deliveries.count * 256 }

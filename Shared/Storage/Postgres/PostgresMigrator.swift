@@ -72,7 +72,7 @@ enum PostgresMigrator {
         // The usual case needs no lock and no right to create tables.
         if try await isCurrent(connection) { return SchemaVersion.report(isNew: false) }
         if policy == .check { throw SchemaVersion.missing }
-        // Whoever names a schema wants these tables there, whatever others the database has.
+        // An operator who names a schema wants these tables there, whatever others the database has.
         if !connection.configuration.namesSearchPath,
             let name = try await connection.query(findElsewhere).first?.decode(0, as: String.self)
         {

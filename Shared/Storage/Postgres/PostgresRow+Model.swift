@@ -7,7 +7,7 @@ func decoding<Value>(_ body: () throws -> Value) throws -> Value {
 }
 
 extension Result<PostgresResult, PostgresError> {
-    /// The same for the result of a callback.
+    /// Decodes the result that a callback gets.
     func decoded<Value>(_ body: (PostgresResult) throws -> Value) -> Result<Value, any Error> {
         Result<Value, any Error> { try decoding { try body(get()) } }
     }

@@ -30,7 +30,7 @@ extension PostgresStatement {
     static let recordAndFollow = PostgresStatement(
         recording(and: follow, input: followInput, columns: followColumns))
 
-    /// The same for outcomes that wait for the recipient's next silent push.
+    /// ``recordAndFollow`` for outcomes that wait for the recipient's next silent push.
     static let recordPostponedAndFollow = PostgresStatement(
         postponing(and: follow, input: followInput, columns: followColumns))
 

@@ -27,7 +27,7 @@ extension PostgresStatement {
     /// statement is repeated after a lost connection.
     fileprivate static let appendOnce = appendOnce(remind: nil)
 
-    /// The same for groups with reminders.
+    /// ``appendOnce`` for groups with reminders.
     fileprivate static let appendOnceWithReminders = appendOnce(remind: 29)
 
     private static func appendOnce(remind: Int?) -> PostgresStatement {

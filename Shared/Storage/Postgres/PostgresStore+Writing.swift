@@ -17,7 +17,7 @@ extension PostgresStatement {
     /// already, the statement fails and changes nothing.
     fileprivate static let append = append(remind: nil)
 
-    /// The same for groups with reminders. The others need no array for them.
+    /// ``append`` for groups with reminders. The others need no array for them.
     fileprivate static let appendWithReminders = append(remind: reminders)
 
     /// The number of the parameter with the reminders.
@@ -43,7 +43,7 @@ extension PostgresStatement {
     /// changes nothing.
     fileprivate static let appendAbsent = appendAbsent(remind: nil)
 
-    /// The same for groups with reminders.
+    /// ``appendAbsent`` for groups with reminders.
     fileprivate static let appendAbsentWithReminders = appendAbsent(remind: reminders)
 
     private static func appendAbsent(remind: Int?) -> PostgresStatement {
@@ -68,7 +68,7 @@ extension PostgresStatement {
         collapse_key, priority, traceparent, bounds_push, attempt
         """
 
-    /// Those columns from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
+    /// ``insertedColumns`` from the arrays of ``PostgresParameters/init(_:capacity:)``, and the reminders from one of texts.
     static func notificationInput(_ remind: Int?) -> String {
         insertedInput + (remind.map { ", unnest($\($0)::text[]) AS remind" } ?? "")
     }
@@ -153,7 +153,7 @@ extension PostgresClient {
         }
     }
 
-    /// The same for a task. Cancelling it has no effect: the statement may already be executed.
+    /// Runs a repeatable statement for a task. Cancelling the task has no effect: the statement may already be executed.
     ///
     /// - Throws: ``StorageError`` in place of ``PostgresError``.
     func queryRepeating(

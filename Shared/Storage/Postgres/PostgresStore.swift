@@ -100,8 +100,8 @@ final class PostgresStore: Sendable {
         }
     }
 
-    /// The same also for a task that was cancelled, for what must not stay half done. As in SQLite, a lease is given
-    /// back then, and nobody waits until it expires.
+    /// Runs a statement even if the task was cancelled, for work that must not stay half done. As in SQLite, a lease is
+    /// given back then, and nobody waits until it expires.
     ///
     /// - Throws: ``StorageError``.
     func finish(_ statement: PostgresStatement, _ parameters: PostgresParameters) async throws -> PostgresResult {

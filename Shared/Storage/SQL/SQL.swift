@@ -74,7 +74,7 @@ struct SQLWord: Sendable {
 
     /// Locks the rows that a SELECT finds until the end of the transaction. SQLite has one writer.
     static let forUpdate = SQLWord(postgres: "FOR UPDATE", sqlite: "")
-    /// The same without the rows that another process has locked.
+    /// Locks the rows that a SELECT finds, without those that another process has locked.
     static let skipLocked = SQLWord(postgres: "FOR UPDATE SKIP LOCKED", sqlite: "")
     /// `LIMIT \(.all) OFFSET …`.
     static let all = SQLWord(postgres: "ALL", sqlite: "-1")

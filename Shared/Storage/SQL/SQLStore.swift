@@ -28,7 +28,7 @@ protocol SQLStore: Sendable {
     /// - Returns: the number of rows that it has changed.
     @discardableResult func run(weight: Int, _ sql: SQL) async throws -> Int
 
-    /// The same for a statement with RETURNING: the rows that it has changed.
+    /// Runs a statement with RETURNING as a change of its own, and reads the rows that it has changed.
     func change<Value: Sendable>(
         weight: Int, _ sql: SQL, _ read: @escaping @Sendable (inout SQLRow) throws -> Value
     ) async throws -> [Value]

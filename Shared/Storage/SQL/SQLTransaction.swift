@@ -30,6 +30,5 @@ extension SQLTransaction {
 
     func all<Value: SQLDecodable>(_ sql: SQL) throws -> [Value] { try all(sql) { row in try row() } }
 
-    /// Whether there is a row.
     func exists(_ sql: SQL) throws -> Bool { try first(sql) { _ in true } ?? false }
 }

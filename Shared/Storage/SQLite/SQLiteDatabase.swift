@@ -141,7 +141,7 @@ struct SQLiteDatabase: Sendable {
         }
     }
 
-    /// The same with a callback, which runs on GRDB's queue.
+    /// Reads for a callback, which runs on GRDB's queue.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void

@@ -160,7 +160,6 @@ struct SQLiteClaim: Sendable {
         plan.unrecordedClaims = max(0, Int(attempt) - 1 - newest)
     }
 
-    /// The plan with its deliveries.
     func dispatchPlan() throws -> DispatchPlan {
         guard let deliveries else { return plan }
         var plan = plan

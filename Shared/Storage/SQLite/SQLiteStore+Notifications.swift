@@ -133,7 +133,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteTransaction {
-    /// Also withdraws a push that a dispatcher with `DISPATCH_WITHDRAW=read` has sent.
+    /// Marks it as read, and withdraws a push that a dispatcher with `DISPATCH_WITHDRAW=read` has sent.
     func markRead(_ id: NotificationID, at time: Timestamp) throws {
         // No row if it was read before.
         let isWithdrawn: Bool? = try first(

@@ -39,7 +39,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The same with a callback, which runs on GRDB's queue.
+    /// Commits a change for a callback, which runs on GRDB's queue.
     func commit<Value: Sendable>(
         _ kind: String = #function, weight: Int = 1, bytes: Int = 512,
         _ body: @escaping @Sendable (SQLiteTransaction) throws -> Value,

@@ -4,7 +4,6 @@ import NIOCore
 /// closes the connection.
 struct ConnectionClock {
     enum Phase: Equatable {
-        /// The TLS handshake.
         case handshake
         /// No request is in flight.
         case idle

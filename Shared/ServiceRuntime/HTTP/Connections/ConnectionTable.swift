@@ -99,7 +99,6 @@ struct ConnectionTable {
         if let address { addresses[address, default: AddressState()].count += 1 }
     }
 
-    /// The connection is closed.
     mutating func closed(_ id: ID) {
         if evicting.removeValue(forKey: id) == nil { remove(id) }
     }

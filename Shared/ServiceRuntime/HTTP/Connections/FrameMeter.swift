@@ -31,7 +31,6 @@ struct FrameMeter {
 
     init(now: NIODeadline) { refilled = now }
 
-    /// Bytes were sent to the client.
     mutating func sent(_ bytes: Int) {
         sentBytes += Int64(bytes)
         guard sentBytes >= 1024 else { return }

@@ -77,7 +77,6 @@ final class HTTPConnections: Sendable {
         context.metrics.observe("securepush_http_bodies_awaited") { [bodies] in Double(bodies.count) }
     }
 
-    /// The number of open connections.
     var count: Int { state.withLock { $0.book.count } }
 
     /// Counts a new connection until it is closed. Call it on the channel's event loop.

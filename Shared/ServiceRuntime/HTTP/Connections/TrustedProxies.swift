@@ -48,7 +48,7 @@ final class TrustedProxies: Sendable {
         return try? SocketAddress(ipAddress: client.description, port: 0)
     }
 
-    /// The same for the fields of a request.
+    /// The address of the client, by the fields of a request.
     func client(of peer: SocketAddress?, _ fields: HTTPFields) -> SocketAddress? {
         client(of: peer) { (fields[.forwarded], fields[.xForwardedFor]) }
     }

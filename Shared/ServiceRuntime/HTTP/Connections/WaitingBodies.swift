@@ -25,7 +25,6 @@ final class WaitingBodies: Sendable {
         maxPerAddress = limits.maxWaitingBodiesPerAddress
     }
 
-    /// The requests that wait now.
     var count: Int { state.withLock { $0.total } }
 
     /// Counts a request until ``end(_:)``.

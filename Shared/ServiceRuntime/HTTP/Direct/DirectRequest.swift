@@ -87,7 +87,7 @@ package struct CompleteResponse: Sendable {
         CompleteResponse(status: status, headers: jsonHeaders, body: body)
     }
 
-    /// The same for the router.
+    /// This response, as the router returns one.
     package var response: Response {
         Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
