@@ -134,9 +134,7 @@ package final class AuditLog: Service, Sendable {
                 state.failure = failure?.message
                 if failure == nil { state.waiting.removeFirst(entries.count) }
                 // After a failure everybody has had an attempt. Those who come next make another one.
-                let callers =
-                    failure == nil
-                    ? state.callers.remove(tickets) : state.callers.removeAll()
+                let callers = failure == nil ? state.callers.remove(tickets) : state.callers.removeAll()
                 let isEnd = failure != nil || (state.waiting.isEmpty && state.callers.isEmpty)
                 state.writing = isEnd ? nil : .now
                 return (isEnd, callers)
