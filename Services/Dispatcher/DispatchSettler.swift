@@ -29,8 +29,8 @@ final class DispatchSettler: Sendable {
         var repeats: [DispatchKey: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
         var attempts = 0
-        /// Waits until at most `limit` notifications are in flight.
-        var capacity: (limit: Int, waiter: CheckedContinuation<Void, Never>)?
+        /// Who waits until at most so many notifications are in flight.
+        var capacity = WaitList<Void>()
         var drainBegan: ContinuousClock.Instant?
         var isFinishing = false
     }
@@ -72,7 +72,7 @@ final class DispatchSettler: Sendable {
     ///
     /// - Returns: the deliveries, and those that were kept with them.
     func release(_ deliveries: [DispatchDelivery]) -> [DispatchDelivery] {
-        inFlight.withLock { state in
+        let (released, waiter) = inFlight.withLock { state in
             var released = deliveries
             for delivery in deliveries {
                 guard let key = delivery.message?.key, let repeats = state.repeats.removeValue(forKey: key) else {
@@ -80,40 +80,29 @@ final class DispatchSettler: Sendable {
                 }
                 released += repeats
             }
-            if let capacity = state.capacity, state.repeats.count <= capacity.limit {
-                state.capacity = nil
-                capacity.waiter.resume()
-            }
-            return released
+            let hasCapacity = state.capacity.first.map { state.repeats.count <= $0.size } ?? false
+            return (released, hasCapacity ? state.capacity.popFirst() : nil)
         }
+        waiter?.resume()
+        return released
     }
 
     /// Waits until at most `limit` notifications are in flight, the dispatcher stops, or the task is cancelled. Only
     /// one task may wait at a time.
     func waitUntilInFlight(atMost limit: Int) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                inFlight.withLock { state in
-                    // Read under the lock: a cancellation that comes later finds the waiter.
-                    if state.repeats.count <= limit || state.drainBegan != nil || Task.isCancelled {
-                        return continuation.resume()
-                    }
-                    state.capacity = (limit, continuation)
-                }
-            }
-        } onCancel: {
-            inFlight.withLock { $0.capacity.take() }?.waiter.resume()
+        try? await inFlight.wait(in: \.capacity, size: limit) { state in
+            state.repeats.count <= limit || state.drainBegan != nil ? () : nil
         }
     }
 
     /// The dispatcher begins to stop: ends ``waitUntilInFlight(atMost:)``, and limits the waits for the store and the
     /// broker to the rest of the drain.
     func drain() {
-        let capacity = inFlight.withLock { state in
+        let waiter = inFlight.withLock { state in
             state.drainBegan = state.drainBegan ?? .now
-            return state.capacity.take()
+            return state.capacity.popFirst()
         }
-        capacity?.waiter.resume()
+        waiter?.resume()
     }
 
     var isDraining: Bool { inFlight.withLock { $0.drainBegan != nil } }

@@ -54,8 +54,8 @@ func buildDispatcher(
     }
     // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.
-    let draining = TellingShutdown(consumer) { pipeline.drain() }
-    return [opened.service] + outcomes + [publisher, hub.gateway, IdlesUntilShutdown(pipeline), draining]
+    let draining = ShutdownObserver(consumer) { pipeline.drain() }
+    return [opened.service] + outcomes + [publisher, hub.gateway, KeepAliveService(pipeline), draining]
         + [context.audit].compactMap(\.self) + [http]
 }
 

@@ -16,7 +16,7 @@ struct Dispatcher {
 
 /// A service that may end before its turn to stop. It then idles, because a service group treats a service that returns
 /// early as failed.
-struct IdlesUntilShutdown<Base: Service>: Service {
+struct KeepAliveService<Base: Service>: Service {
     private let base: Base
 
     init(_ base: Base) { self.base = base }
@@ -28,7 +28,7 @@ struct IdlesUntilShutdown<Base: Service>: Service {
 }
 
 /// A service that tells another part when its turn to stop has come, before it has stopped.
-struct TellingShutdown<Base: Service>: Service {
+struct ShutdownObserver<Base: Service>: Service {
     private let base: Base
     private let tell: @Sendable () -> Void
 

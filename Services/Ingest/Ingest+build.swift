@@ -37,7 +37,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         configuration: configuration.messaging, tracer: context.tracer, logger: context.logger)
     let queues = RabbitMQInspector(configuration: configuration.messaging)
     let relay = OutboxRelay(
-        outbox: opened.store, publisher: publisher, gauge: queues, logger: context.logger)
+        outbox: opened.store, publisher: publisher, probe: queues, logger: context.logger)
     let admin = try configuration.admin.map {
         try buildAdmin(
             $0, authenticator: operators, ingest: configuration, store: opened.store, publisher: publisher,

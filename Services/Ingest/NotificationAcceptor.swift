@@ -22,7 +22,7 @@ struct NotificationAcceptor: Sendable {
     var budget = RequestBudget()
     /// How long a batch may go on without a line; tests use less.
     var maxBatchIdle = BatchLimit.maxIdle
-    let turns = StoringTurns()
+    let largeRequests = LargeRequestQueue()
     private let inFlight = InFlightKeys()
     private let metrics = AcceptedMetrics()
 
@@ -70,7 +70,7 @@ struct NotificationAcceptor: Sendable {
     func accept(
         _ request: CreateNotificationRequest, from origin: RequestOrigin, now: Timestamp
     ) async throws -> IdempotentRequest.Answer {
-        try await turns.withTurn(of: request.storedBytes) {
+        try await largeRequests.withSlot(of: request.storedBytes) {
             let sealed = try seal(request, from: origin, now: now)
             try await append([sealed])
             return sealed.answer
@@ -145,7 +145,7 @@ extension NotificationAcceptor {
         defer { inFlight.remove(key) }
         switch request {
         case .success(let request):
-            return try await turns.withTurn(of: request.storedBytes) {
+            return try await largeRequests.withSlot(of: request.storedBytes) {
                 try await append(try seal(request, from: origin, now: now), once: key, body: body, now: now)
             }
         case .failure(let refusal):

@@ -10,11 +10,11 @@ import Synchronization
 ///
 /// RabbitMQ refuses a passive declaration to a user without any right on the queue, from version 4.2.7 on. Such a queue
 /// has a problem instead of numbers, and the other queues are asked all the same.
-package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
+package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
     /// The time for the answers of all queues together. No further queue is asked after it.
     static let patience = Duration.seconds(3)
 
-    typealias Caller = CheckedContinuation<[QueueReading], any Error>
+    private typealias Answer = Result<[QueueReading], any Error>
 
     private let topology: DispatchTopology
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -22,9 +22,8 @@ package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
     private var connection: (any QueueInspector)?
     /// Whether the broker is being asked. There is one question at a time, so that there is one connection.
     private var isAsking = false
-    private var lastTicket: UInt64 = 0
-    /// The callers that wait for the answer, by their tickets.
-    private let waiting = Mutex<[UInt64: Caller]>([:])
+    /// Those who wait for the answer.
+    private let callers = Mutex(WaitList<Answer>())
 
     /// Connects at the first question.
     package init(configuration: MessagingConfiguration) {
@@ -61,7 +60,7 @@ package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
         return try? await connection.inspect(queue: topology.dispatchQueue).messages
     }
 
-    nonisolated var waitingCount: Int { waiting.withLock { $0.count } }
+    nonisolated var waitingCount: Int { callers.withLock { $0.count } }
 
     /// The readings of all queues. Callers that ask at the same time get the same ones.
     ///
@@ -74,37 +73,20 @@ package actor RabbitMQInspector: QueueReadings, DispatchGauge, Service {
             isAsking = true
             Task { await answer() }
         }
-        lastTicket += 1
-        let ticket = lastTicket
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (caller: Caller) in
-                let isWaiting = waiting.withLock { callers -> Bool in
-                    // Read under the lock: a later cancellation finds the caller.
-                    if Task.isCancelled { return false }
-                    callers[ticket] = caller
-                    return true
-                }
-                if !isWaiting { caller.resume(throwing: CancellationError()) }
-            }
-        } onCancel: {
-            waiting.withLock { $0.removeValue(forKey: ticket) }?.resume(throwing: CancellationError())
-        }
+        return try await callers.wait(in: \.self).get()
     }
 
     /// Asks, and gives the answer to all who wait.
     private func answer() async {
-        let result: Result<[QueueReading], any Error>
+        let result: Answer
         do {
             result = .success(try await ask())
         } catch {
             result = .failure(error)
         }
         isAsking = false
-        let callers = waiting.withLock { callers -> [Caller] in
-            defer { callers = [:] }
-            return Array(callers.values)
-        }
-        for caller in callers { caller.resume(with: result) }
+        let answered = callers.withLock { $0.removeAll() }
+        for caller in answered { caller.resume(returning: result) }
     }
 
     private func ask() async throws -> [QueueReading] {

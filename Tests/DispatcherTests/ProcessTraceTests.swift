@@ -50,7 +50,7 @@ struct ProcessTraceTests {
         _ message: DispatchMessage, answers: [SendOutcome] = [],
         sampler: SpanSampler = .parentOr(true), refusesPublishes: Bool = false
     ) async throws -> Run {
-        let (book, broker) = (SpanBook(), FakeBroker())
+        let (book, broker) = (SpanTable(), FakeBroker())
         if refusesPublishes { broker.refusePublishes() }
         let gateway = TracedGateway(FakeGateway([.apple: answers]))
         let policy = DispatchPolicy(

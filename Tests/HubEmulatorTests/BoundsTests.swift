@@ -68,32 +68,32 @@ import Testing
     @Test func hubsAreBounded() async throws {
         let hubs = HubDirectory()
         for number in 0..<HubDirectory.maxHubs {
-            _ = try hubs.withBook("hub\(number)") { book throws(HubError) in book.count }
+            _ = try hubs.withTable("hub\(number)") { table throws(HubError) in table.count }
         }
         let refused = #expect(throws: HubError.self) {
-            try hubs.withBook("more") { book throws(HubError) in book.count }
+            try hubs.withTable("more") { table throws(HubError) in table.count }
         }
         #expect(refused?.status == .forbidden)
         #expect(throws: HubError.self) { try hubs.create("more", HubDescription()) }
         _ = try hubs.delete("hub0")
-        _ = try hubs.withBook("more") { book throws(HubError) in book.count }
-        #expect(throws: HubError.self) { try hubs.withBook("hub0") { book throws(HubError) in book.count } }
+        _ = try hubs.withTable("more") { table throws(HubError) in table.count }
+        #expect(throws: HubError.self) { try hubs.withTable("hub0") { table throws(HubError) in table.count } }
     }
 
     @Test func schedulesAreBoundedInBytes() throws {
-        let book = ScheduleBook()
+        let table = ScheduleTable()
         func send(_ id: Int, _ size: Int) -> ScheduledSend {
             ScheduledSend(
                 id: "\(id)", hub: "h", format: .apple, tags: nil, headers: [:],
                 body: [UInt8](repeating: 0, count: size), dueAt: Timestamp(milliseconds: .max))
         }
         for number in 0..<4 {
-            try book.checkCapacity()
-            book.add(send(number, ScheduleBook.maxBytes / 4))
+            try table.checkCapacity()
+            table.add(send(number, ScheduleTable.maxBytes / 4))
         }
-        #expect(throws: HubError.self) { try book.checkCapacity() }
-        #expect(book.cancel("2", hubKey: "h") != nil)
-        try book.checkCapacity()
+        #expect(throws: HubError.self) { try table.checkCapacity() }
+        #expect(table.cancel("2", hubKey: "h") != nil)
+        try table.checkCapacity()
     }
 
     @Test func aTemplateGivesNoMoreThanItsBound() throws {

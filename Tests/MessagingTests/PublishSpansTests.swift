@@ -14,7 +14,7 @@ struct PublishSpansTests {
     private let sender = TraceContext.random(isSampled: true)
 
     @Test func aMessageCarriesTheIDsOfItsSpan() async throws {
-        let book = SpanBook()
+        let book = SpanTable()
         try await withStack(tracer: book.tracer()) { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: sender.traceparent, isFirst: true)
             await stack.publish([message])
@@ -36,7 +36,7 @@ struct PublishSpansTests {
     }
 
     @Test func retriesAndDeadLettersAreNamedByTheirDestinations() async throws {
-        let book = SpanBook()
+        let book = SpanTable()
         try await withStack(tracer: book.tracer()) { stack in
             let message = DispatchMessage(id: NotificationID(), attempt: 1, traceparent: sender.traceparent)
             await stack.publish([message], to: .retry(delay: 0))
@@ -48,7 +48,7 @@ struct PublishSpansTests {
 
     /// The context goes on in the message, even if nobody records the span.
     @Test func aMessageOfATraceThatIsNotSampledKeepsIt() async throws {
-        let book = SpanBook()
+        let book = SpanTable()
         try await withStack(tracer: book.tracer(.always(false))) { stack in
             await stack.publish([DispatchMessage(id: NotificationID(), traceparent: sender.traceparent)])
             let delivery = try await stack.next()
@@ -59,7 +59,7 @@ struct PublishSpansTests {
     }
 
     @Test func aPublishThatFailsIsAnError() async throws {
-        let book = SpanBook()
+        let book = SpanTable()
         let configuration = try MessagingConfiguration(
             amqpURL: "amqp://127.0.0.1:1", retryDelays: [.seconds(1)], connectionName: "test")
         let publisher = try RabbitMQDispatchPublisher(

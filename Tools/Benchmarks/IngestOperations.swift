@@ -43,7 +43,7 @@ extension Operation {
         let acceptor = NotificationAcceptor(
             store: store, sealer: try Samples.sealer(folder),
             relay: OutboxRelay(
-                outbox: store, publisher: AwayBroker(), gauge: AwayBroker(), logger: Samples.logger),
+                outbox: store, publisher: AwayBroker(), probe: AwayBroker(), logger: Samples.logger),
             platforms: Samples.platforms, retention: .seconds(86_400))
         let controller = NotificationSendController(
             authentication: SenderAuthentication(
@@ -80,7 +80,7 @@ struct FixedWriter: ForwardingStore {
 }
 
 /// A broker that cannot be reached, so that the relay takes nothing over.
-struct AwayBroker: DispatchPublisher, DispatchGauge {
+struct AwayBroker: DispatchPublisher, DispatchQueueProbe {
     var isConnected: Bool { false }
 
     func publish(

@@ -8,8 +8,8 @@ struct Hub: Sendable {
     private(set) var description: HubDescription
     /// Checks tokens under the hub's own rules. Each change of the rules makes a new one, which knows no old tokens.
     private(set) var authorizer: HubAuthorizer?
-    var book: RegistrationBook
-    private(set) var installations = InstallationBook()
+    var table: RegistrationTable
+    private(set) var installations = InstallationTable()
     /// The bulk jobs, the newest first. They are not kept over a restart.
     private(set) var jobs: Deque<HubJob> = []
 
@@ -23,7 +23,7 @@ struct Hub: Sendable {
     init(name: String, description: HubDescription, endpointHost: String, journal: StateJournal = .none) {
         self.name = name
         self.journal = journal
-        book = RegistrationBook(hubKey: name.lowercased(), journal: journal)
+        table = RegistrationTable(hubKey: name.lowercased(), journal: journal)
         self.description = description
         authorizer = description.makeAuthorizer(endpointHost: endpointHost)
     }
@@ -37,8 +37,8 @@ struct Hub: Sendable {
     mutating func put(
         _ installation: HubInstallation, at time: Timestamp = .now, known: [String: String] = [:]
     ) throws(HubError) -> InstallationChange {
-        let former = installations[installation.id]?.registrationIDs[""].flatMap { book[$0] }
-        let effect = try installations.put(installation, in: &book, at: time, known: known)
+        let former = installations[installation.id]?.registrationIDs[""].flatMap { table[$0] }
+        let effect = try installations.put(installation, in: &table, at: time, known: known)
         if let entry = installations[installation.id] {
             journal.put(.installation, hub: key, key: installation.id.lowercased(), value: entry.stateDocument)
         }
@@ -49,7 +49,7 @@ struct Hub: Sendable {
     /// - Returns: nil when there was no such installation.
     mutating func removeInstallation(_ id: String) throws(HubError) -> InstallationChange? {
         guard let found = installations[id]?.installation else { return nil }
-        let effect = try installations.remove(id, from: &book)
+        let effect = try installations.remove(id, from: &table)
         journal.remove(.installation, hub: key, key: id.lowercased())
         return InstallationChange(id: id, platform: found.platform, formerRegistration: nil, effect: effect)
     }
@@ -73,5 +73,5 @@ struct InstallationChange: Sendable {
     let platform: NotificationFormat
     /// The device's own registration before the change, which may have had another handle.
     let formerRegistration: RegistrationEntry?
-    let effect: InstallationBook.Effect
+    let effect: InstallationTable.Effect
 }

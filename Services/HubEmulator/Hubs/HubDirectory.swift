@@ -73,17 +73,17 @@ final class HubDirectory: Sendable {
     }
 
     /// Calls a closure with exclusive access to the registrations of one hub.
-    func withBook<Result: Sendable>(
-        _ hubKey: String, _ body: (inout RegistrationBook) throws(HubError) -> Result
+    func withTable<Result: Sendable>(
+        _ hubKey: String, _ body: (inout RegistrationTable) throws(HubError) -> Result
     ) throws(HubError) -> Result {
-        try withHub(hubKey) { hub throws(HubError) in try body(&hub.book) }
+        try withHub(hubKey) { hub throws(HubError) in try body(&hub.table) }
     }
 
     /// The target registrations of a send.
     func targets(_ hubKey: String, format: NotificationFormat, expression: TagExpression?) -> [RegistrationEntry] {
         state.withLock { state in
             try? state.hubs[hubKey]?.removeExpired(at: .now)
-            return state.hubs[hubKey]?.book.targets(of: format, expression: expression) ?? []
+            return state.hubs[hubKey]?.table.targets(of: format, expression: expression) ?? []
         }
     }
 
@@ -143,7 +143,7 @@ final class HubDirectory: Sendable {
             guard let hub = state.hubs.removeValue(forKey: hubKey) else { throw HubError.unknownHub }
             state.deleted.insert(hubKey)
             journal.remove(.hub, hub: hubKey, key: "")
-            return hub.book.page().page
+            return hub.table.page().page
         }
     }
 
@@ -170,7 +170,7 @@ final class HubDirectory: Sendable {
     func restoreInstallations(_ changes: [StateChange]) throws(HubError) {
         for change in changes {
             guard let value = change.value,
-                let entry = try? InstallationBook.Entry(id: change.key, stateDocument: value)
+                let entry = try? InstallationTable.Entry(id: change.key, stateDocument: value)
             else { continue }
             _ = try withHub(change.hub) { hub throws(HubError) in
                 try hub.put(entry.installation, known: entry.registrationIDs)

@@ -41,7 +41,7 @@ struct RegistrationController: Sendable {
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admit(request, context, right: .listen)
         let id = context.parameter("id")
-        let found = try state.hubs.withBook(call.hubKey) { book throws(HubError) in book[id] }
+        let found = try state.hubs.withTable(call.hubKey) { table throws(HubError) in table[id] }
         try await state.injectFaults(.register, platform: found?.format, context)
         guard let found else { throw HubError.unknownRegistration }
         return Self.response(found, isStored: false, call)
@@ -54,8 +54,8 @@ struct RegistrationController: Sendable {
         }
         try await state.injectFaults(.register, context)
         let id = context.parameter("id")
-        let removed = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
-            try book.remove(id, condition: EntityTagCondition(header))
+        let removed = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
+            try table.remove(id, condition: EntityTagCondition(header))
         }
         state.devices.noteRegistration(removed, isRegistered: false)
         state.log.append(.registration(.unregister, removed.id, removed.format, removed, request, call))
@@ -76,9 +76,9 @@ struct RegistrationController: Sendable {
             state.log.append(faulted)
         }
         try await effect.inject(context)
-        let (former, stored) = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
-            if condition == .none, book.isRetired(id) { throw HubError.registrationGone }
-            return (book[id], try book.put(registration, condition: condition))
+        let (former, stored) = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
+            if condition == .none, table.isRetired(id) { throw HubError.registrationGone }
+            return (table[id], try table.put(registration, condition: condition))
         }
         if let former { state.devices.noteRegistration(former, isRegistered: false) }
         state.devices.noteRegistration(stored, isRegistered: true)
@@ -103,8 +103,8 @@ struct RegistrationController: Sendable {
         let filter = try text.map { text throws(HubError) in try RegistrationFilter(text) }
         try await state.injectFaults(.register, context)
         let (limit, after) = try Self.range(call)
-        let (page, hasMore) = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
-            book.page(after: after, limit: limit) { filter?.matches($0) ?? true }
+        let (page, hasMore) = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
+            table.page(after: after, limit: limit) { filter?.matches($0) ?? true }
         }
         return Self.feed(page, hasMore: hasMore, path: "registrations", call)
     }
@@ -114,8 +114,8 @@ struct RegistrationController: Sendable {
         try await state.injectFaults(.register, context)
         let written = context.parameters.get("tag") ?? ""
         let (limit, after) = try Self.range(call)
-        let tagged = try state.hubs.withBook(call.hubKey) { book throws(HubError) in
-            book.registrations(tagged: PercentCoding.decodeRepeatedly(written))
+        let tagged = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
+            table.registrations(tagged: PercentCoding.decodeRepeatedly(written))
         }
         let rest = tagged.filter { $0.sequence > after }
         return Self.feed(

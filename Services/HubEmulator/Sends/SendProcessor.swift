@@ -10,7 +10,7 @@ struct SendProcessor: Sendable {
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
-    let schedules: ScheduleBook
+    let schedules: ScheduleTable
 
     struct Receipt: Sendable {
         let record: RecordedRequest

@@ -9,7 +9,7 @@ struct EmulatorState: Sendable {
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
-    let schedules: ScheduleBook
+    let schedules: ScheduleTable
     let sends: SendProcessor
 
     /// An empty state, or that of the configured state file; with the faults of the configured scenario.
@@ -25,7 +25,7 @@ struct EmulatorState: Sendable {
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
         faults = FaultTable(defaultSeed: configuration.seed)
-        schedules = ScheduleBook(journal: journal)
+        schedules = ScheduleTable(journal: journal)
         sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
         if let file { try restore(from: file) }
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
@@ -49,11 +49,11 @@ struct EmulatorState: Sendable {
             change.value.flatMap(StoredRegistration.decode).map { (hub: change.hub, registration: $0) }
         }
         for (hub, registration) in registrations.sorted(by: { $0.registration.sequence < $1.registration.sequence }) {
-            _ = try? hubs.withBook(hub) { book throws(HubError) in book.restore(registration) }
+            _ = try? hubs.withTable(hub) { table throws(HubError) in table.restore(registration) }
         }
         try hubs.restoreInstallations(file.changes(.installation))
         for hub in hubs.all {
-            let all = try hubs.withBook(hub.name.lowercased()) { book throws(HubError) in book.page().page }
+            let all = try hubs.withTable(hub.name.lowercased()) { table throws(HubError) in table.page().page }
             for registration in all { devices.noteRegistration(registration, isRegistered: true) }
         }
         for change in try file.changes(.schedule) {

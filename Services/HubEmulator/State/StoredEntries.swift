@@ -107,7 +107,7 @@ extension HTTPFields {
     }
 }
 
-extension InstallationBook.Entry {
+extension InstallationTable.Entry {
     /// The installation in the state file: JSON of its document and the IDs of its registrations.
     var stateDocument: [UInt8] {
         let document = JSONValue([

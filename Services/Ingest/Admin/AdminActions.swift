@@ -18,7 +18,7 @@ struct AdminActions: Sendable {
 
     private let store: any OperatorStore & SenderNotifications
     private let publisher: any DispatchPublisher
-    private let desk: DeadLetterDesk
+    private let deadLetters: DeadLetterAccess
     private let handOver: @Sendable (OutboxEntry) -> Void
     private let logger: Logger
 
@@ -32,7 +32,7 @@ struct AdminActions: Sendable {
     ) {
         self.store = store
         self.publisher = publisher
-        desk = DeadLetterDesk(open: openDeadLetters)
+        deadLetters = DeadLetterAccess(open: openDeadLetters)
         self.handOver = handOver
         self.logger = logger
     }
@@ -99,12 +99,12 @@ struct AdminActions: Sendable {
         return decision
     }
 
-    /// The oldest dead letters, as ``DeadLetterDesk`` reads them.
-    func deadLetters(limit: Int) async throws -> DeadLetterReport { try await desk.oldest(limit) }
+    /// The oldest dead letters, as ``DeadLetterAccess`` reads them.
+    func deadLetters(limit: Int) async throws -> DeadLetterReport { try await deadLetters.oldest(limit) }
 
     /// Replays dead letters: those of some notifications, or all, or all with a reason.
     func replay(ids: Set<NotificationID>?, reason: String?) async throws -> ReplayReport {
-        let report = try await desk.change { [store, publisher] queue in
+        let report = try await deadLetters.change { [store, publisher] queue in
             let replay = DeadLetterReplay(queue: queue, store: store, publisher: publisher)
             return try await replay.run(ids: ids, limit: Self.maxReplayed, examining: Self.maxRead) { letter in
                 reason.map { letter.reason == $0 } ?? true

@@ -23,12 +23,12 @@ func buildAdmin(
     _ admin: AdminConfiguration, authenticator: OperatorAuthenticator?, ingest: IngestConfiguration, store: any Store,
     publisher: RabbitMQDispatchPublisher, queues: any QueueReadings, relay: OutboxRelay, context: ServiceContext
 ) throws -> BuiltAdmin {
-    let book = ProcessBook()
-    let poller = MetricsPoller(configuration: admin, metrics: context.metrics, book: book, logger: context.logger)
+    let table = ProcessTable()
+    let poller = MetricsPoller(configuration: admin, metrics: context.metrics, table: table, logger: context.logger)
     let messaging = ingest.messaging
     let controller = AdminController(
         source: OverviewSource(
-            store: store, queues: queues, backlog: { relay.backlog }, book: book, configuration: admin,
+            store: store, queues: queues, backlog: { relay.backlog }, table: table, configuration: admin,
             service: context),
         directory: AdminDirectory(store: store, platforms: ingest.own.platforms),
         actions: AdminActions(

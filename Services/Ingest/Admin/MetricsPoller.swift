@@ -29,14 +29,14 @@ actor MetricsPoller: Service {
 
     private let targets: [(kind: ProcessKind, target: MetricsTarget)]
     private let metrics: PrometheusMetrics
-    private let book: ProcessBook
+    private let table: ProcessTable
     private let logger: Logger
 
-    init(configuration: AdminConfiguration, metrics: PrometheusMetrics, book: ProcessBook, logger: Logger) {
+    init(configuration: AdminConfiguration, metrics: PrometheusMetrics, table: ProcessTable, logger: Logger) {
         targets =
             configuration.dispatchers.map { (.dispatcher, $0) } + configuration.retrievals.map { (.retrieval, $0) }
         self.metrics = metrics
-        self.book = book
+        self.table = table
         self.logger = logger
     }
 
@@ -56,7 +56,7 @@ actor MetricsPoller: Service {
 
     /// One poll of everything.
     func poll(_ client: HTTPClient) async {
-        var found: [ProcessBook.Answer] = [
+        var found: [ProcessTable.Answer] = [
             .init(kind: .ingest, address: "this process", result: .success(PrometheusSamples(metrics.exposition())))
         ]
         var places: [Place] = []
@@ -71,14 +71,14 @@ actor MetricsPoller: Service {
         found += await withTaskGroup { group in
             for place in places.prefix(Self.maxProcesses) {
                 group.addTask {
-                    await ProcessBook.Answer(
+                    await ProcessTable.Answer(
                         kind: place.kind, address: place.text, result: Self.fetch(place, client))
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
         guard !Task.isCancelled else { return }
-        book.note(found, at: .now)
+        table.note(found, at: .now)
     }
 
     /// A process to ask.

@@ -14,7 +14,7 @@ actor OverviewSource {
     private let store: any OperatorStore
     private let queues: any QueueReadings
     private let backlog: @Sendable () -> OutboxBacklog?
-    private let book: ProcessBook
+    private let table: ProcessTable
     private let configuration: AdminConfiguration
     private let service: ServiceContext
     private var cached: [AdminWindow: (task: Task<Overview, Never>, start: ContinuousClock.Instant)] = [:]
@@ -24,12 +24,12 @@ actor OverviewSource {
 
     init(
         store: any OperatorStore, queues: any QueueReadings, backlog: @escaping @Sendable () -> OutboxBacklog?,
-        book: ProcessBook, configuration: AdminConfiguration, service: ServiceContext
+        table: ProcessTable, configuration: AdminConfiguration, service: ServiceContext
     ) {
         self.store = store
         self.queues = queues
         self.backlog = backlog
-        self.book = book
+        self.table = table
         self.configuration = configuration
         self.service = service
     }
@@ -66,7 +66,7 @@ actor OverviewSource {
         var sources = [
             source("database", census.failure), source("broker", readings.failure),
         ]
-        let entries = book.entries
+        let entries = table.entries
         for (name, kind, key) in [
             ("dispatchers", ProcessKind.dispatcher, "DISPATCHER_URL"), ("retrieval", .retrieval, "RETRIEVAL_URL"),
         ] {
@@ -83,7 +83,7 @@ actor OverviewSource {
                     problem: $0.problem)
             },
             outbox: outbox(counts, now), lanes: Overview.Lane.all(in: entries),
-            processes: entries.map { Overview.Process($0, service: service) }, latencies: book.latencies)
+            processes: entries.map { Overview.Process($0, service: service) }, latencies: table.latencies)
     }
 
     private func outbox(_ census: NotificationCensus?, _ now: Timestamp) -> Overview.Outbox {
@@ -105,7 +105,7 @@ actor OverviewSource {
     }
 
     private func source(
-        _ name: String, _ key: String, isNamed: Bool, _ entries: [ProcessBook.Entry]
+        _ name: String, _ key: String, isNamed: Bool, _ entries: [ProcessTable.Entry]
     ) -> Overview.Source {
         if !isNamed { return Overview.Source(name: name, state: "off", detail: "\(key) names none.") }
         let down = entries.filter { $0.problem != nil }
@@ -157,7 +157,7 @@ extension Overview.Funnel {
 }
 
 extension Overview.Rates {
-    init(_ entries: [ProcessBook.Entry]) {
+    init(_ entries: [ProcessTable.Entry]) {
         let rate = { (kind: ProcessKind, metric: String, labels: [String: String]) -> Double? in
             let rates = entries.filter { $0.kind == kind }.compactMap { $0.window?.rate(metric, labels) }
             return rates.isEmpty ? nil : (rates.reduce(0, +) * 100).rounded() / 100
@@ -176,7 +176,7 @@ extension Overview.Lane {
     static let maxPerDispatcher = 100
 
     /// The lanes of all dispatchers that answer, by platform.
-    static func all(in entries: [ProcessBook.Entry]) -> [Overview.Lane] {
+    static func all(in entries: [ProcessTable.Entry]) -> [Overview.Lane] {
         entries.flatMap { entry -> [Overview.Lane] in
             guard let window = entry.window else { return [] }
             return window.after["securepush_lane_state"].prefix(maxPerDispatcher).map {
@@ -206,7 +206,7 @@ extension Overview.Lane {
 }
 
 extension Overview.Process {
-    init(_ entry: ProcessBook.Entry, service: ServiceContext) {
+    init(_ entry: ProcessTable.Entry, service: ServiceContext) {
         let samples = entry.window?.after
         let start = samples?.sum("process_start_time_seconds").flatMap { Int64(exactly: $0.rounded()) }
         self.init(

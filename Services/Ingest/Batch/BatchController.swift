@@ -25,10 +25,10 @@ struct BatchController: Sendable {
         guard MediaType.isNDJSON(request.headers[.contentType]) else {
             throw Problem.unsupportedMediaType("The body must be application/x-ndjson in UTF-8.")
         }
-        let share = acceptor.budget.share(ofBatchBy: sender)
-        let reader = BatchReader(acceptor: acceptor, keepsText: key != nil, share: share)
+        let reservation = acceptor.budget.reservation(ofBatchBy: sender)
+        let reader = BatchReader(acceptor: acceptor, keepsText: key != nil, reservation: reservation)
         let storer = BatchStorer(
-            acceptor: acceptor, share: share,
+            acceptor: acceptor, reservation: reservation,
             origin: RequestOrigin(sender: sender, traceparent: request.headers.traceContext?.traceparent), key: key,
             // `context.id` traps where a log handler keeps no metadata.
             requestID: context.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "none", logger: context.logger,
@@ -37,15 +37,16 @@ struct BatchController: Sendable {
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson"],
             body: ResponseBody { writer in
-                defer { share.release() }
-                try await Self.stream(body, through: reader, storer, share, to: &writer)
+                defer { reservation.release() }
+                try await Self.stream(body, through: reader, storer, reservation, to: &writer)
                 try await writer.finish(nil)
             })
     }
 
     /// Three stages at the same time: reading lines, storing groups of them, writing the results.
     private static func stream(
-        _ body: RequestBody, through reader: BatchReader, _ storer: BatchStorer, _ share: RequestBudget.Share,
+        _ body: RequestBody, through reader: BatchReader, _ storer: BatchStorer,
+        _ reservation: RequestBudget.Reservation,
         to writer: inout any ResponseBodyWriter
     ) async throws {
         let lines = BatchPipe<BatchLine>(limit: BatchLimit.maxGroupBytes)
@@ -57,7 +58,7 @@ struct BatchController: Sendable {
             while let texts = await results.receive() {
                 for part in texts.lazy.flatMap(Self.parts) {
                     try await writer.write(part)
-                    share.release(part.readableBytes)
+                    reservation.release(part.readableBytes)
                 }
             }
         }

@@ -1,3 +1,4 @@
+import SecurePushCore
 import Synchronization
 
 /// A bounded pipe between two stages of a batch: a slow stage slows down the stages before it.
@@ -9,12 +10,9 @@ final class BatchPipe<Element: Sendable>: Sendable {
         var elements: [Element] = []
         var weight = 0
         var isFinished = false
-        var waiting: [Side: CheckedContinuation<Void, Never>] = [:]
+        var sender = WaitList<Void>()
+        var receiver = WaitList<Void>()
     }
-
-    private enum Side { case sender, receiver }
-
-    private enum Step<Value> { case done(Value), wait }
 
     private let limit: Int
     private let state = Mutex(State())
@@ -26,74 +24,47 @@ final class BatchPipe<Element: Sendable>: Sendable {
     ///
     /// - Returns: whether the elements were sent; `false` if the task is cancelled.
     func send(_ elements: [Element], weight: Int) async -> Bool {
-        await step(of: .sender) { state in
-            guard state.weight < limit else { return .wait }
+        guard await mayGoOn(\.sender, { $0.weight < limit }) else { return false }
+        let receiver = state.withLock { state in
             state.elements.append(contentsOf: elements)
             state.weight += weight
-            return .done(true)
-        } whenCancelled: {
-            false
+            return state.receiver.popFirst()
         }
+        receiver?.resume()
+        return true
     }
 
     /// All elements that were sent, at least one; `nil` if the sender has finished and nothing is left, or if the task
     /// is cancelled.
     func receive() async -> [Element]? {
-        await step(of: .receiver) { state in
-            if state.elements.isEmpty { return state.isFinished ? .done(nil) : .wait }
+        guard await mayGoOn(\.receiver, { $0.isFinished || !$0.elements.isEmpty }) else { return nil }
+        let (elements, sender) = state.withLock { state in
             defer {
                 state.elements = []
                 state.weight = 0
             }
-            return .done(state.elements)
-        } whenCancelled: {
-            nil
+            return (state.elements, state.sender.popFirst())
         }
+        sender?.resume()
+        return elements.isEmpty ? nil : elements
     }
 
     /// Ends the pipe: no more elements follow.
     func finish() {
         let receiver = state.withLock { state in
             state.isFinished = true
-            return state.waiting.removeValue(forKey: .receiver)
+            return state.receiver.popFirst()
         }
         receiver?.resume()
     }
 
-    /// Repeats a side's step until it is done, then wakes the other side.
-    private func step<Value: Sendable>(
-        of side: Side, _ step: (inout State) -> Step<Value>, whenCancelled: () -> Value
-    ) async -> Value {
-        while !Task.isCancelled {
-            let (result, other) = state.withLock { state -> (Step<Value>, CheckedContinuation<Void, Never>?) in
-                let result = step(&state)
-                guard case .done = result else { return (result, nil) }
-                return (result, state.waiting.removeValue(forKey: side == .sender ? .receiver : .sender))
-            }
-            other?.resume()
-            if case .done(let value) = result { return value }
-            await suspend(side)
-        }
-        return whenCancelled()
-    }
-
-    /// Waits until the other side has made a step. A spurious wake-up is harmless: the step is tried again.
-    private func suspend(_ side: Side) async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let resumesAtOnce = state.withLock { state in
-                    let canGoOn =
-                        side == .sender ? state.weight < limit : state.isFinished || !state.elements.isEmpty
-                    // Checked under the lock: a later cancellation finds the continuation.
-                    if canGoOn || Task.isCancelled { return true }
-                    state.waiting[side] = continuation
-                    return false
-                }
-                if resumesAtOnce { continuation.resume() }
-            }
-        } onCancel: {
-            let continuation = state.withLock { $0.waiting.removeValue(forKey: side) }
-            continuation?.resume()
-        }
+    /// Waits until a side can make its step. Only the step itself takes that away again.
+    ///
+    /// - Returns: `false` if the task is cancelled.
+    private func mayGoOn(
+        _ side: any WritableKeyPath<State, WaitList<Void>> & Sendable, _ condition: (State) -> Bool
+    ) async -> Bool {
+        if Task.isCancelled { return false }
+        return (try? await state.wait(in: side) { condition($0) ? () : nil }) != nil
     }
 }

@@ -12,7 +12,7 @@ struct BatchReader: Sendable {
     /// Whether lines keep their text, for fingerprints.
     let keepsText: Bool
     /// What the lines and the results of the batch hold.
-    let share: RequestBudget.Share
+    let reservation: RequestBudget.Reservation
     private let clock = BatchClock()
 
     private enum End: Sendable {
@@ -39,7 +39,7 @@ struct BatchReader: Sendable {
         let (end, count) = await readWhileAllowed(body, into: lines)
         if let problem = problem(of: end, after: count) {
             let line = BatchLine(number: count + 1, readAt: acceptor.now(), text: [], content: .unread(problem))
-            share.hold(line.weight)
+            reservation.hold(line.weight)
             _ = await lines.send([line], weight: line.weight)
         }
         lines.finish()
@@ -84,12 +84,12 @@ struct BatchReader: Sendable {
         do {
             for try await chunk in body {
                 let held = splitter.heldBytes + chunk.readableBytes
-                guard await share.add(chunk.readableBytes, within: BatchLimit.budgetPatience) else {
+                guard await reservation.add(chunk.readableBytes, within: BatchLimit.budgetPatience) else {
                     return (Task.isCancelled ? .cancelled : .busy, count)
                 }
                 splitter.add(chunk)
                 if let end = await readLines(of: &splitter, into: lines, count: &count) { return (end, count) }
-                share.release(held - splitter.heldBytes)
+                reservation.release(held - splitter.heldBytes)
             }
         } catch {
             return (Task.isCancelled ? .cancelled : .broken, count)
@@ -136,7 +136,7 @@ struct BatchReader: Sendable {
         clock.pause()
         defer { clock.restart() }
         let weight = ready.reduce(0) { $0 + $1.weight }
-        guard await share.add(weight, within: BatchLimit.budgetPatience) else {
+        guard await reservation.add(weight, within: BatchLimit.budgetPatience) else {
             return Task.isCancelled ? .cancelled : .busy
         }
         guard await lines.send(ready, weight: weight) else { return .cancelled }

@@ -6,7 +6,7 @@ import ServiceRuntime
 struct BatchStorer: Sendable {
     let acceptor: NotificationAcceptor
     /// What the lines and the results of the batch hold.
-    let share: RequestBudget.Share
+    let reservation: RequestBudget.Reservation
     let origin: RequestOrigin
     /// The batch's `Idempotency-Key`; it and the line's number are the key of a line.
     let key: String?
@@ -22,8 +22,8 @@ struct BatchStorer: Sendable {
         // Lines that arrive while one group is being stored are the next group.
         while let group = await lines.receive() {
             let text = text(of: await store(group))
-            share.hold(text.count)
-            share.release(group.reduce(0) { $0 + $1.weight })
+            reservation.hold(text.count)
+            reservation.release(group.reduce(0) { $0 + $1.weight })
             guard await results.send([text], weight: text.count) else { break }
         }
         results.finish()
@@ -32,7 +32,7 @@ struct BatchStorer: Sendable {
     private func store(_ lines: [BatchLine]) async -> [Result] {
         if let key { return await storeOnce(lines, key: key) }
         do {
-            return try await acceptor.turns.withTurn(of: lines.reduce(0) { $0 + $1.storedBytes }) {
+            return try await acceptor.largeRequests.withSlot(of: lines.reduce(0) { $0 + $1.storedBytes }) {
                 await storeTogether(lines)
             }
         } catch {

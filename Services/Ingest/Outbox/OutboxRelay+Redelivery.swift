@@ -17,7 +17,7 @@ extension OutboxRelay {
             while !Task.isCancelled {
                 // Taken before the question: entries that fall due during it may be published meanwhile.
                 let (instant, time) = (ContinuousClock.now, self.now())
-                let ready = self.publisher.isConnected ? await self.gauge.readyDispatches() : nil
+                let ready = self.publisher.isConnected ? await self.probe.readyDispatches() : nil
                 detector.observe(ready, at: instant, now: time)
                 if ready == nil { hasMore = false }
                 if let lostBy = detector.lostBy, let ready, ready <= Limit.maxReady {

@@ -13,7 +13,7 @@ import Synchronization
 final class OutboxRelay: Service {
     let outbox: any NotificationWriter
     let publisher: any DispatchPublisher
-    let gauge: any DispatchGauge
+    let probe: any DispatchQueueProbe
     let timing: OutboxTiming
     let now: @Sendable () -> Timestamp
     let logger: Logger
@@ -47,13 +47,13 @@ final class OutboxRelay: Service {
     }
 
     init(
-        outbox: any NotificationWriter, publisher: any DispatchPublisher, gauge: any DispatchGauge,
+        outbox: any NotificationWriter, publisher: any DispatchPublisher, probe: any DispatchQueueProbe,
         timing: OutboxTiming = .standard, now: @escaping @Sendable () -> Timestamp = { .now },
         logger: Logger
     ) {
         self.outbox = outbox
         self.publisher = publisher
-        self.gauge = gauge
+        self.probe = probe
         self.timing = timing
         self.now = now
         self.logger = logger

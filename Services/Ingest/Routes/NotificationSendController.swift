@@ -14,16 +14,16 @@ struct NotificationSendController: Sendable {
     @Sendable func create(_ request: Request, context: some RequestContext) async throws -> Response {
         let caller = try await authentication.caller(of: request, context: context)
         let key = try IdempotencyKeyHeader.value(in: request.headers)
-        let share = acceptor.budget.share(arrivingFrom: caller.name)
-        defer { share.release() }
-        let body = try await body(of: request, from: caller, share)
-        share.arrived()
+        let reservation = acceptor.budget.reservation(arrivingFrom: caller.name)
+        defer { reservation.release() }
+        let body = try await body(of: request, from: caller, reservation)
+        reservation.arrived()
         try check(body, from: caller, contentType: request.headers[.contentType])
         if case .user(let name) = caller { try acceptor.userLimit?.take(name.text) }
         let origin = RequestOrigin(sender: caller.name, traceparent: request.headers.traceContext?.traceparent)
         let now = acceptor.now()
         let wanted = Result { try read(body, from: caller, now: now) }
-        if case .success(let request) = wanted { try share.add(request.storedBytes) }
+        if case .success(let request) = wanted { try reservation.add(request.storedBytes) }
         guard let key else {
             let answer = try await acceptor.accept(try wanted.get(), from: origin, now: now)
             return response(answer, isReplay: false).response
@@ -38,12 +38,12 @@ struct NotificationSendController: Sendable {
     ///
     /// - Throws: ``Problem`` 403, 413, 415 or 503.
     private func body(
-        of request: Request, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share
+        of request: Request, from caller: SenderAuthentication.Caller, _ reservation: RequestBudget.Reservation
     ) async throws -> ByteBuffer {
         guard case .user = caller else {
             return try await request.wholeBody(
                 upTo: CreateNotificationRequest.Limit.maxBodyBytes, tooLarge: "The body may be at most 2 MiB.",
-                onChunk: share.add, onBody: { try Self.checkType(request.headers[.contentType]) })
+                onChunk: reservation.add, onBody: { try Self.checkType(request.headers[.contentType]) })
         }
         let length = request.headers[.contentLength].map { Int($0) }
         guard length == nil || length == 0, request.headers[.transferEncoding] == nil else { throw Self.usersBody }
@@ -63,31 +63,31 @@ struct NotificationSendController: Sendable {
         else {
             return false
         }
-        let share = acceptor.budget.share()
+        let reservation = acceptor.budget.reservation()
         let now = acceptor.now()
-        guard let wanted = try? prepare(request, from: .sender(name), share, now: now),
+        guard let wanted = try? prepare(request, from: .sender(name), reservation, now: now),
             wanted.storedBytes <= RequestBudget.Limit.maxSmallBytes
         else {
-            share.release()
+            reservation.release()
             return false
         }
         let origin = RequestOrigin(sender: name, traceparent: request.traceContext?.traceparent)
         acceptor.accept(wanted, from: origin, now: now) { answer in
-            share.release()
+            reservation.release()
             reply { response(try answer.get(), isReplay: false) }
         }
         return true
     }
 
     private func prepare(
-        _ request: DirectRequest, from caller: SenderAuthentication.Caller, _ share: RequestBudget.Share,
+        _ request: DirectRequest, from caller: SenderAuthentication.Caller, _ reservation: RequestBudget.Reservation,
         now: Timestamp
     ) throws -> CreateNotificationRequest {
         let body = request.body
-        try share.add(body.readableBytes)
+        try reservation.add(body.readableBytes)
         try check(body, from: caller, contentType: request.contentType)
         let wanted = try read(body, from: caller, now: now)
-        try share.add(wanted.storedBytes)
+        try reservation.add(wanted.storedBytes)
         return wanted
     }
 

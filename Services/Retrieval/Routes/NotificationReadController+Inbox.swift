@@ -18,21 +18,21 @@ extension NotificationReadController {
         metrics.inboxRequests.increment()
         guard query.includesPayloads else { return .json(.ok, ByteBuffer(string: page.json)) }
         if request.method == .head { return try await head(of: page, for: user) }
-        let share = budget.share()
+        let reservation = budget.reservation()
         // Before anything is loaded. Each payload is in memory twice: as the store has it, and opened in the answer.
         let bytes = try await store.payloadBytes(of: page.entries.map(\.id), recipient: user)
-        try share.add(2 * bytes)
+        try reservation.add(2 * bytes)
         var stored = try await store.find(page.entries.map(\.id), recipient: user)
         if stored.values.contains(where: { $0.payload.map(sealer.isMissingKey) ?? false }) { await sealer.check() }
         var opened = OpenedPage(page, &stored, bytes, of: user, at: now, sealer: sealer, logger: context.logger)
         stored = [:]
-        share.release(bytes)
+        reservation.release(bytes)
         let isMarked = !opened.firstRead.isEmpty
         if isMarked { try await store.markRead(opened.firstRead.map(\.id), at: now) }
         record(opened, at: now)
         AuditTrail.current?.note(read: opened.read.map(\.description))
         let unread = isMarked ? try await store.unreadCount(of: user, now: now) : page.unread
-        return .json(opened.finish(unread: unread, next: page.next), holding: share)
+        return .json(opened.finish(unread: unread, next: page.next), holding: reservation)
     }
 
     /// The answer to `HEAD` of a page with payloads: nothing is loaded, opened, marked or counted as read. The store
@@ -151,10 +151,10 @@ extension InboxPage.Entry {
 
 extension Response {
     /// A JSON answer that keeps its share of the budget until it is written, or given up.
-    fileprivate static func json(_ body: ByteBuffer, holding share: RequestBudget.Share) -> Response {
+    fileprivate static func json(_ body: ByteBuffer, holding reservation: RequestBudget.Reservation) -> Response {
         var response = Response.json(.ok, body)
         response.body = ResponseBody(contentLength: body.readableBytes) { writer in
-            defer { share.release() }
+            defer { reservation.release() }
             try await writer.write(body)
             try await writer.finish(nil)
         }

@@ -64,7 +64,7 @@ extension DispatchPublisher {
 }
 
 /// Measures the dispatch queue.
-package protocol DispatchGauge: Sendable {
+package protocol DispatchQueueProbe: Sendable {
     /// The number of messages in the dispatch queue that no dispatcher has received yet; `nil` if the broker cannot be
     /// asked now.
     func readyDispatches() async -> Int?

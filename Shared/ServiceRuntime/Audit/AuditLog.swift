@@ -14,9 +14,8 @@ import Synchronization
 package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
-        /// The callers that wait for the end of a write, by number.
-        var callers: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastCaller = 0
+        /// The callers that wait for the end of a write.
+        var callers = WaitList<Void>()
         /// The beginning of the write in progress.
         var writing: ContinuousClock.Instant?
         /// Why the last write has failed.
@@ -110,36 +109,24 @@ package final class AuditLog: Service, Sendable {
 
     /// Changes the state, and waits for the end of the write that begins then, or until the task is cancelled.
     private func write(_ change: (inout State) -> Void) async {
-        let number = state.withLock { state in
-            state.lastCaller += 1
-            return state.lastCaller
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in
-                let (begins, waits) = state.withLock { state in
-                    change(&state)
-                    // If the handler below has run, nobody would find this caller.
-                    let waits = !Task.isCancelled
-                    if waits { state.callers[number] = caller }
-                    guard state.writing == nil else { return (false, waits) }
-                    state.writing = .now
-                    return (true, waits)
-                }
-                if begins { queue.async { self.writeAll() } }
-                if !waits { caller.resume() }
+        try? await state.wait(in: \.callers) { state in
+            change(&state)
+            if state.writing == nil {
+                state.writing = .now
+                // Its first step is to take the lock, so it finds this caller.
+                queue.async { self.writeAll() }
             }
-        } onCancel: {
-            state.withLock { $0.callers.removeValue(forKey: number) }?.resume()
+            return nil
         }
     }
 
     /// Writes until nothing waits, or until a write fails.
     private func writeAll() {
         while true {
-            let (entries, numbers) = state.withLock { state in
+            let (entries, tickets) = state.withLock { state in
                 // The rest of the lines is the next part, and everybody waits for it.
                 let isAll = state.waiting.count <= Self.maxLines
-                return (Array(state.waiting.prefix(Self.maxLines)), isAll ? Array(state.callers.keys) : [])
+                return (Array(state.waiting.prefix(Self.maxLines)), isAll ? state.callers.tickets : [])
             }
             var failure: FileError?
             do throws(FileError) { try file.append(entries) } catch { failure = error }
@@ -147,8 +134,7 @@ package final class AuditLog: Service, Sendable {
                 state.failure = failure?.message
                 if failure == nil { state.waiting.removeFirst(entries.count) }
                 // After a failure everybody has had an attempt. Those who come next make another one.
-                let ended = failure == nil ? numbers : Array(state.callers.keys)
-                let callers = ended.compactMap { state.callers.removeValue(forKey: $0) }
+                let callers = failure == nil ? state.callers.remove(tickets) : state.callers.removeAll()
                 let isEnd = failure != nil || (state.waiting.isEmpty && state.callers.isEmpty)
                 state.writing = isEnd ? nil : .now
                 return (isEnd, callers)

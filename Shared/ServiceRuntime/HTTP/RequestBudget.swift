@@ -26,7 +26,7 @@ package final class RequestBudget: Sendable {
 
     private struct Used {
         var bytes = 0
-        /// Of the shares that have an owner; an owner who holds nothing is absent.
+        /// Of the reservations that have an owner; an owner who holds nothing is absent.
         var byOwner: [Owner: Int] = [:]
 
         mutating func add(_ count: Int, of owner: Owner?) {
@@ -55,18 +55,20 @@ package final class RequestBudget: Sendable {
 
     package var usedBytes: Int { used.withLock { $0.bytes } }
 
-    /// A new request's share, which holds nothing yet.
-    package func share() -> Share { Share(of: self, for: nil) }
+    /// A new request's reservation, which holds nothing yet.
+    package func reservation() -> Reservation { Reservation(of: self, for: nil) }
 
-    /// The share of a request whose body is arriving, which holds nothing yet. Until ``Share/arrived()``, all such
-    /// shares of a sender may hold a quarter of the budget together.
-    package func share(arrivingFrom sender: String) -> Share {
-        Share(of: self, for: Owner(sender: sender, isBatch: false))
+    /// The reservation of a request whose body is arriving, which holds nothing yet. Until ``Reservation/arrived()``,
+    /// all such reservations of a sender may hold a quarter of the budget together.
+    package func reservation(arrivingFrom sender: String) -> Reservation {
+        Reservation(of: self, for: Owner(sender: sender, isBatch: false))
     }
 
-    /// A new batch's share, which holds nothing yet. All shares of a sender may hold a quarter of the budget together,
-    /// and nothing of the part for small requests.
-    package func share(ofBatchBy sender: String) -> Share { Share(of: self, for: Owner(sender: sender, isBatch: true)) }
+    /// A new batch's reservation, which holds nothing yet. All reservations of a sender may hold a quarter of the
+    /// budget together, and nothing of the part for small requests.
+    package func reservation(ofBatchBy sender: String) -> Reservation {
+        Reservation(of: self, for: Owner(sender: sender, isBatch: true))
+    }
 
     /// - Parameter held: the bytes that the request holds already.
     private func reserve(_ bytes: Int, held: Int, of owner: Owner?) -> Bool {
@@ -85,7 +87,7 @@ package final class RequestBudget: Sendable {
     private func disown(_ bytes: Int, of owner: Owner?) { used.withLock { $0.addOwn(-bytes, of: owner) } }
 
     /// One request's part of the budget, until it is released.
-    package final class Share: Sendable {
+    package final class Reservation: Sendable {
         private let budget: RequestBudget
         private let held: Mutex<Held>
 
@@ -99,7 +101,7 @@ package final class RequestBudget: Sendable {
             held = Mutex(Held(owner: owner))
         }
 
-        // A response that is never written never releases its share.
+        // A response that is never written never releases its reservation.
         deinit { release() }
 
         /// Reserves more bytes.

@@ -40,7 +40,7 @@ struct MetricsPollerTests {
     ///
     /// - Parameter targets: the URLs of dispatchers, by the port of the other process.
     private func withPolls(
-        isEndless: Bool = false, targets: (Int) -> [String], _ body: (OtherProcess, ProcessBook) async throws -> Void
+        isEndless: Bool = false, targets: (Int) -> [String], _ body: (OtherProcess, ProcessTable) async throws -> Void
     ) async throws {
         let other = OtherProcess(isEndless: isEndless)
         let router = Router()
@@ -55,49 +55,49 @@ struct MetricsPollerTests {
         let listening = Task { try await application.run() }
         defer { listening.cancel() }
         try await expectEventually { other.port.withLock { $0 } != 0 }
-        let book = ProcessBook()
+        let table = ProcessTable()
         let configuration = AdminConfiguration(
             http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: [],
             dispatchers: try targets(other.port.withLock { $0 }).map { try #require(MetricsTarget($0)) },
             retrievals: [])
         let poller = MetricsPoller(
-            configuration: configuration, metrics: PrometheusMetrics(), book: book, logger: .silent)
+            configuration: configuration, metrics: PrometheusMetrics(), table: table, logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await poller.run() }
             defer { tasks.cancelAll() }
-            try await body(other, book)
+            try await body(other, table)
         }
     }
 
-    private func dispatchers(_ book: ProcessBook) -> [ProcessBook.Entry] {
-        book.entries.filter { $0.kind == .dispatcher }
+    private func dispatchers(_ table: ProcessTable) -> [ProcessTable.Entry] {
+        table.entries.filter { $0.kind == .dispatcher }
     }
 
     @Test func aNameIsPolledAtItsAddressAndKeptAsHost() async throws {
-        try await withPolls(targets: { ["http://localhost:\($0)"] }) { other, book in
-            try await expectEventually { dispatchers(book).first?.window != nil }
-            let entry = try #require(dispatchers(book).first)
+        try await withPolls(targets: { ["http://localhost:\($0)"] }) { other, table in
+            try await expectEventually { dispatchers(table).first?.window != nil }
+            let entry = try #require(dispatchers(table).first)
             let port = other.port.withLock { $0 }
             #expect(entry.address == "http://127.0.0.1:\(port)" && entry.problem == nil)
             #expect(other.hosts.withLock { $0.first } == "localhost:\(port)")
             #expect(entry.window?.after["securepush_build_info"].first?.labels["version"] == "9.9.9")
-            #expect(book.entries.contains { $0.kind == .ingest && $0.problem == nil })
+            #expect(table.entries.contains { $0.kind == .ingest && $0.problem == nil })
         }
     }
 
     @Test func anAnswerThatNeverEndsIsAProblemOfThatProcessAlone() async throws {
-        try await withPolls(isEndless: true, targets: { ["http://127.0.0.1:\($0)"] }) { _, book in
-            try await expectEventually { dispatchers(book).first?.problem != nil }
-            #expect(book.entries.contains { $0.kind == .ingest && $0.problem == nil })
+        try await withPolls(isEndless: true, targets: { ["http://127.0.0.1:\($0)"] }) { _, table in
+            try await expectEventually { dispatchers(table).first?.problem != nil }
+            #expect(table.entries.contains { $0.kind == .ingest && $0.problem == nil })
         }
     }
 
     @Test func whatCannotBeReachedIsNamed() async throws {
         // Too long for a name: no resolver is asked.
         let name = "http://\(String(repeating: "a", count: 70)):1"
-        try await withPolls(targets: { _ in ["http://127.0.0.1:1", name] }) { _, book in
-            try await expectEventually { dispatchers(book).count == 2 }
-            let problems = dispatchers(book).map { $0.problem ?? "" }
+        try await withPolls(targets: { _ in ["http://127.0.0.1:1", name] }) { _, table in
+            try await expectEventually { dispatchers(table).count == 2 }
+            let problems = dispatchers(table).map { $0.problem ?? "" }
             #expect(problems == ["Connection refused.", "The name has no address."])
         }
     }

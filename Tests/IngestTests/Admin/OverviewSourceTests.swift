@@ -29,7 +29,7 @@ struct OverviewSourceTests {
             http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: [], dispatchers: [], retrievals: [])
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         return OverviewSource(
-            store: store, queues: FakeQueues(), backlog: { nil }, book: ProcessBook(), configuration: configuration,
+            store: store, queues: FakeQueues(), backlog: { nil }, table: ProcessTable(), configuration: configuration,
             service: context)
     }
 

@@ -226,7 +226,8 @@ struct BatchTests {
 extension IngestBench {
     /// The first stage of a batch of this sender.
     fileprivate func reader(keepsText: Bool) -> BatchReader {
-        BatchReader(acceptor: acceptor, keepsText: keepsText, share: acceptor.budget.share(ofBatchBy: "clinic"))
+        BatchReader(
+            acceptor: acceptor, keepsText: keepsText, reservation: acceptor.budget.reservation(ofBatchBy: "clinic"))
     }
 }
 

@@ -17,14 +17,14 @@ struct RequestBudgetTests {
 
     @Test func largeRequestsLeaveRoomForSmallOnes() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
-        let first = budget.share()
+        let first = budget.reservation()
         try first.add(200_000)
-        let second = budget.share()
+        let second = budget.reservation()
         try second.add(50_000)
         // Past 64 KiB it is no small one any more.
         #expect(throws: Problem.self) { try second.add(60_000) }
         #expect(budget.usedBytes == 250_000)
-        let third = budget.share()
+        let third = budget.reservation()
         #expect(throws: Problem.self) { try third.add(100_000) }
         for _ in 0..<2 { try third.add(30_000) }
         first.release()
@@ -39,17 +39,17 @@ struct RequestBudgetTests {
 
     @Test func theBatchesOfASenderShareAQuarterAndNothingOfThePartForSmallRequests() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
-        let first = budget.share(ofBatchBy: "a")
-        let second = budget.share(ofBatchBy: "a")
+        let first = budget.reservation(ofBatchBy: "a")
+        let second = budget.reservation(ofBatchBy: "a")
         try first.add(60_000)
         #expect(throws: Problem.self) { try second.add(40_001) }
         try second.add(40_000)
         #expect(throws: Problem.self) { try first.add(1) }
-        let others = ["b", "c"].map { budget.share(ofBatchBy: $0) }
+        let others = ["b", "c"].map { budget.reservation(ofBatchBy: $0) }
         for other in others { try other.add(100_000) }
         // The rest is for small requests, and a line is none.
-        #expect(throws: Problem.self) { try budget.share(ofBatchBy: "d").add(1) }
-        let small = budget.share()
+        #expect(throws: Problem.self) { try budget.reservation(ofBatchBy: "d").add(1) }
+        let small = budget.reservation()
         try small.add(60_000)
         small.release()
         second.release(30_000)
@@ -62,22 +62,22 @@ struct RequestBudgetTests {
 
     @Test func theBodiesOfASenderShareAQuarterWhileTheyArrive() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
-        let shares = (0..<3).map { _ in budget.share(arrivingFrom: "a") }
-        try shares[0].add(70_000)
-        try shares[1].add(30_000)
-        #expect(throws: Problem.self) { try shares[2].add(1) }
+        let reservations = (0..<3).map { _ in budget.reservation(arrivingFrom: "a") }
+        try reservations[0].add(70_000)
+        try reservations[1].add(30_000)
+        #expect(throws: Problem.self) { try reservations[2].add(1) }
         // Neither its batches nor others are kept out.
-        let others = [budget.share(ofBatchBy: "a"), budget.share(arrivingFrom: "b")]
+        let others = [budget.reservation(ofBatchBy: "a"), budget.reservation(arrivingFrom: "b")]
         for other in others { try other.add(100_000) }
         // A small body may use the part for small ones, and a body that is there its sender's part no more.
-        shares[0].arrived()
-        try shares[2].add(60_000)
-        #expect(throws: Problem.self) { try shares[2].add(10_001) }
+        reservations[0].arrived()
+        try reservations[2].add(60_000)
+        #expect(throws: Problem.self) { try reservations[2].add(10_001) }
         #expect(budget.usedBytes == 360_000)
         others[0].release()
-        try shares[0].add(20_000)
-        for share in shares + others { share.release() }
-        let all = budget.share(arrivingFrom: "a")
+        try reservations[0].add(20_000)
+        for reservation in reservations + others { reservation.release() }
+        let all = budget.reservation(arrivingFrom: "a")
         try all.add(100_000)
         all.release()
         #expect(budget.usedBytes == 0)
@@ -85,23 +85,23 @@ struct RequestBudgetTests {
 
     @Test func whatIsThereAlreadyCountsAlthoughItDoesNotFit() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
-        let share = budget.share(ofBatchBy: "a")
-        share.hold(500_000)
-        #expect(throws: Problem.self) { try share.add(1) }
-        #expect(throws: Problem.self) { try budget.share().add(1) }
-        share.release(450_000)
-        try share.add(50_000)
-        share.release()
+        let reservation = budget.reservation(ofBatchBy: "a")
+        reservation.hold(500_000)
+        #expect(throws: Problem.self) { try reservation.add(1) }
+        #expect(throws: Problem.self) { try budget.reservation().add(1) }
+        reservation.release(450_000)
+        try reservation.add(50_000)
+        reservation.release()
         #expect(budget.usedBytes == 0)
     }
 
     @Test func aBatchWaitsForItsPart() async throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
-        let (first, second) = (budget.share(ofBatchBy: "a"), budget.share(ofBatchBy: "a"))
+        let (first, second) = (budget.reservation(ofBatchBy: "a"), budget.reservation(ofBatchBy: "a"))
         #expect(await first.add(100_000, within: .seconds(30)))
         #expect(await !second.add(1, within: .milliseconds(50)))
         let waiting = Task { await second.add(100_000, within: .seconds(30)) }
-        let cancelled = Task { await budget.share(ofBatchBy: "a").add(100_000, within: .seconds(600)) }
+        let cancelled = Task { await budget.reservation(ofBatchBy: "a").add(100_000, within: .seconds(600)) }
         cancelled.cancel()
         #expect(await !cancelled.value)
         first.release()
@@ -110,7 +110,7 @@ struct RequestBudgetTests {
 
     @Test func aShareThatIsForgottenGivesItsBytesBack() throws {
         let budget = RequestBudget()
-        try budget.share().add(1000)
+        try budget.reservation().add(1000)
         #expect(budget.usedBytes == 0)
     }
 
@@ -159,7 +159,7 @@ struct RequestBudgetTests {
                     let answer = try await second.read(until: "\r\n\r\n")
                     #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.lowercased().contains("retry-after: "))
                 }
-                let other = budget.share(arrivingFrom: "other")
+                let other = budget.reservation(arrivingFrom: "other")
                 try other.add(200_000)
                 try await first.write(String(repeating: " ", count: 80 - Self.small.utf8.count) + Self.small)
                 #expect(try await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 201 "))

@@ -53,7 +53,7 @@ private func withSweep(
     var timing = OutboxTiming.patient
     (timing.sweepInterval, timing.followUpInterval) = (.milliseconds(5), .milliseconds(5))
     let relay = OutboxRelay(
-        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: timing,
+        outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: timing,
         logger: .silent)
     try await withRelays([relay], body)
 }

@@ -15,7 +15,7 @@ struct LostInBrokerTests {
     private struct Bench {
         let store: any Store
         let relay: OutboxRelay
-        let gauge: RabbitMQInspector
+        let probe: RabbitMQInspector
         let connection: AMQPConnection
         let queue: String
 
@@ -35,14 +35,14 @@ struct LostInBrokerTests {
         try await withBench { bench in
             let accepted = try await bench.store.accept(2000)
             bench.relay.handOver(accepted)
-            try await expectEventually { await bench.gauge.readyDispatches() == 2000 }
+            try await expectEventually { await bench.probe.readyDispatches() == 2000 }
             try await expectEventually { try await bench.store.backlog(now: .now).count == 0 }
             // All are due. Otherwise those that fall due after the first ones were republished would wait until the
             // queue is empty again.
             let due = Timestamp.now + OutboxTiming.quick.redeliveryDelay
             try await expectEventually { Timestamp.now > due }
             #expect(try await bench.connection.purge(queue: bench.queue) == 2000)
-            try await expectEventually { await bench.gauge.readyDispatches() == 2000 }
+            try await expectEventually { await bench.probe.readyDispatches() == 2000 }
             let again = try await bench.take(2000)
             #expect(Set(again) == Set(accepted.map(\.id)))
         }
@@ -52,26 +52,26 @@ struct LostInBrokerTests {
         try await withBench { bench in
             let accepted = try await bench.store.accept(3)
             bench.relay.handOver(accepted)
-            try await expectEventually { await bench.gauge.readyDispatches() == 3 }
+            try await expectEventually { await bench.probe.readyDispatches() == 3 }
             // All are due many times over while nobody comes for them.
             let due = Timestamp.now + OutboxTiming.quick.redeliveryDelay * 5
             try await expectEventually { Timestamp.now > due }
-            #expect(await bench.gauge.readyDispatches() == 3)
+            #expect(await bench.probe.readyDispatches() == 3)
             // Two are settled; a dispatcher comes for all, and is gone with the third before it can claim it.
             try await bench.store.dispatch(accepted[1...2].map(\.id))
             let taken = try await bench.take(3)
             #expect(Set(taken) == Set(accepted.map(\.id)))
-            try await expectEventually { await bench.gauge.readyDispatches() == 1 }
+            try await expectEventually { await bench.probe.readyDispatches() == 1 }
             #expect(try await bench.take(1) == [accepted[0].id])
         }
     }
 
     @Test func aMissingQueueIsUnknownAndTheNextQuestionIsAnswered() async throws {
         try await withBench { bench in
-            #expect(await bench.gauge.readyDispatches() == 0)
+            #expect(await bench.probe.readyDispatches() == 0)
             try await bench.connection.delete(queue: bench.queue)
-            #expect(await bench.gauge.readyDispatches() == nil)
-            #expect(await bench.gauge.readyDispatches() == nil)
+            #expect(await bench.probe.readyDispatches() == nil)
+            #expect(await bench.probe.readyDispatches() == nil)
         }
     }
 
@@ -80,12 +80,12 @@ struct LostInBrokerTests {
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.milliseconds(100)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
         let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
-        let gauge = RabbitMQInspector(configuration: configuration)
+        let probe = RabbitMQInspector(configuration: configuration)
         let store = memoryStore()
         let relay = OutboxRelay(
-            outbox: store, publisher: publisher, gauge: gauge, timing: .quick, logger: .silent)
+            outbox: store, publisher: publisher, probe: probe, timing: .quick, logger: .silent)
         let connection = try await AMQPConnection.open(configuration.amqp)
-        let group = ServiceGroup(services: [publisher, gauge, relay], logger: .silent)
+        let group = ServiceGroup(services: [publisher, probe, relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             let result: Result<Void, any Error>
@@ -94,7 +94,7 @@ struct LostInBrokerTests {
                 try #require(isConnected)
                 let queue = configuration.topology.dispatchQueue
                 try await body(
-                    Bench(store: store, relay: relay, gauge: gauge, connection: connection, queue: queue))
+                    Bench(store: store, relay: relay, probe: probe, connection: connection, queue: queue))
                 result = .success(())
             } catch { result = .failure(error) }
             await group.triggerGracefulShutdown()

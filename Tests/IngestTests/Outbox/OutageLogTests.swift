@@ -21,7 +21,7 @@ struct OutageLogTests {
         var timing = OutboxTiming.quick
         timing.sweepInterval = .milliseconds(5)
         let relay = OutboxRelay(
-            outbox: outbox, publisher: FakePublisher(), gauge: FakeGauge(), timing: timing, logger: logger)
+            outbox: outbox, publisher: FakePublisher(), probe: FakeQueueProbe(), timing: timing, logger: logger)
         try await withRelays([relay]) { try await expectEventually { outbox.looks >= 20 } }
         let warnings = lines.withLock { lines in lines.filter { $0.contains("outbox") } }
         #expect(warnings.count == 1, "\(warnings)")

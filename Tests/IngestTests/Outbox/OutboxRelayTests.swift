@@ -116,7 +116,7 @@ struct OutboxRelayTests {
         let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         // More than the groups in flight take at once.
         let notifications = try await store.accept(6000, at: .unswept)
-        let relay = OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent)
+        let relay = OutboxRelay(outbox: store, publisher: publisher, probe: FakeQueueProbe(), logger: .silent)
         relay.handOver(notifications)
         let group = ServiceGroup(services: [relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

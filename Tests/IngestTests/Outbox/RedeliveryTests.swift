@@ -10,22 +10,23 @@ import Testing
 @Suite("OutboxRelay, what the broker has lost", .timeLimit(.minutes(5)))
 struct RedeliveryTests {
     private func relay(
-        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ gauge: FakeGauge, timing: OutboxTiming = .quick,
+        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ probe: FakeQueueProbe,
+        timing: OutboxTiming = .quick,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) -> OutboxRelay {
         OutboxRelay(
-            outbox: outbox, publisher: publisher, gauge: gauge, timing: timing, now: now, logger: .silent)
+            outbox: outbox, publisher: publisher, probe: probe, timing: timing, now: now, logger: .silent)
     }
 
     @Test func whatAWipedBrokerHeldIsPublishedAgainUntilItIsDispatched() async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge())
-        let relay = relay(store, publisher, gauge)
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe())
+        let relay = relay(store, publisher, probe)
         try await withRelays([relay]) {
             let accepted = try await store.accept(2500, at: .unswept)
             relay.handOver(accepted)
             try await expectEventually { try await store.backlog(now: .now).count == 0 }
             #expect(publisher.ids.count == 2500)
-            gauge.set(0)
+            probe.set(0)
             try await expectEventually { publisher.ids.count >= 5000 }
             let ids = Set(accepted.map(\.id))
             #expect(Set(publisher.ids.prefix(5000).dropFirst(2500)) == ids)
@@ -38,26 +39,26 @@ struct RedeliveryTests {
 
     @Test(arguments: [1, 999, 1001, nil])
     func whileTheQueueIsNotEmptyNoEntryIsTouched(_ ready: Int?) async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(ready))
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(ready))
         let outbox = CountingOutbox(store)
-        let relay = relay(outbox, publisher, gauge)
+        let relay = relay(outbox, publisher, probe)
         try await withRelays([relay]) {
             relay.handOver(try await store.accept(5, at: .unswept))
             try await expectEventually { outbox.confirmed.count == 5 }
             // Far more looks than it takes until all are due and a queue could have proved empty.
-            let looks = gauge.looks
-            try await expectEventually { gauge.looks >= looks + 60 }
+            let looks = probe.looks
+            try await expectEventually { probe.looks >= looks + 60 }
             #expect(outbox.publishedLeases == 0)
             #expect(publisher.ids.count == 5)
-            gauge.set(0)
+            probe.set(0)
             try await expectEventually { publisher.ids.count >= 10 }
         }
     }
 
     @Test func whatWasClaimedAMomentAgoIsPostponed() async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
         let outbox = CountingOutbox(store)
-        let relay = relay(outbox, publisher, gauge)
+        let relay = relay(outbox, publisher, probe)
         try await withRelays([relay]) {
             let ids = try await store.accept(3, at: .unswept).map(\.id)
             _ = try await store.claim(ids, now: .now)
@@ -74,20 +75,20 @@ struct RedeliveryTests {
         let store = memoryStore()
         let ids = try await store.accept(9, at: .unswept).map(\.id)
         let outbox = CountingOutbox(store, refusing: [ids[3]])
-        await relay(outbox, FakePublisher(), FakeGauge()).confirm(ids)
+        await relay(outbox, FakePublisher(), FakeQueueProbe()).confirm(ids)
         #expect(Set(ids).subtracting(outbox.confirmed) == [ids[3]])
     }
 
     @Test func whatIsFinalIsNeverPublishedAgain() async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge())
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe())
         let outbox = CountingOutbox(store)
-        let relay = relay(outbox, publisher, gauge)
+        let relay = relay(outbox, publisher, probe)
         try await withRelays([relay]) {
             let accepted = try await store.accept(50, at: .unswept)
             relay.handOver(accepted)
             try await expectEventually { publisher.ids.count == 50 }
             try await store.dispatch(accepted.map(\.id))
-            gauge.set(0)
+            probe.set(0)
             let leases = outbox.publishedLeases
             try await expectEventually { outbox.publishedLeases >= leases + 30 }
         }
@@ -95,30 +96,30 @@ struct RedeliveryTests {
     }
 
     @Test func aQueueThatFillsUpIsGivenNoMoreForNow() async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
         let outbox = CountingOutbox(store)
-        let relay = relay(outbox, publisher, gauge, timing: .patient)
+        let relay = relay(outbox, publisher, probe, timing: .patient)
         let ids = try await store.accept(5000, at: .now - .seconds(60)).map(\.id)
         try await store.confirm(ids, until: .now - .seconds(30))
         try await withRelays([relay]) {
             try await expectEventually { !publisher.ids.isEmpty }
-            gauge.set(OutboxRelay.Limit.maxReady + 1)
-            let looks = gauge.looks
-            try await expectEventually { gauge.looks >= looks + 3 }
+            probe.set(OutboxRelay.Limit.maxReady + 1)
+            let looks = probe.looks
+            try await expectEventually { probe.looks >= looks + 3 }
             let count = publisher.ids.count
-            let later = gauge.looks
-            try await expectEventually { gauge.looks >= later + 3 }
+            let later = probe.looks
+            try await expectEventually { probe.looks >= later + 3 }
             #expect(publisher.ids.count == count)
             // Dispatchers work it off, and the rest follows though the queue was never empty again.
-            gauge.set(OutboxRelay.Limit.maxReady)
+            probe.set(OutboxRelay.Limit.maxReady)
             try await expectEventually { publisher.ids.count == 5000 }
         }
         #expect(Set(publisher.ids) == Set(ids))
     }
 
     @Test func whatIsNotConfirmedTheSecondTimeFallsDueAgain() async throws {
-        let (store, publisher, gauge) = (memoryStore(), FakePublisher(), FakeGauge(0))
-        let relay = relay(store, publisher, gauge)
+        let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
+        let relay = relay(store, publisher, probe)
         let ids = try await store.accept(2, at: .now - .seconds(60)).map(\.id)
         try await store.confirm(ids, until: .now)
         publisher.refuse([ids[1]])
@@ -134,7 +135,7 @@ struct RedeliveryTests {
         let (store, publisher) = (memoryStore(), FakePublisher())
         var timing = OutboxTiming.patient
         timing.confirmDelay = .seconds(3600)
-        let relay = relay(store, publisher, FakeGauge(), timing: timing)
+        let relay = relay(store, publisher, FakeQueueProbe(), timing: timing)
         try await withRelays([relay]) {
             let accepted = try await store.accept(10, at: .unswept)
             relay.handOver(accepted)
@@ -151,7 +152,7 @@ struct RedeliveryTests {
         let accepted = try await store.accept(4, at: .now - .seconds(60))
         _ = try await store.claim([accepted[0].id], now: .now)
         try await store.dispatch([accepted[1].id])
-        let relay = relay(store, publisher, FakeGauge(), timing: .patient)
+        let relay = relay(store, publisher, FakeQueueProbe(), timing: .patient)
         try await withRelays([relay]) {
             try await expectEventually { try await store.backlog(now: .now).count == 0 }
         }

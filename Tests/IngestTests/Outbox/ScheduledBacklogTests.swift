@@ -54,7 +54,7 @@ struct ScheduledBacklogTests {
         _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: () async throws -> Void
     ) async throws {
         let relay = OutboxRelay(
-            outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
+            outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: .patient, logger: .silent)
         let group = ServiceGroup(services: [relay], logger: .silent)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

@@ -20,7 +20,7 @@ struct SharedOutboxTests {
         try await withTwoStores(kind) { stores in
             let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
             let publishers = [FakePublisher(), FakePublisher()]
-            try await withRelays(relays(stores, publishers, FakeGauge())) {
+            try await withRelays(relays(stores, publishers, FakeQueueProbe())) {
                 try await expectEventually { try await stores[0].backlog(now: .now).count == 0 }
             }
             let published = publishers.flatMap(\.ids)
@@ -35,7 +35,7 @@ struct SharedOutboxTests {
             let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
             try await stores[0].confirm(ids, until: .now - .seconds(30))
             let publishers = [FakePublisher(), FakePublisher()]
-            try await withRelays(relays(stores, publishers, FakeGauge(0))) {
+            try await withRelays(relays(stores, publishers, FakeQueueProbe(0))) {
                 try await expectEventually { publishers.reduce(0) { $0 + $1.ids.count } >= 3000 }
             }
             let published = publishers.flatMap(\.ids)
@@ -49,7 +49,7 @@ struct SharedOutboxTests {
     func whatOneHandsOverTheOtherLeavesAlone(_ kind: StoreKind) async throws {
         try await withTwoStores(kind) { stores in
             let publishers = [FakePublisher(), FakePublisher()]
-            let relays = relays(stores, publishers, FakeGauge())
+            let relays = relays(stores, publishers, FakeQueueProbe())
             try await withRelays(relays) {
                 for _ in 0..<20 {
                     for index in 0..<2 { relays[index].handOver(try await stores[index].accept(25, at: .unswept)) }
@@ -61,10 +61,10 @@ struct SharedOutboxTests {
     }
 
     private func relays(
-        _ stores: [any Store], _ publishers: [FakePublisher], _ gauge: FakeGauge
+        _ stores: [any Store], _ publishers: [FakePublisher], _ probe: FakeQueueProbe
     ) -> [OutboxRelay] {
         zip(stores, publishers).map { store, publisher in
-            OutboxRelay(outbox: store, publisher: publisher, gauge: gauge, timing: .patient, logger: .silent)
+            OutboxRelay(outbox: store, publisher: publisher, probe: probe, timing: .patient, logger: .silent)
         }
     }
 

@@ -21,7 +21,7 @@ struct AdminBench: Sendable {
     let store: any Store
     let publisher: FakePublisher
     let queues: FakeQueues
-    let book: ProcessBook
+    let table: ProcessTable
     let handedOver: Mailbox<OutboxEntry>
 
     static let password = "correct horse"
@@ -138,7 +138,7 @@ private func withAdmin(
     let file = folder.appending(path: "admin-password")
     try Data(AdminBench.password.utf8).write(to: file)
     let authenticator = hasPassword ? try OperatorAuthenticator(passwordFile: file.path, logger: .silent) : nil
-    let (queues, publisher, book) = (FakeQueues(), FakePublisher(), ProcessBook())
+    let (queues, publisher, table) = (FakeQueues(), FakePublisher(), ProcessTable())
     let handedOver = Mailbox<OutboxEntry>()
     let context = try ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         .auditing(to: auditLog)
@@ -147,7 +147,7 @@ private func withAdmin(
         dispatchers: [MetricsTarget("http://127.0.0.1:1")!], retrievals: [])
     let controller = AdminController(
         source: OverviewSource(
-            store: opened.store, queues: queues, backlog: { OutboxBacklog(count: 7, oldest: nil) }, book: book,
+            store: opened.store, queues: queues, backlog: { OutboxBacklog(count: 7, oldest: nil) }, table: table,
             configuration: configuration, service: context),
         directory: AdminDirectory(store: opened.store, platforms: [.apple, .fcmv1, .windows]),
         actions: AdminActions(
@@ -164,7 +164,7 @@ private func withAdmin(
         try await application.test(.live) { client in
             try await body(
                 AdminBench(
-                    client: client, store: opened.store, publisher: publisher, queues: queues, book: book,
+                    client: client, store: opened.store, publisher: publisher, queues: queues, table: table,
                     handedOver: handedOver))
         }
     }

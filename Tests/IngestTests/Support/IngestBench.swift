@@ -103,7 +103,7 @@ func withIngest(
             users: hasUsers ? try UserAuthenticator(configuration: credentials.configuration, logger: .silent) : nil)
         var acceptor = NotificationAcceptor(
             store: writer ?? store, sealer: sealer,
-            relay: OutboxRelay(outbox: store, publisher: publisher, gauge: FakeGauge(), logger: .silent),
+            relay: OutboxRelay(outbox: store, publisher: publisher, probe: FakeQueueProbe(), logger: .silent),
             platforms: [.apple, .fcmv1, .windows], retention: retention, requiresEncryption: requiresEncryption)
         acceptor.now = now
         acceptor.budget = budget

@@ -42,7 +42,7 @@ func withRelay(
     _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
 ) async throws {
     let relay = OutboxRelay(
-        outbox: outbox, publisher: publisher, gauge: FakeGauge(), timing: .patient, logger: .silent)
+        outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: .patient, logger: .silent)
     try await withRelays([relay]) { try await body(relay) }
 }
 

@@ -15,7 +15,7 @@ struct HubSpansTests {
     private func spans(
         _ script: @escaping FakeHub.Script, traces: [PushTrace?], options: HubSenderOptions = HubSenderOptions()
     ) async throws -> (spans: [FinishedSpan], hub: FakeHub) {
-        let book = SpanBook()
+        let book = SpanTable()
         return try await withFakeHub(script) { hub in
             let sender = HubSender(
                 configuration: try localHub(port: hub.port), concurrency: 1, tracer: book.tracer(),

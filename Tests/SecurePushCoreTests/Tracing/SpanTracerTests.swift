@@ -13,7 +13,7 @@ struct SpanTracerTests {
     }
 
     @Test func aSpanIsBelowItsParent() throws {
-        let book = SpanBook()
+        let book = SpanTable()
         let span = span(book.tracer(), below: Self.sender)
         let trace = try #require(span.trace)
         #expect(TraceContext(traceparent: trace.traceparent) == trace)
@@ -27,7 +27,7 @@ struct SpanTracerTests {
 
     @Test(arguments: [nil, "", "00-zz-1-01", "00-00000000000000000000000000000000-b7ad6b7169203331-01"])
     func withoutAValidParentATraceBegins(_ traceparent: String?) throws {
-        let book = SpanBook()
+        let book = SpanTable()
         let tracer = book.tracer()
         let spans = (0..<100).map { _ in span(tracer, below: traceparent) }
         for span in spans { span.end() }
@@ -37,7 +37,7 @@ struct SpanTracerTests {
     }
 
     @Test func aSpanEndsOnce() {
-        let book = SpanBook()
+        let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         span.end()
         span.end()
@@ -53,7 +53,7 @@ struct SpanTracerTests {
         (.parentOrRatio(0), [false, true, false]), (.parentOrRatio(1), [true, true, false]),
     ])
     func samplers(_ sampler: SpanSampler, _ expected: [Bool]) {
-        let book = SpanBook()
+        let book = SpanTable()
         let tracer = book.tracer(sampler)
         let spans = [nil, Self.sender, Self.unsampled].map { span(tracer, below: $0) }
         #expect(spans.map(\.isRecording) == expected)
@@ -66,14 +66,14 @@ struct SpanTracerTests {
     /// Every service decides the same, and a tenth is about a tenth.
     @Test func aShareIsDecidedByTheTraceID() {
         let roots = (0..<20_000).map { _ in TraceContext.random() }
-        let (one, other) = (SpanBook().tracer(.ratio(0.1)), SpanBook().tracer(.ratio(0.1)))
+        let (one, other) = (SpanTable().tracer(.ratio(0.1)), SpanTable().tracer(.ratio(0.1)))
         let decisions = roots.map { span(one, below: $0.traceparent).isRecording }
         #expect(decisions == roots.map { span(other, below: $0.traceparent).isRecording })
         #expect((1700...2300).contains(decisions.count { $0 }))
     }
 
     @Test func linksAndEventsAreBounded() throws {
-        let book = SpanBook()
+        let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         for _ in 0..<100 {
             span.addLink(SpanLink(context: InstrumentationContext(traceparent: Self.sender), attributes: [:]))
@@ -88,7 +88,7 @@ struct SpanTracerTests {
     private struct Secretive: Error { let secret = "hunter2" }
 
     @Test func ofAnErrorOnlyTheTypeIsKept() throws {
-        let book = SpanBook()
+        let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         span.recordError(Secretive())
         span.fail("timeout")

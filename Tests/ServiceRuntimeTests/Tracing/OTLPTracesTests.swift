@@ -11,7 +11,7 @@ struct OTLPTracesTests {
     private static let sender = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     private func json(_ change: (RecordedSpan) -> Void) throws -> JSONValue {
-        let book = SpanBook()
+        let book = SpanTable()
         let span = book.tracer().startSpan(
             "GET /x", context: InstrumentationContext(traceparent: Self.sender), ofKind: .client,
             at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: 1_700_000_000_123_456_789))

@@ -20,7 +20,7 @@ struct RequestTraceTests {
 
     private struct Broken: Error {}
 
-    private let book = SpanBook()
+    private let book = SpanTable()
     private let sink = LineSink()
 
     private func context(isTraced: Bool = true, logsAccess: Bool = true) -> ServiceContext {

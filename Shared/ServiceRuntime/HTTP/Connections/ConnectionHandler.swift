@@ -12,7 +12,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let connections: HTTPConnections
     /// The open HTTP/2 streams.
     var streams = 0
-    private let id: ConnectionBook.ID
+    private let id: ConnectionTable.ID
     private var clock: ConnectionClock
     private var context: ChannelHandlerContext?
     private var wakeUp: (task: Scheduled<Void>, at: NIODeadline)?
@@ -30,7 +30,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var writtenBytes = 0
     private var slowCheck: Scheduled<Void>?
 
-    init(_ connections: HTTPConnections, id: ConnectionBook.ID, isRestricted: Bool, isTLS: Bool) {
+    init(_ connections: HTTPConnections, id: ConnectionTable.ID, isRestricted: Bool, isTLS: Bool) {
         self.connections = connections
         self.id = id
         self.isRestricted = isRestricted

@@ -38,10 +38,10 @@ final class HTTPConnections: Sendable {
     struct Eviction: Sendable {}
 
     fileprivate struct State {
-        var book: ConnectionBook
-        var channels: [ConnectionBook.ID: any Channel] = [:]
+        var book: ConnectionTable
+        var channels: [ConnectionTable.ID: any Channel] = [:]
         /// The connections with bytes that their clients do not take, and those bytes.
-        var unsent: [ConnectionBook.ID: Int] = [:]
+        var unsent: [ConnectionTable.ID: Int] = [:]
         var unsentInAll = 0
         var nextWarning = ContinuousClock.now
     }
@@ -63,7 +63,7 @@ final class HTTPConnections: Sendable {
         logger = context.logger
         state = Mutex(
             State(
-                book: ConnectionBook(
+                book: ConnectionTable(
                     maxConnections: limits.maxConnections ?? .max, maxPerAddress: limits.maxConnectionsPerAddress ?? 0)
             ))
         var counters: [Reason: Counter] = [:]
@@ -123,16 +123,16 @@ final class HTTPConnections: Sendable {
 
     func count(_ reason: Reason) { counters[reason]?.increment(by: 1) }
 
-    func becameBusy(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameBusy(id) } }
+    func becameBusy(_ id: ConnectionTable.ID) { state.withLock { $0.book.becameBusy(id) } }
 
-    func becameIdle(_ id: ConnectionBook.ID) { state.withLock { $0.book.becameIdle(id) } }
+    func becameIdle(_ id: ConnectionTable.ID) { state.withLock { $0.book.becameIdle(id) } }
 
     /// A connection that was to be evicted has received a request.
-    func keep(_ id: ConnectionBook.ID) { state.withLock { $0.book.keep(id) } }
+    func keep(_ id: ConnectionTable.ID) { state.withLock { $0.book.keep(id) } }
 
     /// Notes the bytes that the client of a connection does not take. If there are too many in all, the connections
     /// with the most are closed.
-    func noteUnsent(_ bytes: Int, of id: ConnectionBook.ID) {
+    func noteUnsent(_ bytes: Int, of id: ConnectionTable.ID) {
         let (victims, freed) = state.withLock { state in
             guard state.channels[id] != nil else { return ([] as [any Channel], 0) }
             let former = state.unsent[id] ?? 0
@@ -165,7 +165,7 @@ final class HTTPConnections: Sendable {
         }
     }
 
-    private func closed(_ id: ConnectionBook.ID) {
+    private func closed(_ id: ConnectionTable.ID) {
         let freed = state.withLock { state in
             state.book.closed(id)
             state.channels[id] = nil

@@ -5,12 +5,12 @@ import Testing
 @testable import ServiceRuntime
 
 @Suite("Which connections are admitted")
-struct ConnectionBookTests {
+struct ConnectionTableTests {
     private static let alice = ClientAddress("192.0.2.1")
     private static let bob = ClientAddress("192.0.2.2")
 
     @Test func withinTheLimitNothingIsEvicted() {
-        var book = ConnectionBook(maxConnections: 3, maxPerAddress: 0)
+        var book = ConnectionTable(maxConnections: 3, maxPerAddress: 0)
         for _ in 0..<3 {
             guard case .admitted(_, false, nil) = book.admit(Self.alice) else {
                 Issue.record("not admitted")
@@ -21,7 +21,7 @@ struct ConnectionBookTests {
     }
 
     @Test func theOldestWithoutARequestMakesRoom() {
-        var book = ConnectionBook(maxConnections: 3, maxPerAddress: 0)
+        var book = ConnectionTable(maxConnections: 3, maxPerAddress: 0)
         let ids = (0..<3).compactMap { _ in book.admitted(Self.alice) }
         book.becameBusy(ids[0])
         book.becameBusy(ids[1])
@@ -33,7 +33,7 @@ struct ConnectionBookTests {
     }
 
     @Test func oneThatHasGotARequestStays() {
-        var book = ConnectionBook(maxConnections: 1, maxPerAddress: 0)
+        var book = ConnectionTable(maxConnections: 1, maxPerAddress: 0)
         let first = book.admitted(Self.alice)
         #expect(book.evicted(by: Self.bob) == first)
         guard let first else { return }
@@ -44,10 +44,10 @@ struct ConnectionBookTests {
     }
 
     @Test func whereAllAreBusyAFewAreRestrictedAndThenRefused() {
-        var book = ConnectionBook(maxConnections: 2, maxPerAddress: 0)
+        var book = ConnectionTable(maxConnections: 2, maxPerAddress: 0)
         for id in (0..<2).compactMap({ _ in book.admitted(Self.alice) }) { book.becameBusy(id) }
-        var restricted: [ConnectionBook.ID] = []
-        for _ in 0..<ConnectionBook.maxRestricted {
+        var restricted: [ConnectionTable.ID] = []
+        for _ in 0..<ConnectionTable.maxRestricted {
             guard case .admitted(let id, true, nil) = book.admit(Self.bob) else {
                 Issue.record("not restricted")
                 return
@@ -70,7 +70,7 @@ struct ConnectionBookTests {
     }
 
     @Test func oneAddressTakesItsShareOnly() {
-        var book = ConnectionBook(maxConnections: 10, maxPerAddress: 2)
+        var book = ConnectionTable(maxConnections: 10, maxPerAddress: 2)
         let others = book.admitted(Self.bob)
         let own = (0..<2).compactMap { _ in book.admitted(Self.alice) }
         // Its own makes room, although another's is older.
@@ -86,9 +86,9 @@ struct ConnectionBookTests {
     }
 
     @Test func evictionsThatAreNotDoneAreBounded() {
-        var book = ConnectionBook(maxConnections: 100, maxPerAddress: 0)
+        var book = ConnectionTable(maxConnections: 100, maxPerAddress: 0)
         for _ in 0..<100 { _ = book.admitted(Self.alice) }
-        for _ in 0..<ConnectionBook.maxEvicting { #expect(book.evicted(by: Self.bob) != nil) }
+        for _ in 0..<ConnectionTable.maxEvicting { #expect(book.evicted(by: Self.bob) != nil) }
         guard case .admitted(_, true, nil) = book.admit(Self.bob) else {
             Issue.record("not restricted")
             return
@@ -96,7 +96,7 @@ struct ConnectionBookTests {
     }
 
     @Test func manyRequestsLeaveNoTrace() {
-        var book = ConnectionBook(maxConnections: 4, maxPerAddress: 4)
+        var book = ConnectionTable(maxConnections: 4, maxPerAddress: 4)
         let ids = (0..<4).compactMap { _ in book.admitted(Self.alice) }
         for number in 0..<100_000 {
             book.becameBusy(ids[number % 4])
@@ -136,7 +136,7 @@ struct ConnectionBookTests {
     }
 }
 
-extension ConnectionBook {
+extension ConnectionTable {
     fileprivate mutating func admitted(_ address: ClientAddress?) -> ID? {
         guard case .admitted(let id, _, nil) = admit(address) else { return nil }
         return id

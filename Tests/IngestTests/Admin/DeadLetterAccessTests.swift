@@ -6,7 +6,7 @@ import Testing
 @testable import Ingest
 
 @Suite("The dead letters for all who ask", .timeLimit(.minutes(5)))
-struct DeadLetterDeskTests {
+struct DeadLetterAccessTests {
     /// Counts connections. It may keep the first one waiting, or refuse them.
     private final class Broker: Sendable {
         struct State {
@@ -39,69 +39,69 @@ struct DeadLetterDeskTests {
         }
     }
 
-    private func makeDesk(_ broker: Broker) -> DeadLetterDesk {
-        DeadLetterDesk(open: { try await broker.open() }, now: { broker.state.withLock { $0.time } })
+    private func makeAccess(_ broker: Broker) -> DeadLetterAccess {
+        DeadLetterAccess(open: { try await broker.open() }, now: { broker.state.withLock { $0.time } })
     }
 
     @Test func manyPagesReadTheQueueOnce() async throws {
         let broker = Broker(letters: 3)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         try await withThrowingTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
-                    let report = try await desk.oldest(9)
+                    let report = try await deadLetters.oldest(9)
                     #expect(report.deadLetters.count == 3)
                 }
             }
             try await group.waitForAll()
         }
-        broker.pass(DeadLetterDesk.freshness - .milliseconds(1))
-        let some = try await desk.oldest(2)
+        broker.pass(DeadLetterAccess.freshness - .milliseconds(1))
+        let some = try await deadLetters.oldest(2)
         #expect(some.deadLetters.count == 2 && some.total == 3)
         #expect(broker.opened == 1)
         broker.queues.add(NotificationID(), reason: "attempts")
         broker.pass(.milliseconds(1))
-        #expect(try await desk.oldest(9).total == 4)
+        #expect(try await deadLetters.oldest(9).total == 4)
         #expect(broker.opened == 2)
     }
 
     @Test func aFailureIsForAllTooAndThenForgotten() async throws {
         let broker = Broker(letters: 1)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         broker.state.withLock { $0.problem = "connection refused" }
-        for _ in 0..<3 { await #expect(throws: PollFailure.self) { try await desk.oldest(9) } }
+        for _ in 0..<3 { await #expect(throws: PollFailure.self) { try await deadLetters.oldest(9) } }
         #expect(broker.opened == 1)
         broker.state.withLock { $0.problem = nil }
-        broker.pass(DeadLetterDesk.freshness)
-        #expect(try await desk.oldest(9).total == 1)
+        broker.pass(DeadLetterAccess.freshness)
+        #expect(try await deadLetters.oldest(9).total == 1)
     }
 
     @Test func afterAReplayTheQueueIsReadAgain() async throws {
         let broker = Broker(letters: 2)
-        let desk = makeDesk(broker)
-        #expect(try await desk.oldest(9).total == 2)
-        try await desk.change { queue in
+        let deadLetters = makeAccess(broker)
+        #expect(try await deadLetters.oldest(9).total == 2)
+        try await deadLetters.change { queue in
             let letter = try #require(try await queue.next())
             try await queue.remove(letter)
         }
-        #expect(try await desk.oldest(9).total == 1)
+        #expect(try await deadLetters.oldest(9).total == 1)
     }
 
     /// The letters that the replay holds would be missing in it.
     @Test(arguments: [1, 2, 20])
     func aReadingThatBeginsDuringAReplayWaitsForItsEnd(pages: Int) async throws {
         let broker = Broker(letters: 3)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
         let replay = Task {
-            try await desk.change { queue in
+            try await deadLetters.change { queue in
                 let letter = try #require(try await queue.next())
                 for await _ in silence {}
                 try await queue.remove(letter)
             }
         }
         try await expectEventually { broker.opened == 1 }
-        let readings = (0..<pages).map { _ in Task { try await desk.oldest(9) } }
+        let readings = (0..<pages).map { _ in Task { try await deadLetters.oldest(9) } }
         // Time enough for a reading that does not wait.
         for _ in 0..<100 { await Task.yield() }
         #expect(broker.opened == 1)
@@ -114,7 +114,7 @@ struct DeadLetterDeskTests {
     /// Each would report the letters that the other one holds as not found.
     @Test func twoReplaysTakeTurns() async throws {
         let broker = Broker(letters: 6)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
         let take: @Sendable (any DeadLetterQueue) async throws -> Int = { queue in
             var letters: [DeadLetter] = []
@@ -123,25 +123,25 @@ struct DeadLetterDeskTests {
             for letter in letters { try await queue.remove(letter) }
             return letters.count
         }
-        let first = Task { try await desk.change(take) }
+        let first = Task { try await deadLetters.change(take) }
         try await expectEventually { broker.opened == 1 }
-        let second = Task { try await desk.change(take) }
+        let second = Task { try await deadLetters.change(take) }
         for _ in 0..<100 { await Task.yield() }
         #expect(broker.opened == 1)
         end.finish()
         #expect(try await first.value == 3)
         #expect(try await second.value == 3)
-        #expect(try await desk.oldest(9).total == 0)
+        #expect(try await deadLetters.oldest(9).total == 0)
     }
 
     @Test func whoeverIsCancelledWhileItWaitsLetsTheOthersIn() async throws {
         let broker = Broker(letters: 1)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
-        let first = Task { try await desk.change { _ in for await _ in silence {} } }
+        let first = Task { try await deadLetters.change { _ in for await _ in silence {} } }
         try await expectEventually { broker.opened == 1 }
-        let cancelled = Task { try await desk.change { try await $0.count() } }
-        let last = Task { try await desk.change { try await $0.count() } }
+        let cancelled = Task { try await deadLetters.change { try await $0.count() } }
+        let last = Task { try await deadLetters.change { try await $0.count() } }
         for _ in 0..<100 { await Task.yield() }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
@@ -154,22 +154,22 @@ struct DeadLetterDeskTests {
     /// A failed replay lets the next one in, too.
     @Test func aReplayThatFailsEndsItsTurn() async throws {
         let broker = Broker(letters: 1)
-        let desk = makeDesk(broker)
+        let deadLetters = makeAccess(broker)
         for _ in 0..<2 {
             await #expect(throws: PollFailure.self) {
-                try await desk.change { _ in throw PollFailure(description: "the broker is away") }
+                try await deadLetters.change { _ in throw PollFailure(description: "the broker is away") }
             }
         }
-        #expect(try await desk.oldest(9).total == 1)
+        #expect(try await deadLetters.oldest(9).total == 1)
     }
 
     /// It would miss the letters that the reading holds.
     @Test func aReplayBeginsAfterTheReading() async throws {
         let broker = Broker(letters: 1, isSilent: true)
-        let desk = makeDesk(broker)
-        let reading = Task { try await desk.oldest(9) }
+        let deadLetters = makeAccess(broker)
+        let reading = Task { try await deadLetters.oldest(9) }
         try await expectEventually { broker.opened == 1 }
-        let replay = Task { try await desk.change { try await $0.count() } }
+        let replay = Task { try await deadLetters.change { try await $0.count() } }
         // Time enough for a replay that does not wait.
         for _ in 0..<100 { await Task.yield() }
         #expect(broker.opened == 1)

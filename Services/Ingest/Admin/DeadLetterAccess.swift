@@ -4,14 +4,14 @@ import SecurePushCore
 ///
 /// Whoever uses the queue holds its letters for that moment, and others do not find them. Therefore readings and
 /// replays take turns, and one reading serves all who ask within ``freshness``.
-actor DeadLetterDesk {
+actor DeadLetterAccess {
     /// How long a reading is given again.
     static let freshness = Duration.seconds(2)
 
     private let open: @Sendable () async throws -> any DeadLetterQueue
     private let now: @Sendable () -> ContinuousClock.Instant
     /// One use at a time, in order of arrival: each takes all that may be in use.
-    private let turns = StoringTurns()
+    private let slots = LargeRequestQueue()
     /// The reading in progress, or the one that waits for its turn.
     private var reading: Task<DeadLetterReport, any Error>?
     /// The result of the last reading, also a failure, and when it came; `nil` after a replay.
@@ -42,7 +42,7 @@ actor DeadLetterDesk {
     func change<Value: Sendable>(
         _ body: @Sendable (any DeadLetterQueue) async throws -> Value
     ) async throws -> Value {
-        try await turns.withTurn(of: StoringTurns.Limit.maxBytes) {
+        try await slots.withSlot(of: LargeRequestQueue.Limit.maxBytes) {
             defer { known = nil }
             return try await use(body)
         }
@@ -57,7 +57,7 @@ actor DeadLetterDesk {
     }
 
     private func readInTurn() async throws -> DeadLetterReport {
-        try await turns.withTurn(of: StoringTurns.Limit.maxBytes) {
+        try await slots.withSlot(of: LargeRequestQueue.Limit.maxBytes) {
             let result: Result<DeadLetterReport, any Error>
             do { result = .success(try await read()) } catch { result = .failure(error) }
             // Both within the turn: who asks after a replay that follows gets neither.

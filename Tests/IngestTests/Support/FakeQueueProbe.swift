@@ -2,7 +2,7 @@ import SecurePushCore
 import Synchronization
 
 /// A dispatch queue that is as full as a test says.
-final class FakeGauge: DispatchGauge {
+final class FakeQueueProbe: DispatchQueueProbe {
     private struct State {
         var ready: Int?
         var looks = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import Ingest
 
 @Suite("What the polls of the processes show")
-struct ProcessBookTests {
+struct ProcessTableTests {
     private func samples(sent: Int, below: [Int], start: Int = 100) -> PrometheusSamples {
         let name = "securepush_hub_request_duration_seconds_bucket"
         let bounds = ["0.01", "0.1", "1", "+Inf"]
@@ -22,18 +22,18 @@ struct ProcessBookTests {
             """)
     }
 
-    private func note(_ book: ProcessBook, _ samples: PrometheusSamples, at time: Timestamp) {
-        book.note([.init(kind: .dispatcher, address: "http://d:1", result: .success(samples))], at: time)
+    private func note(_ table: ProcessTable, _ samples: PrometheusSamples, at time: Timestamp) {
+        table.note([.init(kind: .dispatcher, address: "http://d:1", result: .success(samples))], at: time)
     }
 
     @Test func lanesAndLatenciesComeFromTwoPolls() throws {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
-        note(book, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
-        note(book, samples(sent: 60, below: [50, 90, 100, 100]), at: noon + .seconds(5))
-        let lane = try #require(Overview.Lane.all(in: book.entries).first)
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
+        note(table, samples(sent: 60, below: [50, 90, 100, 100]), at: noon + .seconds(5))
+        let lane = try #require(Overview.Lane.all(in: table.entries).first)
         #expect(lane.state == "paused" && lane.limit == 192)
         #expect(lane.sentPerSecond == 10 && lane.failedPerSecond == 0)
-        let hub = try #require(book.latencies.first { $0.name == "hub" })
+        let hub = try #require(table.latencies.first { $0.name == "hub" })
         #expect(hub.count == 100 && hub.p50Milliseconds == 10)
         #expect(hub.p99Milliseconds.map { $0 > 100 && $0 <= 1000 } == true)
         let chart = LatencyChart(hub)
@@ -42,7 +42,7 @@ struct ProcessBookTests {
 
     /// A process could answer with numbers that JSON cannot hold and that no scale has.
     @Test(arguments: ["+Inf", "1e308", "NaN"]) func numbersThatCannotBeTrueAreLeftOut(_ value: String) throws {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         for (poll, (value, count)) in [("0", 0), (value, 5)].enumerated() {
             let text = """
                 securepush_lane_state{platform="apple",hub="h"} 0
@@ -52,55 +52,55 @@ struct ProcessBookTests {
                 securepush_hub_request_duration_seconds_bucket{platform="apple",hub="h",code="201",le="1e308"} \(count)
                 process_cpu_seconds_total \(value)
                 """
-            note(book, PrometheusSamples(text), at: noon + .seconds(5 * poll))
+            note(table, PrometheusSamples(text), at: noon + .seconds(5 * poll))
         }
-        let lanes = Overview.Lane.all(in: book.entries)
+        let lanes = Overview.Lane.all(in: table.entries)
         let lane = try #require(lanes.first)
         #expect(lane.limit == nil && lane.held == nil && lane.p99Milliseconds == nil && lane.sentPerSecond ?? 0 == 0)
-        let hub = try #require(book.latencies.first { $0.name == "hub" })
+        let hub = try #require(table.latencies.first { $0.name == "hub" })
         #expect(hub.count == 5 && hub.p50Milliseconds == nil)
         #expect(!LatencyChart(hub).hasPoints)
         _ = try JSONEncoder().encode(lanes)
-        _ = try JSONEncoder().encode(book.latencies)
-        _ = try JSONEncoder().encode(Overview.Rates(book.entries))
+        _ = try JSONEncoder().encode(table.latencies)
+        _ = try JSONEncoder().encode(Overview.Rates(table.entries))
     }
 
     @Test func lanesAreBounded() {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         let lines = (0..<300).map { #"securepush_lane_state{platform="apple",hub="h\#($0)"} 0"# }
-        note(book, PrometheusSamples(lines.joined(separator: "\n")), at: noon)
-        #expect(Overview.Lane.all(in: book.entries).count == Overview.Lane.maxPerDispatcher)
+        note(table, PrometheusSamples(lines.joined(separator: "\n")), at: noon)
+        #expect(Overview.Lane.all(in: table.entries).count == Overview.Lane.maxPerDispatcher)
     }
 
     @Test func whatFailsKeepsItsBeginningAndARestartIsNoRate() throws {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
-        note(book, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
         let failure = Result<PrometheusSamples, PollFailure>.failure(PollFailure(description: "refused"))
         for second in [5, 10] {
-            book.note([.init(kind: .dispatcher, address: "http://d:1", result: failure)], at: noon + .seconds(second))
+            table.note([.init(kind: .dispatcher, address: "http://d:1", result: failure)], at: noon + .seconds(second))
         }
-        let entry = try #require(book.entries.first)
+        let entry = try #require(table.entries.first)
         #expect(entry.problem == "refused" && entry.since == noon + .seconds(5))
-        #expect(Overview.Lane.all(in: book.entries).isEmpty)
-        note(book, samples(sent: 3, below: [0, 0, 0, 0], start: 500), at: noon + .seconds(15))
-        note(book, samples(sent: 1, below: [9, 9, 9, 9], start: 900), at: noon + .seconds(20))
-        #expect(Overview.Lane.all(in: book.entries).first?.sentPerSecond == nil)
+        #expect(Overview.Lane.all(in: table.entries).isEmpty)
+        note(table, samples(sent: 3, below: [0, 0, 0, 0], start: 500), at: noon + .seconds(15))
+        note(table, samples(sent: 1, below: [9, 9, 9, 9], start: 900), at: noon + .seconds(20))
+        #expect(Overview.Lane.all(in: table.entries).first?.sentPerSecond == nil)
     }
 
     @Test func aProcessThatLostItsAddressIsShownAndThenForgotten() {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
-        note(book, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
-        book.note([], at: noon + .seconds(5))
-        #expect(book.entries.first?.problem != nil)
-        book.note([], at: noon + ProcessBook.memory + .seconds(1))
-        #expect(book.entries.isEmpty)
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
+        note(table, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
+        table.note([], at: noon + .seconds(5))
+        #expect(table.entries.first?.problem != nil)
+        table.note([], at: noon + ProcessTable.memory + .seconds(1))
+        #expect(table.entries.isEmpty)
     }
 
     @Test func theHistoryIsBounded() {
-        let (book, noon) = (ProcessBook(), Timestamp(milliseconds: 1_795_262_400_000))
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         for poll in 0..<(LatencyHistory.maxPoints + 50) {
-            note(book, samples(sent: poll, below: [poll, poll, poll, poll]), at: noon + .seconds(5 * poll))
+            note(table, samples(sent: poll, below: [poll, poll, poll, poll]), at: noon + .seconds(5 * poll))
         }
-        #expect(book.latencies.allSatisfy { $0.points.count == LatencyHistory.maxPoints })
+        #expect(table.latencies.allSatisfy { $0.points.count == LatencyHistory.maxPoints })
     }
 }

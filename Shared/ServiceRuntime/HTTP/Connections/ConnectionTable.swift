@@ -5,7 +5,7 @@ import SecurePushCore
 /// A new connection replaces the one that has been idle for longest, whose client has to reconnect at most. If every
 /// connection has a request, a few more are admitted so that they get 503 or an answer at `/livez`; others are refused.
 /// A value without side effects: ``HTTPConnections`` closes the connections.
-struct ConnectionBook {
+struct ConnectionTable {
     typealias ID = UInt64
 
     enum Refusal: String, CaseIterable {
@@ -144,7 +144,7 @@ struct ConnectionBook {
 /// until they are at its head or the queue is too long.
 struct IdleQueue {
     struct Item {
-        let id: ConnectionBook.ID
+        let id: ConnectionTable.ID
         let turn: UInt64
     }
 

@@ -8,7 +8,7 @@ enum ProcessKind: String, Sendable, CaseIterable, Encodable {
 }
 
 /// What the last polls of all processes have found, and the recent past of their latencies.
-final class ProcessBook: Sendable {
+final class ProcessTable: Sendable {
     /// The answer of one process to one poll.
     struct Answer: Sendable {
         var kind: ProcessKind

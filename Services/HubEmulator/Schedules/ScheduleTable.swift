@@ -4,7 +4,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// The scheduled sends that are not due yet.
-final class ScheduleBook: Sendable {
+final class ScheduleTable: Sendable {
     private struct State {
         var sends: [String: ScheduledSend] = [:]
         /// By descending time: the next one is last.
@@ -128,7 +128,7 @@ struct ScheduledSend: Sendable {
 
 /// Delivers scheduled sends when they are due.
 struct ScheduleService: Service {
-    let schedules: ScheduleBook
+    let schedules: ScheduleTable
     let sends: SendProcessor
 
     func run() async throws {

@@ -3,7 +3,7 @@ import DequeModule
 /// The registrations of one hub, with the indexes of sends and lists. A value: callers guard it.
 ///
 /// IDs are compared without regard to case, as by the service: all keys are in lower case.
-struct RegistrationBook: Sendable {
+struct RegistrationTable: Sendable {
     /// The maximum number of registrations, including those of installations. Requests bound each to 64 KB.
     static let maxRegistrations = 1_000_000
 

@@ -1,7 +1,7 @@
 import SecurePushCore
 
 /// The installations of one hub, and their registrations. A value: callers guard it.
-struct InstallationBook: Sendable {
+struct InstallationTable: Sendable {
     struct Entry: Sendable {
         var installation: HubInstallation
         /// The ID of each part's registration, by the part's slot.
@@ -32,7 +32,7 @@ struct InstallationBook: Sendable {
     /// - Parameter known: the registration IDs of a state file. A new installation takes them over.
     /// - Throws: 403 when the hub is full.
     mutating func put(
-        _ installation: HubInstallation, in book: inout RegistrationBook, at time: Timestamp,
+        _ installation: HubInstallation, in table: inout RegistrationTable, at time: Timestamp,
         known: [String: String] = [:]
     ) throws(HubError) -> Effect {
         var effect = Effect()
@@ -45,11 +45,11 @@ struct InstallationBook: Sendable {
         for part in installation.parts {
             let id = before[part.slot] ?? RegistrationID.make()
             let registration = installation.registration(part, id: id, at: time)
-            effect.stored.append(try book.put(registration, condition: .none))
+            effect.stored.append(try table.put(registration, condition: .none))
             ids[part.slot] = id
         }
-        for (slot, id) in before where ids[slot] == nil && book[id] != nil {
-            effect.removed.append(try book.remove(id, condition: .any))
+        for (slot, id) in before where ids[slot] == nil && table[id] != nil {
+            effect.removed.append(try table.remove(id, condition: .any))
         }
         entries[key] = Entry(installation: installation, registrationIDs: ids)
         if let time = installation.expiresAt { nextExpiry = min(nextExpiry ?? time, time) }
@@ -57,11 +57,11 @@ struct InstallationBook: Sendable {
     }
 
     /// Removes an installation and its registrations, if it exists.
-    mutating func remove(_ id: String, from book: inout RegistrationBook) throws(HubError) -> Effect {
+    mutating func remove(_ id: String, from table: inout RegistrationTable) throws(HubError) -> Effect {
         var effect = Effect()
         guard let entry = entries.removeValue(forKey: id.lowercased()) else { return effect }
-        for id in entry.registrationIDs.values where book[id] != nil {
-            effect.removed.append(try book.remove(id, condition: .any))
+        for id in entry.registrationIDs.values where table[id] != nil {
+            effect.removed.append(try table.remove(id, condition: .any))
         }
         return effect
     }

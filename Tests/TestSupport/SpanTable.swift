@@ -3,7 +3,7 @@ import Synchronization
 import Tracing
 
 /// Keeps finished spans for a test to look at.
-package final class SpanBook: Sendable {
+package final class SpanTable: Sendable {
     private let kept = Mutex<[FinishedSpan]>([])
 
     package init() {}

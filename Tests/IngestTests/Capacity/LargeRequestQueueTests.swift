@@ -5,8 +5,8 @@ import Testing
 @testable import Ingest
 
 @Suite("Large requests on their way to the store", .timeLimit(.minutes(5)))
-struct StoringTurnsTests {
-    private static let half = StoringTurns.Limit.maxBytes / 2
+struct LargeRequestQueueTests {
+    private static let half = LargeRequestQueue.Limit.maxBytes / 2
 
     /// Holds requests that have their turn until they are let go, and keeps the order in which they came in.
     private final class Gate: Sendable {
@@ -29,24 +29,24 @@ struct StoringTurnsTests {
     }
 
     @Test func asManyAsFitGoTogetherAndTheOthersWaitInTheirOrder() async throws {
-        let (turns, gate) = (StoringTurns(), Gate())
+        let (queue, gate) = (LargeRequestQueue(), Gate())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (name, bytes, waiting) in [("a", Self.half, 0), ("b", Self.half, 0), ("c", .max, 1), ("d", 99_999, 2)] {
-                group.addTask { try await turns.withTurn(of: bytes) { await gate.pass(name) } }
+                group.addTask { try await queue.withSlot(of: bytes) { await gate.pass(name) } }
                 try await expectEventually {
-                    waiting == 0 ? gate.names.last == name : turns.waitingCount == waiting
+                    waiting == 0 ? gate.names.last == name : queue.waitingCount == waiting
                 }
             }
             // A small one does not wait.
-            let before = try await turns.withTurn(of: 1000) { gate.names }
+            let before = try await queue.withSlot(of: 1000) { gate.names }
             #expect(before == ["a", "b"])
             gate.letGo("b")
             try await group.next()
             // Half is free: not enough for "c", and "d" does not overtake it.
-            #expect(gate.names == ["a", "b"] && turns.waitingCount == 2)
+            #expect(gate.names == ["a", "b"] && queue.waitingCount == 2)
             gate.letGo("a")
             try await expectEventually { gate.names == ["a", "b", "c"] }
-            #expect(turns.waitingCount == 1)
+            #expect(queue.waitingCount == 1)
             gate.letGo("c")
             try await expectEventually { gate.names == ["a", "b", "c", "d"] }
             gate.letGo("d")
@@ -55,13 +55,13 @@ struct StoringTurnsTests {
     }
 
     @Test func oneThatIsCancelledLeavesTheLineAndBlocksNobody() async throws {
-        let (turns, gate) = (StoringTurns(), Gate())
-        let first = Task { try await turns.withTurn(of: Self.half) { await gate.pass("first") } }
+        let (queue, gate) = (LargeRequestQueue(), Gate())
+        let first = Task { try await queue.withSlot(of: Self.half) { await gate.pass("first") } }
         try await expectEventually { gate.names == ["first"] }
-        let whole = Task { try await turns.withTurn(of: .max) { await gate.pass("whole") } }
-        try await expectEventually { turns.waitingCount == 1 }
-        let last = Task { try await turns.withTurn(of: Self.half) { await gate.pass("last") } }
-        try await expectEventually { turns.waitingCount == 2 }
+        let whole = Task { try await queue.withSlot(of: .max) { await gate.pass("whole") } }
+        try await expectEventually { queue.waitingCount == 1 }
+        let last = Task { try await queue.withSlot(of: Self.half) { await gate.pass("last") } }
+        try await expectEventually { queue.waitingCount == 2 }
         whole.cancel()
         await #expect(throws: CancellationError.self) { try await whole.value }
         try await expectEventually { gate.names == ["first", "last"] }
@@ -69,14 +69,14 @@ struct StoringTurnsTests {
         gate.letGo("last")
         try await first.value
         try await last.value
-        #expect(turns.waitingCount == 0)
+        #expect(queue.waitingCount == 0)
     }
 
     @Test func aFailureGivesTheTurnBack() async throws {
         struct Failure: Error {}
-        let turns = StoringTurns()
+        let queue = LargeRequestQueue()
         for _ in 0..<3 {
-            await #expect(throws: Failure.self) { try await turns.withTurn(of: .max) { throw Failure() } }
+            await #expect(throws: Failure.self) { try await queue.withSlot(of: .max) { throw Failure() } }
         }
     }
 }
