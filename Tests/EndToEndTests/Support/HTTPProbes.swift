@@ -112,7 +112,7 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
         import java.net.URI; import java.net.http.*; import java.security.cert.X509Certificate;
         import java.time.Duration; import javax.net.ssl.*;
         class Probe {
-            package static void main(String[] words) throws Exception {
+            public static void main(String[] words) throws Exception {
                 var all = new X509TrustManager() {
                     public void checkClientTrusted(X509Certificate[] chain, String type) {}
                     public void checkServerTrusted(X509Certificate[] chain, String type) {}
