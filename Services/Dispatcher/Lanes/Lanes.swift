@@ -3,7 +3,8 @@ import SecurePushCore
 import Synchronization
 
 /// The lanes of all platforms, between the pipeline and the gateways. A lane is one platform's queue with its limit and
-/// its circuit. Each hub has lanes of its own, so a hub that throttles or fails holds its own users' notifications only.
+/// its circuit. Each hub has lanes of its own, so a hub that throttles or fails holds the notifications of its own
+/// users only.
 final class Lanes: Sendable {
     typealias Source = @Sendable () -> HubTable<any PushGateway>
 
