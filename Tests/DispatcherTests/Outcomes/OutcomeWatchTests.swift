@@ -27,9 +27,11 @@ import Testing
     @Test func aMessageWithoutAnOutcomeIsAskedForLess() async throws {
         let id = try await bench.push([.apple: "a"])
         var asked: [Int] = []
-        for second in stride(from: 5, through: 20_000, by: 5) {
-            await bench.sweep(second)
-            if !bench.hub.takeAsked().isEmpty { asked.append(second) }
+        for times in [5...400, 1700...1900, 7100...7300, 19_800...20_000] {
+            for second in stride(from: times.lowerBound, through: times.upperBound, by: 5) {
+                await bench.sweep(second)
+                if !bench.hub.takeAsked().isEmpty { asked.append(second) }
+            }
         }
         #expect(asked == [20, 65, 305, 1805, 7205])
         #expect(try await bench.outcomes(id) == [nil])
