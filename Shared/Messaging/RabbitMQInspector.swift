@@ -20,7 +20,9 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let connect: @Sendable () async throws(AMQPError) -> any QueueInspector
     private var connection: (any QueueInspector)?
-    /// Whether the broker is being asked. There is one question at a time, so that there is one connection.
+    /// A connection that is being opened, for all who need one meanwhile.
+    private var opening: Task<any QueueInspector, any Error>?
+    /// Whether all queues are being asked. Those who ask meanwhile get the same answer.
     private var isAsking = false
     /// Those who wait for the answer.
     private let callers = Mutex(WaitList<Answer>())
@@ -126,16 +128,27 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
         }
     }
 
-    private func open() async throws(AMQPError) -> any QueueInspector {
-        if let connection, await connection.isOpen { return connection }
-        let opened = try await connect()
-        connection = opened
-        return opened
+    private func open() async throws -> any QueueInspector {
+        while let known = connection {
+            if await known.isOpen { return known }
+            // Somebody else may have replaced it while it was asked.
+            if connection === known { connection = nil }
+        }
+        let task =
+            opening
+            ?? Task {
+                defer { opening = nil }
+                let opened = try await connect()
+                connection = opened
+                return opened
+            }
+        opening = task
+        return try await task.value
     }
 }
 
 /// A connection on which queues are looked up.
-protocol QueueInspector: Sendable {
+protocol QueueInspector: AnyObject, Sendable {
     var isOpen: Bool { get async }
 
     /// The number of messages and consumers of a queue.

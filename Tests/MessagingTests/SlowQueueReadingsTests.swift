@@ -1,5 +1,6 @@
 import AMQP
 import SecurePushCore
+import StackKit
 import Synchronization
 import TestSupport
 import Testing
@@ -45,6 +46,38 @@ struct SlowQueueReadingsTests {
 
     private func makeReadings(_ broker: SlowBroker) -> RabbitMQInspector {
         RabbitMQInspector(topology: Self.topology, now: { broker.now }, connect: { broker })
+    }
+
+    @Test func allWhoAskAtOnceShareOneConnection() async throws {
+        let (broker, counted) = (SlowBroker(), Counted())
+        let (gate, opened) = AsyncStream<Void>.makeStream()
+        let inspector = RabbitMQInspector(topology: Self.topology) {
+            counted.connects.add(1, ordering: .relaxed)
+            for await _ in gate {}
+            return broker
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    counted.callers.add(1, ordering: .relaxed)
+                    #expect(await inspector.readyDispatches() == 1)
+                }
+            }
+            group.addTask { _ = try await inspector.queues() }
+            let haveAsked = try await eventually {
+                counted.callers.load(ordering: .relaxed) == 20 && inspector.waitingCount == 1
+                    && counted.connects.load(ordering: .relaxed) > 0
+            }
+            #expect(haveAsked)
+            opened.finish()
+            try await group.waitForAll()
+        }
+        #expect(counted.connects.load(ordering: .relaxed) == 1)
+    }
+
+    private final class Counted: Sendable {
+        let connects = Atomic(0)
+        let callers = Atomic(0)
     }
 
     @Test func allQueuesHaveOneDeadline() async throws {
