@@ -119,13 +119,6 @@ extension SQLValue {
     }
 }
 
-extension Sequence<UInt8> {
-    fileprivate var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}
-
 extension Row: SQLRow.Columns {
     var columnCount: Int { count }
 
