@@ -49,7 +49,7 @@ struct ExhaustionTests {
     @Test func withoutADescriptorForAConnectionItWaitsAndDoesNotSpin() async throws {
         try await withStack { stack in
             let retrieval = try await stack.start("retrieval", descriptors: 1024)
-            try setDescriptors(of: retrieval.process, to: 10)
+            try await setDescriptors(of: retrieval.process, to: 10)
             let waiting = try await connect(20, to: retrieval.port)
             let isTold = try await eventually {
                 retrieval.process.standardError.contains("Connections cannot be accepted and wait in the kernel")
@@ -60,20 +60,15 @@ struct ExhaustionTests {
             try await Task.sleep(for: .seconds(3))
             let used = try ticks(of: retrieval.process) - before
             #expect(used < 100, "\(used) ticks in 3 s")
-            try setDescriptors(of: retrieval.process, to: 1024)
+            try await setDescriptors(of: retrieval.process, to: 1024)
             #expect(try await retrieval.request(.GET, "/livez").status == 200)
             for connection in waiting { try? await connection.close() }
             try await retrieval.drain()
         }
     }
 
-    private func setDescriptors(of process: ProcessUnderTest, to limit: Int) throws {
-        let program = Process()
-        program.executableURL = URL(filePath: "/usr/bin/env")
-        program.arguments = ["prlimit", "--pid", "\(process.id)", "--nofile=\(limit):1024"]
-        try program.run()
-        program.waitUntilExit()
-        try #require(program.terminationStatus == 0)
+    private func setDescriptors(of process: ProcessUnderTest, to limit: Int) async throws {
+        try await run("prlimit", ["--pid", "\(process.id)", "--nofile=\(limit):1024"])
     }
 
     /// Hundredths of a second of processor time, of the user's and the system's side (proc(5)).

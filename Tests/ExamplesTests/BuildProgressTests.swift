@@ -7,17 +7,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BuildProgressTests {
     private func progress(_ input: String) async throws -> [String] {
         let script = "NO_COLOR=1; . scripts/terminal.sh; . scripts/build-progress.sh; { \(input); } | build_progress"
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-euo", "pipefail", "-c", script]
-        process.currentDirectoryURL = TestEnvironment.packageRoot
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        let run = try await result(
+            of: "/bin/bash", ["-euo", "pipefail", "-c", script], in: TestEnvironment.packageRoot)
+        #expect(run.exitCode == 0)
+        return run.output.split(separator: "\n").map(String.init)
     }
 
     @Test func `One line for each tenth, the errors and the end`() async throws {

@@ -8,38 +8,28 @@ import Testing
     private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
 
     /// Runs a shell command in the package's folder; its output and its messages.
-    private func shell(_ command: String) throws -> (code: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", command]
-        process.currentDirectoryURL = TestEnvironment.packageRoot
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    private func shell(_ command: String) async throws -> ProgramResult {
+        try await result(of: "/bin/bash", ["-c", command], in: TestEnvironment.packageRoot)
     }
 
-    private func withManual(_ body: (URL) throws -> Void) throws {
+    private func withManual(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "manual-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let binaries = Bundle.main.executableURL?.deletingLastPathComponent().path ?? ".build/debug"
-        let made = try shell("scripts/manual.sh '\(binaries)' '\(folder.path)/man' '\(folder.path)/completions'")
-        try #require(made.code == 0, "\(made.output)")
-        try body(folder)
+        let made = try await shell("scripts/manual.sh '\(binaries)' '\(folder.path)/man' '\(folder.path)/completions'")
+        try #require(made.exitCode == 0, "\(made.output)")
+        try await body(folder)
     }
 
-    @Test func `groff and man read every page without a warning`() throws {
-        try withManual { folder in
-            let pages = try shell("find '\(folder.path)/man' -type f").output.split(separator: "\n").map(String.init)
+    @Test func `groff and man read every page without a warning`() async throws {
+        try await withManual { folder in
+            let pages = try await shell("find '\(folder.path)/man' -type f").output.split(separator: "\n").map(
+                String.init)
             #expect(pages.count > 20)
             for page in pages {
-                let run = try shell("LC_ALL=C.UTF-8 groff -man -Tutf8 -ww -rLL=80n '\(page)' 2>&1 >/dev/null")
-                #expect(run.code == 0 && run.output.isEmpty, "\(run.output)")
-                let text = try shell("groff -man -Tascii -P-cbou -rLL=80n '\(page)'").output
+                let run = try await shell("LC_ALL=C.UTF-8 groff -man -Tutf8 -ww -rLL=80n '\(page)' 2>&1 >/dev/null")
+                #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
+                let text = try await shell("groff -man -Tascii -P-cbou -rLL=80n '\(page)'").output
                 // Examples and lists, indented by eleven blanks, keep their lines.
                 let verbatim = String(repeating: " ", count: 11)
                 let long = text.split(separator: "\n").filter { line in
@@ -50,8 +40,8 @@ import Testing
         }
     }
 
-    @Test func `Every command and every setting is in its page`() throws {
-        try withManual { folder in
+    @Test func `Every command and every setting is in its page`() async throws {
+        try await withManual { folder in
             let root = try String(contentsOf: folder.appending(path: "man/man1/securepush.1"), encoding: .utf8)
             for command in ["send", "doctor", "dead\\-letters", "version"] {
                 #expect(root.contains("securepush\\-\(command)"), "\(command)")
@@ -65,10 +55,10 @@ import Testing
         }
     }
 
-    @Test func `The shells accept the completion scripts`() throws {
-        try withManual { folder in
-            let run = try shell("bash -n '\(folder.path)/completions/bash/securepush'")
-            #expect(run.code == 0, "\(run.output)")
+    @Test func `The shells accept the completion scripts`() async throws {
+        try await withManual { folder in
+            let run = try await shell("bash -n '\(folder.path)/completions/bash/securepush'")
+            #expect(run.exitCode == 0, "\(run.output)")
         }
     }
 }

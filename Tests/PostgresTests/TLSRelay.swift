@@ -10,17 +10,9 @@ import Darwin
 
 /// A TLS front of a PostgreSQL server that sends what comes in full records of 16 KiB, as a proxy does.
 enum TLSRelay {
-    private static let python = "/usr/bin/env"
-
     /// Whether there is a Python 3 with TLS to run it.
     static var isAvailable: Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["python3", "-c", "import ssl"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        get async { (try? await run("python3", ["-c", "import ssl"])) != nil }
     }
 
     /// Runs a test with a relay to a loopback port; it is stopped afterwards.
@@ -30,16 +22,10 @@ enum TLSRelay {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await makeCertificate(in: folder, certificate: "relay.crt", key: "relay.key")
         let ports = folder.appending(path: "port").path
-        let process = Process()
-        process.executableURL = URL(filePath: python)
-        process.arguments = ["python3", "-c", program, "\(port)", folder.path, ports]
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        defer {
-            // Not SIGTERM, which the pool's threads block and a process inherits.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        let relay = try Program(
+            URL(filePath: "/usr/bin/env"), ["python3", "-c", program, "\(port)", folder.path, ports],
+            environment: ProcessInfo.processInfo.environment, output: folder.appending(path: "output"), folder: folder)
+        defer { relay.send(SIGKILL) }
         var own: Int?
         let isListening = try await eventually {
             own = (try? String(contentsOfFile: ports, encoding: .utf8)).flatMap { text in

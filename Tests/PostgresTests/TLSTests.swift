@@ -53,7 +53,7 @@ import Testing
     }
 
     /// PostgreSQL 15 makes records of 8 KiB at most; later ones, and proxies, fill them.
-    @Test(.enabled(if: TLSRelay.isAvailable)) func recordsOf16KiBArriveWhole() async throws {
+    @Test(.enabled { await TLSRelay.isAvailable }) func recordsOf16KiBArriveWhole() async throws {
         let server = try PostgresPlace(url: TestEnvironment.databaseURL)
         try await TLSRelay.with(port: server.port) { port in
             let url = "postgres://\(server.user)@127.0.0.1:\(port)/\(server.database)?sslmode=require"

@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import Testing
 
 @testable import SecurePushCLI
@@ -13,17 +14,8 @@ import Testing
     }
 
     /// Runs openssl, another reader of certificates than ours.
-    private static func openssl(_ arguments: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, output)
+    private static func openssl(_ arguments: [String]) async throws -> ProgramResult {
+        try await result(of: "/usr/bin/openssl", arguments)
     }
 
     @Test(
@@ -39,8 +31,8 @@ import Testing
             let certificate = Self.certificate(in: folder, hosts: ["localhost", "127.0.0.1", "::1", "hub-emulator"])
             #expect(try certificate.make().count == 3)
             let arguments = ["verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", certificate.rootFile]
-            let result = try Self.openssl(arguments + name + [certificate.certificateFile])
-            #expect((result.status == 0) == isGood, "\(result.output)")
+            let result = try await Self.openssl(arguments + name + [certificate.certificateFile])
+            #expect((result.exitCode == 0) == isGood, "\(result.output)")
         }
     }
 
@@ -49,9 +41,11 @@ import Testing
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder)
             _ = try certificate.make()
-            let fromKey = try Self.openssl(["pkey", "-in", certificate.keyFile, "-pubout"])
-            let fromCertificate = try Self.openssl(["x509", "-in", certificate.certificateFile, "-noout", "-pubkey"])
-            #expect(fromKey.status == 0 && fromKey.output.contains("PUBLIC KEY"))
+            let fromKey = try await Self.openssl(["pkey", "-in", certificate.keyFile, "-pubout"])
+            let fromCertificate = try await Self.openssl([
+                "x509", "-in", certificate.certificateFile, "-noout", "-pubkey",
+            ])
+            #expect(fromKey.exitCode == 0 && fromKey.output.contains("PUBLIC KEY"))
             #expect(fromKey.output == fromCertificate.output)
         }
     }

@@ -2,27 +2,6 @@ import Foundation
 import ServiceRuntime
 import StackKit
 
-/// Runs a program and gives what it printed.
-private func run(_ program: String, _ arguments: [String]) async throws -> String {
-    struct Failed: Error { let arguments: [String], status: Int32 }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    let (ended, end) = AsyncStream.makeStream(of: Int32.self)
-    process.terminationHandler = { end.yield($0.terminationStatus) }
-    try process.run()
-    // Read first: a program whose pipe is full does not end.
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    for await status in ended {
-        guard status == 0 else { throw Failed(arguments: arguments, status: status) }
-        break
-    }
-    return text
-}
-
 /// A client that is not ours, for what a library would hide.
 enum Curl {
     /// Head and body of the answer.
@@ -39,7 +18,7 @@ func withCertificate<Result>(_ body: (HTTPConfiguration.TLS) async throws -> Res
     try await withTemporaryFolder { folder in
         let certificate = folder.appending(path: "certificate.pem").path
         let key = folder.appending(path: "key.pem").path
-        _ = try await run(
+        try await run(
             "openssl",
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",

@@ -104,6 +104,42 @@ package struct ProgramFailed: Error, CustomStringConvertible {
     }
 }
 
+/// A program that has ended: its exit code, `nil` if a signal ended it or the time limit, and its standard output and
+/// standard error.
+package struct ProgramResult: Sendable {
+    package let exitCode: Int32?
+    package let output: String
+}
+
+/// Runs a program to its end.
+///
+/// It waits without holding a thread: a server under test in this process needs those of Swift's pool, of which a
+/// machine of two processors has two.
+///
+/// - Parameters:
+///   - program: a path, or a name that `PATH` resolves.
+///   - environment: the whole environment of the program.
+///   - folder: the working folder; by default that of this process.
+///   - limit: after this time the program is killed.
+package func result(
+    of program: String, _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
+    in folder: URL? = nil, within limit: Duration = .seconds(300)
+) async throws -> ProgramResult {
+    let output = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: output) }
+    let isPath = program.contains("/")
+    let child = try Program(
+        URL(filePath: isPath ? program : "/usr/bin/env"), isPath ? arguments : [program] + arguments,
+        environment: environment, output: output,
+        folder: folder ?? URL(filePath: FileManager.default.currentDirectoryPath))
+    if !(await child.waitUntilEnd(within: limit)) {
+        child.send(SIGKILL)
+        _ = await child.waitUntilEnd(within: .seconds(10))
+    }
+    let text = String(decoding: (try? Data(contentsOf: output)) ?? Data(), as: UTF8.self)
+    return ProgramResult(exitCode: child.exitCode, output: text)
+}
+
 /// Runs a program to its end and returns its standard output and standard error.
 ///
 /// - Parameter limit: after this time the program is killed.
@@ -112,18 +148,9 @@ package struct ProgramFailed: Error, CustomStringConvertible {
 package func run(
     _ program: String, _ arguments: [String], within limit: Duration = .seconds(300)
 ) async throws -> String {
-    let output = FileManager.default.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: output) }
-    let isPath = program.contains("/")
-    let child = try Program(
-        URL(filePath: isPath ? program : "/usr/bin/env"), isPath ? arguments : [program] + arguments,
-        environment: ProcessInfo.processInfo.environment, output: output,
-        folder: URL(filePath: FileManager.default.currentDirectoryPath))
-    if !(await child.waitUntilEnd(within: limit)) {
-        child.send(SIGKILL)
-        _ = await child.waitUntilEnd(within: .seconds(10))
+    let ended = try await result(of: program, arguments, within: limit)
+    guard ended.exitCode == 0 else {
+        throw ProgramFailed(program: program, exitCode: ended.exitCode, output: ended.output)
     }
-    let text = String(decoding: (try? Data(contentsOf: output)) ?? Data(), as: UTF8.self)
-    guard child.exitCode == 0 else { throw ProgramFailed(program: program, exitCode: child.exitCode, output: text) }
-    return text
+    return ended.output
 }
