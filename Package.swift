@@ -111,9 +111,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system.git", exact: "1.8.1"),
     ],
     targets: [
-        // The domain: no NIO, no HTTP, no C.
+        // Text, JSON, time, files and errors; they know nothing of SecurePush.
         .target(
-            name: "SecurePushCore", dependencies: [crypto, deque, logging, tracing], path: "Shared/SecurePushCore",
+            name: "Foundations", dependencies: [deque, logging, tracing], path: "Shared/Foundations",
+            swiftSettings: settings),
+        // The domain: no NIO, no HTTP, no C, no files.
+        .target(
+            name: "Domain", dependencies: ["Foundations", crypto, logging, tracing], path: "Shared/Domain",
             swiftSettings: settings),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
@@ -142,44 +146,46 @@ let package = Package(
 
         // Settings: keys, parsing, and all mistakes at once.
         .target(
-            name: "ServiceConfiguration", dependencies: ["SecurePushCore", logging],
+            name: "ServiceConfiguration", dependencies: ["Domain", "Foundations", logging],
             path: "Shared/ServiceConfiguration", swiftSettings: settings),
 
         // The proxies and authorities of connections to other servers, and their settings.
         .target(
             name: "OutgoingHTTP",
-            dependencies: ["SecurePushCore", "ServiceConfiguration", asyncHTTPClient, nioCore, nioSSL],
+            dependencies: ["Foundations", "ServiceConfiguration", asyncHTTPClient, nioCore, nioSSL],
             path: "Shared/OutgoingHTTP", swiftSettings: settings),
 
         // Adapters of the domain's ports; they never import each other.
         .target(
             name: "Storage",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "Postgres", grdb, logging, metrics, serviceLifecycle,
+                "Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, metrics, serviceLifecycle,
             ], path: "Shared/Storage", swiftSettings: settings),
         .target(
             name: "Messaging",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
+                "Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
             ], path: "Shared/Messaging", swiftSettings: settings),
         .target(
             name: "NotificationHubs",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque, logging,
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
+                logging,
                 metrics, nioCore,
                 nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ], path: "Shared/NotificationHubs", swiftSettings: settings),
         .target(
             name: "Authentication",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras, jwtKit,
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras,
+                jwtKit,
                 logging,
                 metrics, nioCore, nioHTTP1, nioPosix,
             ], path: "Shared/Authentication", swiftSettings: settings),
         .target(
             name: "ServiceRuntime",
             dependencies: [
-                "CBuildInformation", "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration",
+                "CBuildInformation", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, hummingbirdTLS,
                 logging,
@@ -192,7 +198,8 @@ let package = Package(
         .executableTarget(
             name: "Ingest",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage",
                 "Messaging",
                 asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
                 rawStructuredFieldValues, serviceLifecycle,
@@ -201,13 +208,14 @@ let package = Package(
         .executableTarget(
             name: "Dispatcher",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
+                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging",
+                "NotificationHubs",
                 deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
             ], path: "Services/Dispatcher", swiftSettings: settings),
         .executableTarget(
             name: "Retrieval",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs", httpTypes,
                 hummingbird, logging, metrics, nioCore, serviceLifecycle,
             ], path: "Services/Retrieval", resources: [.embedInCode("OpenAPI/retrieval.json")],
@@ -215,13 +223,15 @@ let package = Package(
         .executableTarget(
             name: "HubEmulator",
             dependencies: [
-                "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes, hummingbird,
+                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes,
+                hummingbird,
                 logging, nioCore, nioHTTP1, serviceLifecycle,
             ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
         .executableTarget(
             name: "SecurePushCLI",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage",
                 "Messaging",
                 "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
@@ -229,20 +239,23 @@ let package = Package(
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
         .target(
-            name: "StackKit", dependencies: ["SecurePushCore", asyncHTTPClient, crypto, nioCore, nioHTTP1],
+            name: "StackKit", dependencies: ["Domain", "Foundations", asyncHTTPClient, crypto, nioCore, nioHTTP1],
             path: "Tools/StackKit", swiftSettings: settings),
 
         // Tests.
         .target(
             name: "TestSupport",
-            dependencies: ["SecurePushCore", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
+            dependencies: ["Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
             path: "Tests/APITestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SecurePushCoreTests", dependencies: ["SecurePushCore", "StackKit", "TestSupport", crypto, tracing],
-            path: "Tests/SecurePushCoreTests", swiftSettings: settings),
+            name: "FoundationsTests", dependencies: ["Foundations", "StackKit", "TestSupport", logging, tracing],
+            path: "Tests/FoundationsTests", swiftSettings: settings),
+        .testTarget(
+            name: "DomainTests", dependencies: ["Domain", "Foundations", "StackKit", "TestSupport", crypto, tracing],
+            path: "Tests/DomainTests", swiftSettings: settings),
         .testTarget(
             name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
             path: "Tests/ThreadExecutorTests", swiftSettings: settings),
@@ -257,32 +270,37 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "SecurePushCore", "Storage", "Postgres", "StackKit", "TestSupport", grdb, logging, serviceLifecycle,
+                "Domain", "Foundations", "Storage", "Postgres", "StackKit", "TestSupport", grdb, logging,
+                serviceLifecycle,
             ], path: "Tests/StorageTests", swiftSettings: settings),
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "SecurePushCore", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, tracing,
+                "Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
+                tracing,
             ],
             path: "Tests/MessagingTests", swiftSettings: settings),
         .testTarget(
             name: "NotificationHubsTests",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit", "TestSupport",
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit",
+                "TestSupport",
                 crypto,
                 logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
             ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "Authentication", "StackKit", "TestSupport",
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "Authentication", "StackKit",
+                "TestSupport",
                 crypto,
                 cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
             ], path: "Tests/AuthenticationTests", swiftSettings: settings),
         .testTarget(
             name: "ServiceRuntimeTests",
             dependencies: [
-                "SecurePushCore", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit",
+                "TestSupport",
                 hummingbird,
                 hummingbirdTesting,
                 httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
@@ -291,20 +309,23 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage",
                 "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto,
                 hummingbird, hummingbirdTesting, logging, serviceLifecycle,
             ], path: "Tests/IngestTests", swiftSettings: settings),
         .testTarget(
             name: "DispatcherTests",
             dependencies: [
-                "Dispatcher", "SecurePushCore", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb, logging,
+                "Dispatcher", "Domain", "Foundations", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb,
+                logging,
                 serviceLifecycle, tracing,
             ], path: "Tests/DispatcherTests", swiftSettings: settings),
         .testTarget(
             name: "RetrievalTests",
             dependencies: [
-                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage",
                 "NotificationHubs",
                 "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging,
                 serviceLifecycle,
@@ -312,14 +333,15 @@ let package = Package(
         .testTarget(
             name: "HubEmulatorTests",
             dependencies: [
-                "HubEmulator", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "TestSupport",
+                "HubEmulator", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit",
+                "TestSupport",
                 asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
                 nioPosix, serviceLifecycle,
             ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
         .testTarget(
             name: "SecurePushCLITests",
             dependencies: [
-                "SecurePushCLI", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "SecurePushCLI", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
                 securePushClient,
                 securePushEnvelope,
@@ -327,7 +349,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SecurePushCore", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
+                "Domain", "Foundations", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
                 hummingbird, logging, nioCore, nioHTTP1, securePushEnvelope,
             ], path: "Tests/EndToEndTests", swiftSettings: settings),
         .testTarget(
@@ -362,12 +384,12 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
     ]
     package.targets += [
         // Fills the store and declares the queues before a measurement; see docs/explanation/benchmarks.md.
-        tool("BenchmarkSeed", "Seed", ["SecurePushCore", "Storage", "Messaging", logging, serviceLifecycle]),
+        tool("BenchmarkSeed", "Seed", ["Domain", "Foundations", "Storage", "Messaging", logging, serviceLifecycle]),
 
         // Writes the test vectors of the SDKs; see Clients/vectors/README.md.
-        tool("Vectors", "Vectors", ["SecurePushCore", "NotificationHubs", securePushEnvelope]),
+        tool("Vectors", "Vectors", ["Domain", "Foundations", "NotificationHubs", securePushEnvelope]),
         .testTarget(
-            name: "VectorsTests", dependencies: ["Vectors", "SecurePushCore"], path: "Tools/Tests/VectorsTests",
+            name: "VectorsTests", dependencies: ["Vectors", "Foundations"], path: "Tools/Tests/VectorsTests",
             swiftSettings: settings),
 
         // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
@@ -376,7 +398,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
         tool(
             "Chaos", "Chaos",
             [
-                "ChaosChecker", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
+                "ChaosChecker", "Domain", "Foundations", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
                 argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         .testTarget(
@@ -404,7 +426,8 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
             name: "Benchmarks",
             dependencies: [
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-                "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage", crypto,
+                "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
+                crypto,
                 httpTypes, hummingbird, logging, metrics, nioCore,
             ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]

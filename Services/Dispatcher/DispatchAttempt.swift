@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// One claimed notification on its way through the hub: collects the answers of its platforms.

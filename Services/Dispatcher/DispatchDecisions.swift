@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The settings that decide about each notification.
 struct DispatchPolicy: Sendable {

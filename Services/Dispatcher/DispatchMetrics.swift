@@ -1,6 +1,6 @@
+import Domain
 import Logging
 import Metrics
-import SecurePushCore
 import Synchronization
 
 /// The dispatcher's instruments, kept so that no notification has to look one up.

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import NotificationHubs
-import SecurePushCore
 import Tracing
 
 extension DispatchPipeline {

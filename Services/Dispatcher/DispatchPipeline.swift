@@ -1,7 +1,8 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
 import NotificationHubs
-import SecurePushCore
 import ServiceLifecycle
 import Tracing
 

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
-import SecurePushCore
 import Synchronization
 
 /// Stores the outcomes of attempts. What the store refuses for good becomes a dead letter, and holds up nothing else.

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
-import SecurePushCore
 import Synchronization
 
 /// Stores outcomes, publishes retries and dead letters, and acknowledges: in this order, in groups.

@@ -1,7 +1,8 @@
+import Domain
+import Foundations
 import Hummingbird
 import Messaging
 import NotificationHubs
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime

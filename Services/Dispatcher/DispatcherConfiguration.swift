@@ -1,7 +1,7 @@
+import Domain
 import Logging
 import Messaging
 import NotificationHubs
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Storage

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Gives a group to the store in one statement. If the store refuses the group for good, it finds the elements that are
 /// refused, so that they do not hold up the others.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import Synchronization
 
 /// Deliveries that stay with the dispatcher for a while, so that they do not come back at once: what the broker gets

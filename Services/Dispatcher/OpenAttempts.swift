@@ -1,6 +1,7 @@
 import DequeModule
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// The first attempts that began without a write (``DispatchStore/begin(_:now:)``).

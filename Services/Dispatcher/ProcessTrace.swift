@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import Tracing
 
 /// Makes the spans of messages that a dispatcher processes, of kind CONSUMER (OpenTelemetry, "Semantic conventions for

@@ -1,7 +1,7 @@
 import Authentication
+import Domain
 import Logging
 import Messaging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Storage

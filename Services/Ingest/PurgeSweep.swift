@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
-import SecurePushCore
 import Synchronization
 
 /// Deletes expired data: the ciphertext of a notification within a minute after its expiry, later its rows, and

@@ -1,5 +1,5 @@
+import Domain
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// The API for senders. Sending has no lines in the audit log, because the notification itself is the record of it.

@@ -1,7 +1,7 @@
 import Authentication
+import Domain
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// Authenticates callers of the ingest API: application servers by API key, users for the tutorial's "Send push".

@@ -1,6 +1,6 @@
 import Authentication
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Removes expired families of refresh tokens from the store, in every retrieval process.
 struct RefreshTokenSweep: Sendable {

@@ -1,9 +1,10 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NotificationHubs
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime

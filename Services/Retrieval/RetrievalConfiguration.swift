@@ -1,7 +1,6 @@
 import Authentication
 import Logging
 import NotificationHubs
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Storage

@@ -1,6 +1,6 @@
 import Authentication
+import Domain
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// The API for devices.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// Why a file or a setting of credentials cannot be used, for the operator.
 package struct AuthenticationSetupError: CodedError {

@@ -1,4 +1,4 @@
-internal import SecurePushCore
+internal import Foundations
 
 /// The value of an `Authorization` header: `scheme SP token68` (RFC 9110, 11.6.2).
 struct AuthorizationHeader {

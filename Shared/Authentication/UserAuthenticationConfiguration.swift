@@ -1,5 +1,5 @@
+import Foundations
 package import OutgoingHTTP
-import SecurePushCore
 package import ServiceConfiguration
 
 /// How users are authenticated: the `AUTH_…` settings. Every part may be absent. Without any of them nobody has access.

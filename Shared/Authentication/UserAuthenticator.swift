@@ -1,5 +1,6 @@
+package import Domain
+package import Foundations
 package import Logging
-package import SecurePushCore
 
 /// Authenticates users by a token (`Bearer`, RFC 6750 and 7519) or by a password (`Basic`, RFC 7617).
 ///

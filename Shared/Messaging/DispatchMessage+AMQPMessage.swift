@@ -1,5 +1,6 @@
 import AMQP
-import SecurePushCore
+import Domain
+import Foundations
 
 extension AMQPMessage {
     /// The message that carries a notification's ID through the broker, without its payload or recipient.

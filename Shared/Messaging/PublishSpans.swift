@@ -1,5 +1,6 @@
 import AMQP
-import SecurePushCore
+import Domain
+import Foundations
 import Tracing
 
 /// The spans of published messages, of kind PRODUCER (OpenTelemetry, "Semantic conventions for RabbitMQ").

@@ -1,5 +1,5 @@
 package import AMQP
-package import SecurePushCore
+package import Domain
 
 /// The dead-letter queue in RabbitMQ, on one connection.
 ///

@@ -1,6 +1,7 @@
 import AMQP
+package import Domain
+import Foundations
 package import Logging
-package import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

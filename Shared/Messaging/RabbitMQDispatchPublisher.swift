@@ -1,6 +1,6 @@
 import AMQP
+package import Domain
 package import Logging
-package import SecurePushCore
 import ServiceLifecycle
 package import Tracing
 

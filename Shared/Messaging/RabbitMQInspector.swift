@@ -1,5 +1,6 @@
 import AMQP
-package import SecurePushCore
+package import Domain
+import Foundations
 import ServiceLifecycle
 import Synchronization
 

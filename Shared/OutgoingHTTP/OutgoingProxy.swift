@@ -1,5 +1,5 @@
 package import AsyncHTTPClient
-import SecurePushCore
+import Foundations
 package import ServiceConfiguration
 
 /// An HTTP proxy (RFC 9110, section 3.7) that connections to other servers go through.

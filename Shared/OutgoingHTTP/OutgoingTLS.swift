@@ -1,5 +1,5 @@
+import Foundations
 package import NIOSSL
-import SecurePushCore
 package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
-import SecurePushCore
-
 #if canImport(Glibc)
+import Domain
+import Foundations
 import Glibc
 #else
 import Darwin

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The description of a key for `--help` and the documentation, independent of the type of its value.
 package protocol ConfigurationKeyDescription: Sendable {

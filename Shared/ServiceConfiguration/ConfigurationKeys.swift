@@ -1,5 +1,6 @@
+package import Domain
+import Foundations
 package import Logging
-package import SecurePushCore
 
 /// All settings of SecurePush, in the order of the reference page. A key is declared here and read in one place, which
 /// makes it a setting of the services that read it there.

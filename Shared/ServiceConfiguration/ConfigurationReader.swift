@@ -1,4 +1,5 @@
-package import SecurePushCore
+package import Domain
+import Foundations
 
 /// One value that cannot be used.
 package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {

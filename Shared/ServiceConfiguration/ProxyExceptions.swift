@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The hosts that are reached without a proxy (`NO_PROXY`).
 ///

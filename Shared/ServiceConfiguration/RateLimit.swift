@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A rate with a burst, as settings write it: `30/m,burst=30` is 30 in a minute on average, and 30 at once.
 package struct RateLimit: Sendable, Hashable {

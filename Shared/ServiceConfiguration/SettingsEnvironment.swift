@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The settings in an environment. Each setting is accepted as `NAME` and as `SECUREPUSH_NAME`.
 ///

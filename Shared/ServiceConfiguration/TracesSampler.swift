@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The samplers of `OTEL_TRACES_SAMPLER` (OpenTelemetry, "SDK environment variables").
 package enum TracesSampler: String, CaseIterable, Sendable {

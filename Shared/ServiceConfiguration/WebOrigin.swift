@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The origin of a web app, exactly as browsers write it in `Origin` (RFC 6454, section 6.2): scheme, host, and the
 /// port unless it is the scheme's own.

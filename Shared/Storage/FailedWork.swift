@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Synchronization
 
 /// The work that a database could not do, although it answers: a disk is full, a table is missing, a right was revoked,

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// The requests that wait for a group commit, as a value without locks, tasks or clocks.
 ///

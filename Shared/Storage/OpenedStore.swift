@@ -1,5 +1,5 @@
+package import Domain
 package import Logging
-package import SecurePushCore
 package import ServiceLifecycle
 
 package enum StoreKind: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// Purges the rows of one kind, around those that the database refuses to change: what has expired after them must not
 /// stay because of them.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// The one version of the schema. No version of SecurePush has been released, so there are no steps from earlier ones.
 enum SchemaVersion {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension StorageCoding {
     /// Places as `TIME:ID`, with the time in milliseconds, separated by commas.

@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The texts in which both databases keep lists in one column. Stored rows have these formats, so they never change.
 enum StorageCoding {

@@ -1,5 +1,6 @@
+package import Domain
+import Foundations
 import Postgres
-package import SecurePushCore
 package import ServiceConfiguration
 
 /// Which store to open (`DATABASE_URL`), and how to treat its schema.

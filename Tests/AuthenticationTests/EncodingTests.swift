@@ -1,4 +1,3 @@
-import SecurePushCore
 import Testing
 
 @testable import Authentication

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Hummingbird
-import SecurePushCore
 import Testing
 
 @testable import Authentication

@@ -1,7 +1,6 @@
 import Crypto
 import CryptoExtras
 import Logging
-import SecurePushCore
 import Testing
 
 @testable import Authentication

@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import Authentication

@@ -1,8 +1,9 @@
+import Domain
 import Foundation
+import Foundations
 import Hummingbird
 import Logging
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import StackKit

@@ -1,5 +1,5 @@
 import Crypto
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import Authentication

@@ -1,5 +1,4 @@
 import Foundation
-import SecurePushCore
 
 /// Runs a body with the path of a new folder, which is removed afterwards.
 func withTemporaryFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {

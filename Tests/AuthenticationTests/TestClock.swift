@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// Time that passes when the test says so.

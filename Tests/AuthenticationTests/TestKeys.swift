@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
-import SecurePushCore
+import Foundations
 
 @testable import Authentication
 

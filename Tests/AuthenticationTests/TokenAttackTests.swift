@@ -1,7 +1,8 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import Authentication

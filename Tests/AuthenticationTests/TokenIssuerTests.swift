@@ -1,8 +1,9 @@
 import Crypto
+import Domain
 import Foundation
+import Foundations
 import JWTKit
 import Logging
-import SecurePushCore
 import Testing
 
 @testable import Authentication

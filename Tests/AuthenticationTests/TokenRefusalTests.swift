@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import SecurePushCore
 import Testing
 
 @testable import Authentication

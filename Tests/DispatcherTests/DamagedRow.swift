@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import GRDB
-import SecurePushCore
 import Testing
 
 @testable import Storage

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import Testing
 
 @testable import Dispatcher

@@ -1,6 +1,6 @@
 import Foundation
+import Foundations
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

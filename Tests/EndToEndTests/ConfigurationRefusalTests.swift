@@ -1,6 +1,7 @@
 import Crypto
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import TestSupport
 import Testing
 

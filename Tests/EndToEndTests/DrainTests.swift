@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,7 +1,8 @@
 import Crypto
+import Domain
 import Foundation
+import Foundations
 import NIOHTTP1
-import SecurePushCore
 @_spi(TestVectors) import SecurePushEnvelope
 import StackKit
 import TestSupport

@@ -1,9 +1,10 @@
 import AMQP
 import Crypto
+import Domain
 import Foundation
+import Foundations
 import Logging
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 import StackKit
 import Testing
 

@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import GRDB
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

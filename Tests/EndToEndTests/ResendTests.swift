@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

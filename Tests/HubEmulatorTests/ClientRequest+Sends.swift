@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 @testable import HubEmulator
 

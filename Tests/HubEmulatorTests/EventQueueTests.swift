@@ -1,8 +1,8 @@
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import NIOPosix
-import SecurePushCore
 import StackKit
 import Synchronization
 import TestSupport

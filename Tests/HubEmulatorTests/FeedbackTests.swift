@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import HubEmulator

@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import SecurePushCore
 import Testing
 
 @testable import HubEmulator

@@ -1,7 +1,8 @@
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import HubEmulator

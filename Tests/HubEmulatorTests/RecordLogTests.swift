@@ -1,6 +1,6 @@
 import Foundation
+import Foundations
 import HTTPTypes
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

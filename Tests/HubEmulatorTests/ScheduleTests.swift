@@ -1,7 +1,7 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import TestSupport

@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import HubEmulator

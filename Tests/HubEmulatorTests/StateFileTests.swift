@@ -1,8 +1,8 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import Logging
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

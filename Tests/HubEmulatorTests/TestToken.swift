@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import HubEmulator

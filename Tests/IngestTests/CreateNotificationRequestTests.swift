@@ -1,5 +1,6 @@
 import APITestSupport
-import SecurePushCore
+import Domain
+import Foundations
 import Testing
 
 @testable import Ingest

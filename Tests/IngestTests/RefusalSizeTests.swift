@@ -2,7 +2,6 @@ import APITestSupport
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import Ingest

@@ -1,8 +1,9 @@
 import APITestSupport
+import Domain
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import Testing
 
 @testable import Ingest

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Testing
 
 @testable import Ingest

@@ -1,8 +1,9 @@
 import AMQP
+import Domain
 import Foundation
+import Foundations
 import Logging
 import Messaging
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

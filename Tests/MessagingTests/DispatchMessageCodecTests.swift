@@ -1,5 +1,6 @@
 import AMQP
-import SecurePushCore
+import Domain
+import Foundations
 import Testing
 
 @testable import Messaging

@@ -1,8 +1,8 @@
 import AMQP
+import Domain
 import Foundation
 import Logging
 import Messaging
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import AMQP
-import SecurePushCore
+import Domain
 import Testing
 
 @testable import Messaging

@@ -1,7 +1,7 @@
 import AMQP
+import Domain
 import Logging
 import Messaging
-import SecurePushCore
 import StackKit
 import Testing
 

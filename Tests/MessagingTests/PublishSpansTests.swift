@@ -1,7 +1,8 @@
 import AMQP
+import Domain
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import AMQP
+import Domain
 import Messaging
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

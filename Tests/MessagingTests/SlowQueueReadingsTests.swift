@@ -1,5 +1,4 @@
 import AMQP
-import SecurePushCore
 import StackKit
 import Synchronization
 import TestSupport

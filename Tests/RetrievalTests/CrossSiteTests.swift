@@ -1,9 +1,9 @@
 import APITestSupport
+import Domain
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Testing

@@ -1,9 +1,10 @@
 import APITestSupport
 import Crypto
+import Domain
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

@@ -1,7 +1,6 @@
 import APITestSupport
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import TestSupport

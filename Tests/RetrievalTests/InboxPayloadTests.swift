@@ -1,10 +1,11 @@
 import APITestSupport
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import StackKit
 import Synchronization

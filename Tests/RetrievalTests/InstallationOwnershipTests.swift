@@ -1,7 +1,7 @@
 import APITestSupport
+import Domain
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import Retrieval

@@ -1,7 +1,8 @@
 import APITestSupport
+import Domain
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import Testing
 
 @testable import Retrieval

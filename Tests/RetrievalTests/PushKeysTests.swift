@@ -1,9 +1,10 @@
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Testing

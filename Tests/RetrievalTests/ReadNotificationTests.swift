@@ -1,9 +1,10 @@
 import APITestSupport
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import Logging
-import SecurePushCore
 import ServiceRuntime
 import Synchronization
 import Testing

@@ -1,7 +1,8 @@
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceRuntime
 import Storage
 import TestSupport

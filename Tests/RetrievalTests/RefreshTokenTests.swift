@@ -1,9 +1,10 @@
 import APITestSupport
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SecurePushCore
 import Testing
 
 @testable import SecurePushCLI

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import Foundation
-import SecurePushCore
 import Testing
 
 @testable import SecurePushCLI

@@ -1,5 +1,4 @@
 import SecurePushClient
-import SecurePushCore
 import Synchronization
 import Testing
 

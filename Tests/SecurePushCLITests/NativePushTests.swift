@@ -1,5 +1,5 @@
+import Domain
 import SecurePushClient
-import SecurePushCore
 import Testing
 
 @testable import SecurePushCLI

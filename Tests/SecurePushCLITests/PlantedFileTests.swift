@@ -1,5 +1,4 @@
 import Foundation
-import SecurePushCore
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
+import Foundations
 import Testing
 
 @testable import SecurePushCLI

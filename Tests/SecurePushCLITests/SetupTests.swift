@@ -1,7 +1,8 @@
 import ArgumentParser
 import Authentication
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import SecurePushCLI

@@ -9,7 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import SecurePushCore
+@testable import Domain
+@testable import Foundations
 @testable import ServiceRuntime
 
 /// The lines that requests write, and requests while the log cannot be written.

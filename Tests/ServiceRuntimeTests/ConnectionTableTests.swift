@@ -1,5 +1,5 @@
+import Foundations
 import NIOCore
-import SecurePushCore
 import Testing
 
 @testable import ServiceRuntime

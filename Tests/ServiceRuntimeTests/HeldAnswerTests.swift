@@ -1,8 +1,9 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import TestSupport
 import Testing
 

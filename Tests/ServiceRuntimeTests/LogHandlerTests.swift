@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Logging
-import SecurePushCore
 import Synchronization
 import Testing
 
@@ -84,7 +84,7 @@ struct LogHandlerTests {
         #expect(attributes["hb.request.id"] == nil)
         #expect(attributes["a"] == "given")
         #expect(attributes["error.message"] == "went wrong")
-        #expect(attributes["error.type"] == "SecurePushCore.PushKeyError")
+        #expect(attributes["error.type"] == "Domain.PushKeyError")
         #expect(try json { $0.info("x") }["attributes"] == nil)
     }
 

@@ -1,9 +1,9 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import Synchronization
 import Testing
 

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import TestSupport

@@ -1,9 +1,9 @@
+import Domain
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
-import SecurePushCore
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

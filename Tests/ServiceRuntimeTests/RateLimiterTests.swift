@@ -1,5 +1,4 @@
 import HTTPTypes
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 import Testing

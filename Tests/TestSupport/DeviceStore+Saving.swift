@@ -1,4 +1,5 @@
-package import SecurePushCore
+package import Domain
+import Foundations
 
 /// Fills a store with devices, whatever it holds.
 extension DeviceStore {

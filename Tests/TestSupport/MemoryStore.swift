@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Domain
 import StackKit
 import Storage
 

@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Foundations
 import Synchronization
 import Tracing
 

@@ -5,32 +5,35 @@ import Testing
     /// Modules of ours that each module may import; no module may import one that is not here.
     static let own: [String: Set<String>] = [
         "Clients/Swift": ["SecurePushEnvelope"],
-        "Shared/SecurePushCore": [],
+        "Shared/Foundations": [],
+        "Shared/Domain": ["Foundations"],
         "Shared/ThreadExecutor": [],
         "Shared/AMQP": ["CRabbitMQ", "ThreadExecutor"],
         "Shared/Postgres": ["CLibPQ", "ThreadExecutor"],
-        "Shared/ServiceConfiguration": ["SecurePushCore"],
-        "Shared/OutgoingHTTP": ["SecurePushCore", "ServiceConfiguration"],
-        "Shared/Storage": ["SecurePushCore", "ServiceConfiguration", "Postgres"],
-        "Shared/Messaging": ["SecurePushCore", "ServiceConfiguration", "AMQP"],
-        "Shared/NotificationHubs": ["SecurePushCore", "ServiceConfiguration", "OutgoingHTTP"],
-        "Shared/Authentication": ["SecurePushCore", "ServiceConfiguration", "OutgoingHTTP"],
+        "Shared/ServiceConfiguration": ["Domain", "Foundations"],
+        "Shared/OutgoingHTTP": ["Foundations", "ServiceConfiguration"],
+        "Shared/Storage": ["Domain", "Foundations", "ServiceConfiguration", "Postgres"],
+        "Shared/Messaging": ["Domain", "Foundations", "ServiceConfiguration", "AMQP"],
+        "Shared/NotificationHubs": ["Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP"],
+        "Shared/Authentication": ["Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP"],
         "Shared/ServiceRuntime": [
-            "CBuildInformation", "CGlibc", "SecurePushCore", "ServiceConfiguration", "OutgoingHTTP",
+            "CBuildInformation", "CGlibc", "Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP",
         ],
         "Services/Ingest": [
-            "SecurePushCore", "ServiceConfiguration", "OutgoingHTTP", "ServiceRuntime", "Authentication", "Storage",
-            "Messaging",
+            "Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP", "ServiceRuntime", "Authentication",
+            "Storage", "Messaging",
         ],
         "Services/Dispatcher": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging", "NotificationHubs",
+            "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging",
+            "NotificationHubs",
         ],
         "Services/Retrieval": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "NotificationHubs",
+            "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+            "NotificationHubs",
         ],
-        "Services/HubEmulator": ["SecurePushCore", "ServiceConfiguration", "ServiceRuntime"],
+        "Services/HubEmulator": ["Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime"],
         "Services/SecurePushCLI": [
-            "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
             "AMQP", "NotificationHubs", "OutgoingHTTP", "SecurePushClient", "SecurePushEnvelope",
         ],
     ]
@@ -67,17 +70,17 @@ import Testing
     /// The tools see the services from outside; only what fills and reads the store and the queues imports them. The
     /// benchmarks measure the parts of all services.
     static let tools: [String: Set<String>] = [
-        "Tools/StackKit": ["SecurePushCore"],
+        "Tools/StackKit": ["Domain", "Foundations"],
         "Tools/ChaosChecker": ["StackKit"],
         "Tools/Chaos": [
-            "ChaosChecker", "SecurePushClient", "SecurePushCore", "Storage", "Messaging", "AMQP", "StackKit",
+            "ChaosChecker", "SecurePushClient", "Domain", "Foundations", "Storage", "Messaging", "AMQP", "StackKit",
         ],
         "Tools/Benchmarks": [
             "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
-            "Retrieval", "SecurePushCore", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
+            "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
         ],
-        "Tools/Seed": ["SecurePushCore", "Storage", "Messaging"],
-        "Tools/Vectors": ["NotificationHubs", "SecurePushCore", "SecurePushEnvelope"],
+        "Tools/Seed": ["Domain", "Foundations", "Storage", "Messaging"],
+        "Tools/Vectors": ["NotificationHubs", "Domain", "Foundations", "SecurePushEnvelope"],
     ]
 
     static let ownModules: Set<String> = Set(own.keys.map { String($0.split(separator: "/")[1]) })
@@ -94,7 +97,7 @@ import Testing
 
     /// Errors of other modules are named by their type, because their texts can hold secrets.
     @Test func theTextsOfOurErrorsAreShown() throws {
-        let file = try #require(SourceFile.production.first { $0.path == "Shared/SecurePushCore/Text/ErrorText.swift" })
+        let file = try #require(SourceFile.production.first { $0.path == "Shared/Foundations/Text/ErrorText.swift" })
         let foreign: Set = [
             "CBuildInformation", "CRabbitMQ", "CLibPQ", "CGlibc", "TestSupport", "StackKit", "ChaosChecker",
         ]
@@ -127,7 +130,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SourceFile.production.filter { $0.module == "Shared/SecurePushCore" })
+    @Test(arguments: SourceFile.production.filter { ["Shared/Foundations", "Shared/Domain"].contains($0.module) })
     func theDomainKnowsNoTransport(_ file: SourceFile) {
         for name in file.imports {
             #expect(!name.hasPrefix("NIO") && !name.hasPrefix("HTTP"), "\(file.path) must not import \(name)")

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import SecurePushCore
 import Synchronization
 
 @testable import AMQP

@@ -1,7 +1,7 @@
+import Domain
 import HTTPTypes
 import Logging
 import Metrics
-import SecurePushCore
 import ServiceConfiguration
 
 @testable import Retrieval

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import NIOCore
-import SecurePushCore
 
 @testable import NotificationHubs
 

@@ -1,6 +1,7 @@
 import Authentication
+import Domain
+import Foundations
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 import StackKit
 import Storage

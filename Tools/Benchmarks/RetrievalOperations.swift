@@ -1,8 +1,9 @@
 import Authentication
 import Crypto
+import Domain
 import Foundation
+import Foundations
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 import StackKit
 import Storage

@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 
 /// The values that the operations work on, of the size that most notifications have.
 enum Samples {
@@ -27,8 +28,8 @@ enum Samples {
         return [UInt8(ascii: "\"")] + (0..<size).map { letters[$0 &* 7919 % letters.count] } + [UInt8(ascii: "\"")]
     }
 
-    static func notification() -> SecurePushCore.Notification {
-        SecurePushCore.Notification(
+    static func notification() -> Domain.Notification {
+        Domain.Notification(
             sender: "clinic", recipient: recipient, expiresAt: .now + .seconds(86_400), traceparent: traceparent)
     }
 

@@ -1,5 +1,6 @@
 import CLibPQ
-import SecurePushCore
+import Domain
+import Foundations
 
 @testable import Postgres
 @testable import Storage

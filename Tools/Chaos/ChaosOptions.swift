@@ -1,6 +1,6 @@
 import ArgumentParser
 import ChaosChecker
-package import SecurePushCore
+package import Domain
 
 extension WithdrawalMode: ExpressibleByArgument {}
 

@@ -1,6 +1,7 @@
 import ChaosChecker
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import StackKit
 import Synchronization
 

@@ -1,7 +1,6 @@
 import ChaosChecker
 import Foundation
 import SecurePushClient
-import SecurePushCore
 import StackKit
 import Synchronization
 

@@ -1,6 +1,6 @@
 import ChaosChecker
 import Foundation
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// Writes a history, one JSON object a line, in the order in which events are told.

@@ -1,8 +1,9 @@
 import ChaosChecker
+import Domain
 import Foundation
+import Foundations
 import NIOCore
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import Synchronization
 

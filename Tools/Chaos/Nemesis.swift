@@ -1,8 +1,8 @@
 import ChaosChecker
 import Foundation
+import Foundations
 import NIOCore
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 import Synchronization
 

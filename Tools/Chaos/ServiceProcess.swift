@@ -1,6 +1,6 @@
 import ChaosChecker
 import Foundation
-import SecurePushCore
+import Foundations
 import StackKit
 import Synchronization
 

@@ -1,6 +1,7 @@
 import ChaosChecker
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import StackKit
 
 /// The servers and services of a run, all on loopback.

@@ -1,9 +1,10 @@
 import AMQP
 import ChaosChecker
+import Domain
 import Foundation
+import Foundations
 import Logging
 import Messaging
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import Storage

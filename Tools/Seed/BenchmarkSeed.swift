@@ -1,7 +1,8 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
 import Messaging
-import SecurePushCore
 import ServiceLifecycle
 import Storage
 

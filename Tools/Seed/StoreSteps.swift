@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// Calls each hot operation of a store in groups as the services do, one step after the other, for
 /// `Tools/scenarios/sizes.py`, which filled the store and measures the database.

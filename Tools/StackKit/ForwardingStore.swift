@@ -1,4 +1,5 @@
-package import SecurePushCore
+package import Domain
+package import Foundations
 
 /// A store in front of another one: a fake has its own functions for what it changes, and everything else goes through.
 package protocol ForwardingStore: Store {

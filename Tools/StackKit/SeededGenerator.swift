@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// Random numbers that a seed gives again in every run and on every machine, so that a failure can be repeated:
 /// ``SplitMix64``, with what tests need besides.

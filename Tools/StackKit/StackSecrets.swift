@@ -1,6 +1,7 @@
 import Crypto
+import Domain
 package import Foundation
-import SecurePushCore
+import Foundations
 
 /// The keys of a private stack: made at random, and written to the files that the services read.
 package struct StackSecrets: Sendable {

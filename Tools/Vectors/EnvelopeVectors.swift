@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 @_spi(TestVectors) import SecurePushEnvelope
 
 /// End-to-end encrypted payloads.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// Pushes that the server never sends.
 enum HostileVectors {

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import NotificationHubs
-import SecurePushCore
 
 /// Native pushes: the bodies of the dispatcher, as devices get them, and forms that it never sends.
 enum PushVectors {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Signed pushes, forgeries, old ones, withdrawals and rotated keys.
 enum SignatureVectors {

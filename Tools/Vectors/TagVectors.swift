@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// The tags of users.
 enum TagVectors {

@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// One file of test vectors.
 struct VectorFile: Sendable {

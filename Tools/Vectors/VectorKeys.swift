@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The fixed values of the vectors. The keys are public: they are in every copy of the repository.
 enum VectorKeys {

@@ -1,6 +1,6 @@
+import Domain
 import Logging
 import Metrics
-import SecurePushCore
 import Synchronization
 
 /// One platform's queue to the hub, with its own limit and circuit, so that a problem of one platform does not affect

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// Whether a lane sends (a circuit breaker): closed while it sends, open while it leaves the hub alone, half open while
 /// one request tests the hub. A value without I/O and without a clock.

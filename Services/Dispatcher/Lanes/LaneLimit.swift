@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// The maximum of a lane's requests in flight. It grows by steps while the lane is full and healthy, and shrinks by a
 /// factor if the hub throttles, does not answer, or takes far longer than usual (AIMD, as in TCP). A value without I/O.

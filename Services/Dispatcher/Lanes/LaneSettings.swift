@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 struct LaneSettings: Sendable {
     /// The platforms of `HUB_PLATFORMS`.

@@ -1,5 +1,5 @@
 import DequeModule
-import SecurePushCore
+import Domain
 
 /// The state and all decisions of a lane: the circuit, the limit, and the queue. A value without I/O.
 struct LaneState: Sendable {

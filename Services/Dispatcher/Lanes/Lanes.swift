@@ -1,5 +1,5 @@
+import Domain
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// The lanes of all platforms, between the pipeline and the gateways. A lane is one platform's queue with its limit and

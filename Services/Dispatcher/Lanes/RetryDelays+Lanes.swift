@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 extension RetryDelays {
     /// A hold waits in a longer delay queue only if the hub asked for it, so that a backlog returns soon after the

@@ -1,5 +1,5 @@
+import Domain
 import Metrics
-import SecurePushCore
 
 /// Counts the requests for outcomes, and the outcomes.
 enum OutcomeMetrics {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The pauses of the hubs that are not asked for outcomes at the moment, by the names of the hubs. One hub's pause does
 /// not stop the questions to the others.

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Asks the hubs for the outcomes of a page of notifications: few requests at a time, at a limited rate.
 actor OutcomeQuestions {

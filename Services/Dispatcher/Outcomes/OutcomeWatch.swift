@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 
 /// Asks the hub for the outcomes of the messages that it has accepted, and stores the answers (`HUB_TELEMETRY`).

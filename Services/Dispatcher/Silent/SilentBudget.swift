@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
-import SecurePushCore
 
 /// `SILENT_PUSH_MIN_INTERVAL`: at most one silent push per recipient and platform within an interval, across all
 /// dispatchers.

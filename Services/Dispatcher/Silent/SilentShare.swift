@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The part of one platform of an attempt in its recipient's budget of silent pushes.
 enum SilentRole: Sendable {

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// Checks shared access signatures against the rules of a namespace or of one hub.

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The rights that a rule's key grants on a hub.
 struct AccessRights: OptionSet, Sendable {

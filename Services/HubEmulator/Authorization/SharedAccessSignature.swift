@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The fields of an `Authorization: SharedAccessSignature sr=…&sig=…&se=…&skn=…` header, in any order.
 ///

@@ -1,6 +1,7 @@
 import DequeModule
+import Domain
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// A simulated device, known by its handle.
 struct Device: Sendable {

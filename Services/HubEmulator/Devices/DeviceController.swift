@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// `/emulator/devices`: the API of the simulated devices.

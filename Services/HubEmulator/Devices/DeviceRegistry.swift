@@ -1,6 +1,6 @@
 import DequeModule
+import Foundations
 import NIOCore
-import SecurePushCore
 import Synchronization
 
 /// The simulated devices: their open streams, pushes and displays. All of them are bounded.

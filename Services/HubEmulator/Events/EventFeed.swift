@@ -1,8 +1,8 @@
 import DequeModule
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 

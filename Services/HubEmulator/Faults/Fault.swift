@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// A fault to inject: which requests it hits, and what happens to them.
 struct Fault: Equatable, Sendable {

@@ -1,7 +1,7 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 

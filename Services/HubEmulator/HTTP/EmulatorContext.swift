@@ -1,8 +1,8 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// The request context of the emulator: Hummingbird's own, and the channel, so that a fault can cut the connection.

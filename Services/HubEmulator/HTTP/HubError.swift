@@ -1,10 +1,11 @@
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
-import SecurePushCore
 import ServiceRuntime
 
 /// A response of the hub other than success, in the service's XML form.

@@ -1,7 +1,7 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// Admits requests to the hubs: checks token, right and hub name.
 struct HubGate: Sendable {

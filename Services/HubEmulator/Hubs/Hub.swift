@@ -1,5 +1,5 @@
 import DequeModule
-import SecurePushCore
+import Foundations
 
 /// A notification hub: its description and its registrations. A value: the directory guards it.
 struct Hub: Sendable {

@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// `/{hub}` and `/$Resources/NotificationHubs`: the hubs of the namespace.
 struct HubController: Sendable {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// A hub's description, `NotificationHubDescription`. Only its rules are interpreted.
 struct HubDescription: Sendable {

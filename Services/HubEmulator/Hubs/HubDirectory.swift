@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// The hubs of the namespace.

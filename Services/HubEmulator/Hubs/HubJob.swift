@@ -1,7 +1,7 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// A bulk job of a hub (`NotificationHubJob`): registrations exported to a blob container, or imported from a file.
 ///

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// An installation: one app on one device, described by one JSON document.
 struct HubInstallation: Equatable, Sendable {

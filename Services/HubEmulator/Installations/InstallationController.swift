@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// `/{hub}/installations/{id}`: the devices of apps, in JSON.
 struct InstallationController: Sendable {

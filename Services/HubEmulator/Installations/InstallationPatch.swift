@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// A patch of an installation in the service's variant of JSON Patch: `[{"op":"add","path":"/tags","value":"x"}, …]`.
 ///

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The installations of one hub, and their registrations. A value: callers guard it.
 struct InstallationTable: Sendable {

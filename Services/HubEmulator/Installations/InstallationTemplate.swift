@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// A template of an installation, which template sends render for this device.
 struct InstallationTemplate: InstallationPart {

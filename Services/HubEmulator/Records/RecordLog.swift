@@ -1,7 +1,7 @@
 import DequeModule
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 import Synchronization
 

@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// One request to a hub, kept for people and tests. Texts and warnings are made when a client reads it.
 struct RecordedRequest: Sendable {

@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// `/{hub}/registrations` and `/{hub}/registrationids`: the registrations of devices.
 struct RegistrationController: Sendable {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A registration on a hub.
 struct RegistrationEntry: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The `$filter` of a list: `FIELD eq 'VALUE'`, several of them joined by `and`, quotes in values doubled.
 struct RegistrationFilter: Equatable, Sendable {

@@ -1,5 +1,5 @@
+import Foundations
 import HTTPTypes
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

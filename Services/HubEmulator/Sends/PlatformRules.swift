@@ -1,5 +1,5 @@
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// The rules of the platforms' push services. A breach is a warning, because the hub accepts the notification.
 enum PlatformRules {

@@ -1,6 +1,6 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// The sends of a hub: `/messages`, `/messages/$batch` and `/schedulednotifications`.
 struct SendController: Sendable {

@@ -1,5 +1,5 @@
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// Processes sends: lets faults happen, finds the devices, writes the record, delivers.
 struct SendProcessor: Sendable {

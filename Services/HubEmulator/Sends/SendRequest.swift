@@ -1,7 +1,7 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// A valid request to send a notification.
 struct SendRequest: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
+import Foundations
 import GRDB
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

@@ -1,6 +1,6 @@
 import Foundation
+import Foundations
 import HTTPTypes
-import SecurePushCore
 
 /// A registration in the state file.
 struct StoredRegistration: Codable {

@@ -1,5 +1,5 @@
+import Foundations
 import Hummingbird
-import SecurePushCore
 
 /// The result of one send, for `GET /{hub}/messages/{id}`.
 struct MessageTelemetry: Sendable {

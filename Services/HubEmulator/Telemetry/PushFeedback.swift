@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Hummingbird
-import SecurePushCore
 
 /// A push service's rejection of a handle: a record of the hub's feedback (`PnsFeedback`).
 struct PushFeedback: Sendable {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Renders a template registration with the properties of a template send, in the service's template language.
 ///

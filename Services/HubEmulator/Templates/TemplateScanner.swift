@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// Finds the template expressions of a text. All other text stays as it is, so no text is ever refused.
 struct TemplateScanner {

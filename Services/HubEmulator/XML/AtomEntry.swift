@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// An Atom entry of the hub (RFC 4287), elements in the recorded order: the .NET client reads by position.
 struct AtomEntry {

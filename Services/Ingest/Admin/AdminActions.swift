@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 
 /// The changes that an operator can make from the page. Each is bounded, and logged at `notice`.
 struct AdminActions: Sendable {

@@ -1,6 +1,6 @@
 import Authentication
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 

@@ -1,8 +1,9 @@
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// The JSON API of the operator's page:

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Reads notifications of all senders for the operator: failures by reason, notifications of a recipient, one life.
 struct AdminDirectory: Sendable {

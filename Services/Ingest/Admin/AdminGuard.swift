@@ -1,7 +1,6 @@
 import Authentication
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// Protects the operator's page and its API: the host name, the password, and against requests of other sites.

@@ -1,9 +1,9 @@
 import Authentication
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Mustache
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// The operator's page as HTML: `/`, `/dead-letters` and `/notifications/{id}`, and its style and script.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Which dead letters are replayed: `{"Ids":[…]}`, `{"All":true}` or `{"All":true,"Reason":"…"}`.
 struct ReplaySelection {

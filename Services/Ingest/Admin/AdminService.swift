@@ -1,7 +1,8 @@
 import Authentication
+import Domain
+import Foundations
 import Hummingbird
 import Messaging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The dead-letter queue as the operator's page uses it, with a connection for each use.
 ///

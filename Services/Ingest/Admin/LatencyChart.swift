@@ -1,5 +1,3 @@
-import SecurePushCore
-
 /// A drawing of the percentiles of one latency: time from left to right, milliseconds on a logarithmic scale.
 struct LatencyChart: Sendable {
     struct Line: Sendable { var name, points: String }

@@ -1,10 +1,10 @@
 import AsyncHTTPClient
+import Foundations
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime

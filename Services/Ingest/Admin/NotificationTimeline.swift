@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The answer of `GET /admin/api/notifications/{id}`: everything on record of one notification, and its events in the
 /// order of their times. Never a payload or an alert's text.
@@ -74,14 +75,14 @@ extension NotificationTimeline {
             canResend: known.contains { $0.state == .dead } && record.revokedAt == nil && record.expiresAt > now,
             deliveries: known.map(Delivery.init)
                 + untried.map {
-                    Delivery(SecurePushCore.Delivery(platform: $0, state: .pending, updatedAt: record.createdAt))
+                    Delivery(Domain.Delivery(platform: $0, state: .pending, updatedAt: record.createdAt))
                 },
             events: TimelineEvents(life, untried: untried, now: now).sorted)
     }
 }
 
 extension NotificationTimeline.Delivery {
-    init(_ delivery: SecurePushCore.Delivery) {
+    init(_ delivery: Domain.Delivery) {
         self.init(
             platform: delivery.platform.rawValue, state: delivery.state.rawValue, attempts: delivery.attempts,
             unanswered: delivery.unanswered, hubMessageId: delivery.hubMessageID,

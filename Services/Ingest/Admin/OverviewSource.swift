@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import ServiceRuntime
 
 /// Collects the overview, and the failures that the page shows below it.

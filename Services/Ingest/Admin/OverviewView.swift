@@ -1,5 +1,3 @@
-import SecurePushCore
-
 /// The overview as the template shows it: every value is a text.
 struct OverviewView: Sendable {
     struct Choice: Sendable { var window, label: String; var isCurrent: Bool }

@@ -1,8 +1,8 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// `POST /api/notifications/batch`: accepts many notifications, one JSON text per line (NDJSON), and streams a result

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// A bounded pipe between two stages of a batch: a slow stage slows down the stages before it.

@@ -1,6 +1,6 @@
+import Foundations
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import ServiceRuntime

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceRuntime
 
 /// The second stage of a batch: stores lines in groups and creates their results, in the order of the lines.

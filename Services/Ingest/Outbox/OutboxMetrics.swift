@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Metrics
-import SecurePushCore
 import ServiceRuntime
 
 struct OutboxMetrics: Sendable {

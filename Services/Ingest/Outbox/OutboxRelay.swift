@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import Metrics
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

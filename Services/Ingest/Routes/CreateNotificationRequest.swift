@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import HTTPTypes
-import SecurePushCore
 import ServiceRuntime
 
 /// The body of `POST /api/notifications`, read and checked.

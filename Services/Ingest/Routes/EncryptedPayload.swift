@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The form of a payload that is encrypted end to end, as `RECIPIENT_E2E_REQUIRED` requires it:
 /// `{"e2e":1,"keys":{"DEVICE":{"enc","ct"}},"iv","ct"}`.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The answer to an accepted request. It is assembled by hand because its members never change.
 struct NotificationResponse {

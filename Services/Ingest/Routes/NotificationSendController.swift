@@ -1,8 +1,9 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// `POST /api/notifications`: accepts a secret for a user.

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// The state of a sender's notifications, their revocation, and the resending of failed ones:

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// `GET /api/recipients/{name}/keys`: the public keys of a recipient's devices, with which a sender encrypts end to

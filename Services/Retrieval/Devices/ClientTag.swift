@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The tags that a client may give its devices.
 enum ClientTag {

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// Removes devices whose push channel is dead according to the hub's feedback (`HUB_TELEMETRY`).

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import ServiceRuntime
 
 /// The ends of devices that their users did not ask for one by one.

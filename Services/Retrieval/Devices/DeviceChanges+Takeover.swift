@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A handle identifies a device: a user who presents it takes the device over from its previous owner, so that a device
 /// that changed hands wakes for its new user only. This applies to registrations and installations, in the hub and in

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import ServiceRuntime
 
 /// Changes devices in the hub and in the store, one request at a time per device (``DeviceLease``).

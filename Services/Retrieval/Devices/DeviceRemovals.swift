@@ -1,5 +1,5 @@
+import Domain
 import Metrics
-import SecurePushCore
 import ServiceRuntime
 
 /// Why a device was removed; the label of `securepush_devices_removed_total`.

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Removes devices whose `expirationTime` has passed, and devices that were not seen for `DEVICE_STALE_AFTER`. The hub
 /// is asked first, as for every removal.

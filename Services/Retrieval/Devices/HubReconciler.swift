@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Restores the store's state of a device in the hub, if a change of the device did not finish. Either the process has
 /// crashed, or the hub did not answer.

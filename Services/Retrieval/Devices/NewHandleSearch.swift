@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Finds devices in the hub that were registered without this service and have a handle that is new here, and removes
 /// them.

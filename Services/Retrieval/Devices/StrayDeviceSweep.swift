@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// Deletes devices at hubs of the pool (`HUB_POOL_FILE`) that are not stored any more.

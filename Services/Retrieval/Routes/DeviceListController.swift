@@ -1,7 +1,8 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// The devices of a user as a whole:

@@ -1,7 +1,8 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// `PUT /api/devices/{id}/key`: registers the public key with which senders encrypt for an installation of the caller.

@@ -1,7 +1,8 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceRuntime
 
 /// `/api/installations/{id}`: device registration in the hub's own installation form.

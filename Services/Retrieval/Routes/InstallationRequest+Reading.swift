@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension InstallationRequest {
     /// - Parameter id: the ID in the path; one in the body must be the same.

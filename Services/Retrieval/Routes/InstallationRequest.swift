@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The body of `PUT /api/installations/{id}`: an installation in the hub's own form, read and checked.
 ///

@@ -1,10 +1,11 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import Metrics
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// `GET /api/notifications/{id}`, in steps that both ways of the route share. Between two steps each way waits for the

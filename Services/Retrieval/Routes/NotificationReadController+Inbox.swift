@@ -1,8 +1,9 @@
+import Domain
+import Foundations
 import Hummingbird
 import Logging
 import Metrics
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 extension NotificationReadController {

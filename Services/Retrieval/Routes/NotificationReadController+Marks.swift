@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 extension NotificationReadController {

@@ -1,10 +1,11 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import Metrics
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// The notifications of a user:

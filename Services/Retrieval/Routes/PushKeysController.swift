@@ -1,8 +1,9 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// `GET /api/push-keys`: the public keys with which devices verify pushes, without credentials. An app that is being

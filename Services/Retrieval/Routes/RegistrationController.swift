@@ -1,8 +1,9 @@
 import Authentication
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 
 /// `/api/register`: the tutorial's device registration, with its security holes closed.

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Hummingbird
 import Logging
-import SecurePushCore
 import ServiceRuntime
 
 extension RequestContext {

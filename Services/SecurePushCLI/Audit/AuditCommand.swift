@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
-package import SecurePushCore
+package import Domain
+import Foundations
 import ServiceConfiguration
 import ServiceRuntime
 

@@ -1,8 +1,9 @@
 import AMQP
 import ArgumentParser
 import Authentication
+import Domain
+import Foundations
 import NotificationHubs
-import SecurePushCore
 import Storage
 
 /// Why a command failed, with the exit code that scripts see.

@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 
 extension ErrorText {
     /// ``describe(_:)``, and of Foundation's errors the reason of the system: their own texts tell paths.

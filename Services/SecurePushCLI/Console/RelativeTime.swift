@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// Times as people say them, for narrow tables.
 enum RelativeTime {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// Files that hold secrets. New files get mode 0600, new folders mode 0700.
 ///

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// Reads payloads, names and passwords from standard input.
 enum StandardInput {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 import ServiceRuntime
 
 struct Column<Row>: Sendable {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
+import Foundations
 
 extension DeadLettersCommand {
     struct List: ConsoleCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import Messaging
-import SecurePushCore
 import ServiceRuntime
 
 extension DeadLettersCommand {

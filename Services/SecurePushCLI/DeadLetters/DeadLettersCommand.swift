@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import Messaging
-import SecurePushCore
 
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

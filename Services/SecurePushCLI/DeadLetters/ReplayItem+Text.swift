@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 extension ReplayItem {
     var text: String {

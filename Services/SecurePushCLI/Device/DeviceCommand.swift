@@ -1,8 +1,9 @@
 import ArgumentParser
 import AsyncHTTPClient
+import Domain
 import Foundation
+import Foundations
 import SecurePushClient
-import SecurePushCore
 
 struct DeviceCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import Authentication
+import Domain
 import Foundation
 import SecurePushClient
-import SecurePushCore
 import Synchronization
 
 struct DeviceFleet: Sendable {

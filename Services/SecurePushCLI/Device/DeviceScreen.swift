@@ -1,5 +1,5 @@
+import Foundations
 import SecurePushClient
-import SecurePushCore
 import Synchronization
 
 /// The screen of a simulated device. It reports the notifications of an app, and lets the emulator's page show them.

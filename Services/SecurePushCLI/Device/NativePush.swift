@@ -1,5 +1,5 @@
+import Foundations
 import SecurePushClient
-import SecurePushCore
 
 /// A push as the device's system hands it to the app.
 struct NativePush: Sendable {

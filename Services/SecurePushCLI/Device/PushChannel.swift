@@ -1,5 +1,5 @@
+import Foundations
 import NIOCore
-import SecurePushCore
 
 /// The push channel of a simulated device: its stream at the hub emulator, in place of Apple's, Google's or Microsoft's
 /// push service.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// A parser for streams of server-sent events (WHATWG HTML, 9.2.6), fed in chunks of any size.
 struct ServerSentEvents: Sendable {

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import SecurePushClient
-import SecurePushCore
 
 /// A user's device: an app of the Swift SDK, whose push channel is at the hub emulator.
 struct SimulatedDevice: Sendable {

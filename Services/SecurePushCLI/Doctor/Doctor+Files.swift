@@ -1,10 +1,11 @@
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import Logging
 import NIOSSL
 import NotificationHubs
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 extension Doctor {

@@ -1,8 +1,9 @@
 import AsyncHTTPClient
+import Domain
+import Foundations
 import NIOCore
 import NIOHTTP1
 import NotificationHubs
-import SecurePushCore
 import ServiceRuntime
 
 extension Doctor {

@@ -1,5 +1,5 @@
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 import ServiceRuntime
 import Storage

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
 import Foundation
+import Foundations
 import NIOCore
 import NIOHTTP1
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// A response with its whole body.

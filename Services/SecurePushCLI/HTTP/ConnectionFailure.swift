@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 import Foundation
+import Foundations
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// Why there was no response, in words, and what can be done.

@@ -1,9 +1,9 @@
 import ArgumentParser
 import AsyncHTTPClient
+import Foundations
 import NIOCore
 import NIOSSL
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The URL of the ingest service, and the sender's API key.
 struct IngestOptions: ParsableArguments {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// Moves devices to their users' hubs, as ``HubsCommand/Rebalance`` says. It keeps no state of its own: the places in
 /// the store tell what is left to do.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 extension Store {
     /// The hubs at which the devices of a page may be.

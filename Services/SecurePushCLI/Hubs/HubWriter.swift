@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Changes devices at the hubs, several at once, for a refill and a rebalance.
 struct HubWriter: Sendable {

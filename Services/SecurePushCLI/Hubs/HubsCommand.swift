@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import NotificationHubs
-import SecurePushCore
 import ServiceRuntime
 import Storage
 

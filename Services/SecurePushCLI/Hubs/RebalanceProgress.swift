@@ -1,5 +1,4 @@
 import ArgumentParser
-import SecurePushCore
 import Synchronization
 
 extension HubRebalance {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 struct RebalanceReport: Encodable, Sendable, Equatable {
     /// All devices that have registered.

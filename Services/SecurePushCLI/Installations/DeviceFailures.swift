@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// A device that a command could not put or move. Never has its handle.
 struct DeviceFailure: Encodable, Sendable, Equatable {

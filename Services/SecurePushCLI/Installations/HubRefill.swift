@@ -1,5 +1,5 @@
+import Domain
 import NotificationHubs
-import SecurePushCore
 import ServiceLifecycle
 import ServiceRuntime
 import Storage

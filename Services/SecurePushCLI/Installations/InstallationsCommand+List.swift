@@ -1,5 +1,5 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
 import Storage
 
 extension InstallationsCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
 
 struct InstallationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The devices of the database page by page: installations first, then registrations. A page has one kind, and is never
 /// empty.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Authentication
-import SecurePushCore
+import Domain
+import Foundations
 
 extension KeysCommand {
     struct Rotate: ConsoleCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Authentication
-import SecurePushCore
+import Domain
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Authentication
+import Domain
 import Foundation
-import SecurePushCore
 
 /// The options of commands that make or rotate the keys of pushes.
 struct PushKeyOptions: ParsableArguments {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Authentication
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 struct TokenCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

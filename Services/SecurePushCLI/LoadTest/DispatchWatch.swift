@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// Follows the notifications of a load test until they are dispatched.
 ///

@@ -1,8 +1,9 @@
 import AsyncHTTPClient
+import Domain
+import Foundations
 import NIOCore
 import NIOHTTP1
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// The ingest service over HTTP, on the load test's own connections.

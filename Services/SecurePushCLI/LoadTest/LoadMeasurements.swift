@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Histogram
-import SecurePushCore
 import Synchronization
 
 /// The measurements of a load test so far, shared by all its tasks. They can be read at any time, so that an

@@ -1,5 +1,3 @@
-import SecurePushCore
-
 struct LoadPlan: Sendable, Equatable {
     var count = 1000
     /// Notifications per second; `nil` for no limit.

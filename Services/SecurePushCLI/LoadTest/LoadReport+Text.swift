@@ -1,5 +1,3 @@
-import SecurePushCore
-
 extension LoadReport {
     /// For people: the facts, then the latencies as a table.
     func text(styled: (String, Style) -> String) -> [String] {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The results of a load test as one JSON object, with the units in the names.
 struct LoadReport: Encodable, Sendable, Equatable {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 struct LoadRun: Sendable {
     let target: any LoadTarget

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import SecurePushClient
-import SecurePushCore
 
 /// The screen of a load test's device: measures when a payload is there.
 struct LoadScreen: DeviceDisplay {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import AsyncHTTPClient
+import Domain
 import Foundation
 import NIOCore
 import SecurePushClient
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

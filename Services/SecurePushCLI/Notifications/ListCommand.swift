@@ -1,5 +1,5 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
 
 struct ListCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

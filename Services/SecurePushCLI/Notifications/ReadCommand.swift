@@ -1,6 +1,6 @@
 import ArgumentParser
+import Domain
 import Foundation
-import SecurePushCore
 
 struct ReadCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 /// The recipients of `securepush send`: each once, in the order in which they were given.
 struct RecipientList: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
+import Foundations
 
 struct ResendCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
 
 struct RevokeCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 extension SendCommand {
     /// Sends requests one after another, each to as many recipients as ingest takes at once.

@@ -1,6 +1,7 @@
 import ArgumentParser
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import ServiceConfiguration
 
 struct SendCommand: NetworkCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 
 struct TailCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

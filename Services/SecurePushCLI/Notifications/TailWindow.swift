@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// A row of the sender's list.
 struct ListedNotification: Codable, Sendable, Equatable {

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Authentication
 import Crypto
+import Domain
 import Foundation
-import SecurePushCore
+import Foundations
 import Storage
 
 struct SetupCommand: ConsoleCommand {

@@ -2,10 +2,10 @@ import AMQP
 import ArgumentParser
 import Authentication
 import Foundation
+import Foundations
 import Messaging
 import NotificationHubs
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Storage

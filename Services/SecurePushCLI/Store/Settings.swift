@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
+import Foundations
 import Messaging
 import NotificationHubs
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// The services' settings in the environment. An empty value counts as not set.

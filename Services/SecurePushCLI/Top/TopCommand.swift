@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SecurePushCore
+import Foundations
 import ServiceRuntime
 
 struct TopCommand: NetworkCommand {

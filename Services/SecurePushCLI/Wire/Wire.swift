@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// Bodies of the services' APIs. Members are in PascalCase, times in RFC 3339.
 enum Wire {

@@ -1,5 +1,6 @@
+package import Domain
+package import Foundations
 package import Logging
-package import SecurePushCore
 
 /// Authenticates senders by their API keys. Reads the file again when it changes.
 ///

@@ -1,5 +1,6 @@
 internal import Crypto
-internal import SecurePushCore
+internal import Domain
+internal import Foundations
 
 /// The file of the senders' API keys (`INGEST_API_KEYS_FILE`), with one `NAME sha256hex` per line: the hash of the text
 /// of the key.

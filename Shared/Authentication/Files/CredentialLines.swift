@@ -1,5 +1,6 @@
+internal import Domain
+internal import Foundations
 internal import Logging
-internal import SecurePushCore
 
 /// A text file of credentials with one `NAME VALUE` per line. Blank lines and lines that begin with `#` are comments.
 /// An edit keeps comments and the order of lines.

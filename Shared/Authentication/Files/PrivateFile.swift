@@ -1,4 +1,5 @@
-internal import SecurePushCore
+internal import Domain
+internal import Foundations
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,5 @@
-package import SecurePushCore
+package import Domain
+package import Foundations
 
 /// A signed token in compact form (RFC 7515, 7519). It is read strictly; the signature is not verified yet.
 struct JSONWebToken {

@@ -1,7 +1,8 @@
 internal import Crypto
+package import Domain
+package import Foundations
 package import Logging
 internal import Metrics
-package import SecurePushCore
 
 /// Issues refresh tokens (RFC 6749, section 6) and exchanges them for new tokens (`AUTH_REFRESH_TTL`).
 ///

@@ -1,10 +1,11 @@
 internal import AsyncHTTPClient
+internal import Domain
+internal import Foundations
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import OutgoingHTTP
-internal import SecurePushCore
 internal import ServiceConfiguration
 internal import Synchronization
 

@@ -1,7 +1,8 @@
 internal import Crypto
+package import Domain
+package import Foundations
 internal import JWTKit
 package import Logging
-package import SecurePushCore
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

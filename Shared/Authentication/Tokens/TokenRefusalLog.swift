@@ -1,5 +1,5 @@
+internal import Foundations
 internal import Logging
-internal import SecurePushCore
 internal import Synchronization
 
 /// Logs why tokens are refused, which callers are not told: the reason and the `kid`, and nothing else of a token.

@@ -1,5 +1,6 @@
+internal import Domain
+internal import Foundations
 internal import Logging
-internal import SecurePushCore
 internal import Synchronization
 
 /// Verifies tokens with all trusted keys: those of the key set's file, of the key set's URL, and our own signing key.

@@ -1,6 +1,7 @@
+internal import Domain
+internal import Foundations
 internal import JWTKit
 internal import Logging
-internal import SecurePushCore
 internal import Synchronization
 
 /// The signature algorithms of JSON Web Tokens that are accepted (RFC 7518, RFC 8037). `none` is not one of them.

@@ -1,5 +1,5 @@
+package import Domain
 internal import Foundation
-package import SecurePushCore
 
 /// What a person sees of a name. Two names with one look are different users, because names are compared byte for byte.
 ///

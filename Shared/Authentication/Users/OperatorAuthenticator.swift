@@ -1,5 +1,6 @@
+package import Domain
+package import Foundations
 package import Logging
-package import SecurePushCore
 
 /// Authenticates the operator of a service by a password (`Basic`, RFC 7617), with the user name `admin`.
 ///

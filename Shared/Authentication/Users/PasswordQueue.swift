@@ -1,4 +1,5 @@
-internal import SecurePushCore
+internal import Domain
+internal import Foundations
 
 /// Why a password was not checked.
 enum PasswordRefusal: Error, Equatable {

@@ -1,4 +1,5 @@
-internal import SecurePushCore
+internal import Domain
+internal import Foundations
 
 /// Counts failed logins and slows down the next attempts. It is a value without clock or threads, and every table is
 /// bounded.

@@ -1,9 +1,10 @@
 internal import Crypto
+internal import Domain
+internal import Foundations
 internal import Logging
 internal import Metrics
 internal import NIOCore
 internal import NIOPosix
-internal import SecurePushCore
 internal import Synchronization
 
 /// Checks Basic credentials (RFC 7617) against the users' file.

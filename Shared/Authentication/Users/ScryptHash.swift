@@ -1,7 +1,8 @@
 internal import Crypto
 internal import CryptoExtras
+internal import Domain
 internal import Foundation
-internal import SecurePushCore
+internal import Foundations
 
 /// Password hashes: scrypt (RFC 7914) with N = 2^14, r = 8, p = 1. Each takes 16 MiB and some tens of milliseconds.
 package enum PasswordHash {

@@ -1,6 +1,7 @@
 internal import Crypto
+package import Domain
+import Foundations
 internal import Logging
-package import SecurePushCore
 
 /// The file of the users' passwords (`AUTH_USERS_FILE`), with one `USERNAME scrypt-hash` per line.
 ///

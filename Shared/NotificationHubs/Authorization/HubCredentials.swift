@@ -1,5 +1,5 @@
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 
 /// The rule and key that sign tokens: from the settings, or from a file that may change while the service runs

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// Makes the hub's tokens: `SharedAccessSignature sr=SR&sig=SIG&se=EXP&skn=NAME`.

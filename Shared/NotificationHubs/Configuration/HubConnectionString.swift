@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import ServiceConfiguration
 
 /// The parts of a connection string as copied from the hub's portal page:

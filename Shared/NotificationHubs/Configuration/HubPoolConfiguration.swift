@@ -1,5 +1,6 @@
+import Domain
+package import Foundations
 package import Logging
-package import SecurePushCore
 import ServiceConfiguration
 
 /// The hubs of a `HUB_POOL_FILE`: one hub per line, its name and its connection string, with blanks between them. Empty

@@ -1,5 +1,5 @@
+package import Foundations
 package import OutgoingHTTP
-package import SecurePushCore
 package import ServiceConfiguration
 
 /// The hub of this system, or its hubs.

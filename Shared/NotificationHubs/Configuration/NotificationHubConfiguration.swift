@@ -1,5 +1,5 @@
+import Foundations
 package import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// A hub and the key to it: the parsed connection string and the hub's name.

@@ -1,8 +1,9 @@
 import AsyncHTTPClient
+package import Domain
+import Foundations
 import Logging
 import NIOCore
 import NIOHTTP1
-package import SecurePushCore
 
 /// Reads the hub's feedback: `GET /HUB/feedbackcontainer` returns the URL of a container in Azure Storage, whose files
 /// have one `PnsFeedback` element per rejected handle (Azure: "PNS feedback").

@@ -1,9 +1,10 @@
 import AsyncHTTPClient
+package import Domain
+package import Foundations
 package import Logging
 import NIOCore
 import NIOHTTP1
 import OutgoingHTTP
-package import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 

@@ -1,5 +1,6 @@
+package import Domain
+package import Foundations
 package import Logging
-package import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

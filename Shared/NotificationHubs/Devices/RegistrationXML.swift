@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The Atom entry that describes a registration to the hub (Azure: "Create a registration").
 enum RegistrationDocument {

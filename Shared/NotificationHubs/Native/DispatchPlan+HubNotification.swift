@@ -1,5 +1,6 @@
 import Crypto
-package import SecurePushCore
+package import Domain
+package import Foundations
 
 extension DispatchPlan {
     /// The native notification for one platform: the ID and how to wake the device, without any part of the payload.

@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Domain
 
 extension HubNotification {
     /// The push that withdraws a notification: it wakes the app silently, and the app removes what it shows.

@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Domain
 
 /// What the pushes of one notification to all platforms share: the values that the device's app reads (the ID of the
 /// notification, whether it is withdrawn, and the signature), and the tag of the recipient. It has nothing of the

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The parts that matter here of the hub's response to any request.
 struct HubResponse: Sendable, Equatable {

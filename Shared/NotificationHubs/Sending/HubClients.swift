@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Synchronization
 
 /// The clients of a pool's hubs. A client lives as long as its hub's line in the file stays the same: a line with

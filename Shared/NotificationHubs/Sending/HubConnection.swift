@@ -1,9 +1,9 @@
+import Domain
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// One HTTP/1.1 connection to the hub with at most one request in flight. It lives on its channel's event loop.

@@ -1,6 +1,6 @@
+import Domain
 import Metrics
 import NIOCore
-import SecurePushCore
 
 /// `securepush_dispatch_attempts_total{platform,hub,result,reason}` and
 /// `securepush_hub_request_duration_seconds{platform,hub,code}`. Instruments are made when a platform's request first

@@ -1,6 +1,6 @@
 import DequeModule
+import Domain
 import NIOCore
-import SecurePushCore
 
 /// One send in flight: the notification, its deadline, and its callback. It is a class, because it passes through two
 /// queues and a connection: one reference is cheaper to move than ten.

@@ -1,5 +1,5 @@
+import Domain
 import NIOCore
-import SecurePushCore
 
 /// Writes send requests (`POST /HUB/messages/`) as bytes. The constant part is prepared once per token.
 struct HubRequestWriter {

@@ -1,7 +1,8 @@
+package import Domain
+package import Foundations
 package import Logging
 import NIOCore
 import NIOPosix
-package import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 package import Tracing

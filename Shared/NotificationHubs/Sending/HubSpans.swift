@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import NIOCore
-import SecurePushCore
 import Tracing
 
 /// The spans of requests to the hub, of kind CLIENT (OpenTelemetry, "Semantic conventions for HTTP spans").

@@ -1,6 +1,5 @@
 import NIOCore
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 
 /// Why a proxy did not connect this process with the hub. Nothing was sent to the hub.

@@ -1,5 +1,6 @@
+package import Domain
+import Foundations
 import NIOHTTP1
-package import SecurePushCore
 
 /// Asks for the telemetry of a message: `GET /HUB/messages/ID` (Azure: "Get notification message telemetry").
 extension HubDevices: HubTelemetry {

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// The parts that matter here of the hub's `NotificationDetails` (Azure: "Get notification message telemetry").
 ///

@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Domain
 
 /// The settings that only a dispatcher reads; see ``IngestSettings``.
 package struct DispatcherSettings: Sendable {

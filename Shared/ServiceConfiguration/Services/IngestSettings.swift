@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Domain
 
 /// The settings that only ingest reads. Those of its parts (HTTP, storage, broker, users) are read beside these parts.
 ///

@@ -1,6 +1,6 @@
 import Dispatch
+import Foundations
 package import Logging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import Synchronization

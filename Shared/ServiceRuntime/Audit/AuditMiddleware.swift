@@ -1,7 +1,8 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
-import SecurePushCore
 
 /// Writes the lines of the audit log. Its place is below ``ProblemMiddleware``, so that it sees errors and the route.
 struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {

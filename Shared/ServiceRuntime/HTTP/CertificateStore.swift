@@ -1,7 +1,7 @@
+import Foundations
 import Logging
 import NIOSSL
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 
 /// Refuses requests with Basic credentials that a page of another site has caused and that change something.
 ///

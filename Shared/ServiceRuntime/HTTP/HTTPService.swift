@@ -1,10 +1,10 @@
+import Foundations
 import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
-import SecurePushCore
 import ServiceConfiguration
 package import ServiceLifecycle
 

@@ -1,6 +1,5 @@
 package import HTTPTypes
 package import Hummingbird
-import SecurePushCore
 
 /// The host names under which a page for developers or operators answers, and its API.
 ///

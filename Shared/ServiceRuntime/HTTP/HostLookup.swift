@@ -1,5 +1,5 @@
 import Dispatch
-import SecurePushCore
+import Foundations
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,7 +1,7 @@
+import Domain
 import HTTPTypes
 import Hummingbird
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// A request that is traced, or logged because of `ACCESS_LOG`, until its answer is complete.

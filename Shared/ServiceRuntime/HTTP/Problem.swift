@@ -1,7 +1,7 @@
+package import Foundations
 package import HTTPTypes
 package import Hummingbird
 import NIOCore
-package import SecurePushCore
 
 /// An error as a client sees it: `application/problem+json` (RFC 9457).
 ///

@@ -1,8 +1,9 @@
+import Domain
+import Foundations
 import HTTPTypes
 package import Hummingbird
 import Logging
 import NIOHTTP1
-import SecurePushCore
 
 /// The outermost middleware of every service: request IDs, the limit of requests in flight, errors as problems, the
 /// access log and HTTP metrics.

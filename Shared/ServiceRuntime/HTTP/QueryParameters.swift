@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The parameters of a request's query, taken one by one. All mistakes are reported at once.
 ///

@@ -1,5 +1,4 @@
 import HTTPTypes
-import SecurePushCore
 package import ServiceConfiguration
 import Synchronization
 

@@ -1,4 +1,4 @@
-package import SecurePushCore
+package import Foundations
 import ServiceConfiguration
 
 /// One part that a service depends on, checked at `GET /readyz`.

@@ -1,7 +1,7 @@
+package import Foundations
 package import HTTPTypes
 package import Hummingbird
 package import NIOCore
-package import SecurePushCore
 
 extension Request {
     /// The whole body, up to a limit. A request whose `Content-Length` is larger is refused unread.

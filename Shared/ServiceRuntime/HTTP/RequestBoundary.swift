@@ -1,8 +1,9 @@
 import CoreMetrics
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
-import SecurePushCore
 import Synchronization
 
 /// The handling that every request of a service has, whichever way it is answered: the log of failures, and metrics.

@@ -1,7 +1,7 @@
+package import Foundations
 package import HTTPTypes
 package import Hummingbird
 package import NIOCore
-package import SecurePushCore
 import Synchronization
 
 /// The ID of one request: the client's `X-Request-Id`, or a new one.

@@ -1,6 +1,6 @@
+package import Domain
 package import HTTPTypes
 package import Hummingbird
-package import SecurePushCore
 
 /// A line of a service's table of routes: what answers a request, and everything else that depends on the route.
 package struct Route<Context: RequestContext>: Sendable {

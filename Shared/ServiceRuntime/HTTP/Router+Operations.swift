@@ -1,9 +1,9 @@
+import Foundations
 import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import SecurePushCore
 import Synchronization
 
 /// A router of a service, with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.

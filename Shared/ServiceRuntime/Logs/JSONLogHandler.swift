@@ -1,5 +1,5 @@
+import Foundations
 package import Logging
-import SecurePushCore
 
 /// Writes one JSON object per line to standard error. The names are those of the OpenTelemetry log data model, spelled
 /// like the fields of its protocol:

@@ -1,5 +1,5 @@
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

@@ -1,5 +1,5 @@
+import Foundations
 import Logging
-import SecurePushCore
 
 /// Writes lines for people to standard error: `2026-11-21T08:30:00.000Z info     Listening port=8080`.
 ///

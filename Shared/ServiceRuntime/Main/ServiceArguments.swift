@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import ServiceConfiguration
 
 /// A service's parsed command line.

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Dispatch
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import Synchronization

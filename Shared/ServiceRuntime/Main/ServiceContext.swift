@@ -1,5 +1,5 @@
+import Foundations
 package import Logging
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 package import Tracing

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Logging
-import SecurePushCore
 package import ServiceConfiguration
 package import ServiceLifecycle
 

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import ServiceConfiguration
 
 /// The texts of `--help` and `--version` of a service.

@@ -1,5 +1,5 @@
 package import CoreMetrics
-import SecurePushCore
+import Foundations
 import ServiceConfiguration
 import Synchronization
 

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The description of a service's API (OpenAPI 3.1), which `GET /openapi.json` answers.
 ///

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Tracing
 
 /// The body of an OTLP/HTTP export in its JSON encoding: `ExportTraceServiceRequest` of opentelemetry-proto, in

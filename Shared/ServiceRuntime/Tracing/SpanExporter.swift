@@ -1,10 +1,11 @@
 import AsyncHTTPClient
 import CoreMetrics
+import Domain
+import Foundations
 import Logging
 import NIOCore
 import NIOHTTP1
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import Synchronization

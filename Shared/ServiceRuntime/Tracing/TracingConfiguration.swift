@@ -1,5 +1,5 @@
+import Foundations
 import OutgoingHTTP
-import SecurePushCore
 package import ServiceConfiguration
 
 #if canImport(FoundationEssentials)

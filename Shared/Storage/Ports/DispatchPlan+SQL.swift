@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 extension DispatchPlan {
     // No `IS NULL`: in RETURNING of an UPDATE of a table without row IDs it gives wrong results (SQLite 3.40).

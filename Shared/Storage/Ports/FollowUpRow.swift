@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A row of `follow_ups`: what changes of it, and the rules by which it does. The transaction that reads it has locked
 /// it.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// A page of notifications, newest first, which matches some of a bounded number of rows along an index.
 struct NotificationScan {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     /// The newest rows are the end of the primary key, because IDs ascend with time. The outbox is looked up only for

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     /// Locks the claimant's name first, so that of two claims the second one counts the device of the first one, and

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     /// Every ID sorts after the empty string. The order is that of the index `installations_owner_id`.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 extension SQLStore {
     /// The places are sorted here: no index has both the IDs and the hubs in the order of this list.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     /// The time of a key that is stored already stays.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 // The part of `DeviceStore` about handles that are new to this store.
 

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     /// The lease ends by itself, so another process can go on after a crash.

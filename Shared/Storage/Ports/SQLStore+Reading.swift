@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 // The part of `NotificationReader` that is no hot call.
 extension SQLStore {

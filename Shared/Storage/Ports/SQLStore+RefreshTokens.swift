@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     func add(_ family: RefreshFamily) async throws {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension PostgresStore {
     /// Each kind is one transaction, unless payloads are large or rows are refused.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLStore {
     func record(_ id: NotificationID, sender: String) async throws -> NotificationRecord? {

@@ -1,6 +1,6 @@
+import Domain
 package import Logging
 import Postgres
-import SecurePushCore
 
 /// A database role with the minimum rights of one service. None of them owns or creates tables, or is a superuser; only
 /// ``owner`` owns the tables and runs the migrations.

@@ -1,5 +1,5 @@
+import Domain
 import Postgres
-import SecurePushCore
 
 /// Creates the schema in an empty database, on its own connection.
 enum PostgresMigrator {

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 /// Decodes a result; maps the error of an unexpected value to ``StorageError``.
 func decoding<Value>(_ body: () throws -> Value) throws -> Value {

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 extension PostgresStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {

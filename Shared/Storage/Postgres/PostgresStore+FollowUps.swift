@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 extension PostgresStore {
     /// Appends the further parameters of a statement that records outcomes and makes their follow-ups.

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 extension PostgresStore {
     func append(

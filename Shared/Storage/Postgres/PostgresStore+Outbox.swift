@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 extension PostgresStore {
     func lease(limit: Int, now: Timestamp, until: Timestamp) async throws -> [OutboxEntry] {

@@ -1,5 +1,6 @@
+import Domain
+import Foundations
 import Postgres
-import SecurePushCore
 
 /// A request for one notification by its recipient. Equal requests share only the statement.
 struct Reading: Sendable {

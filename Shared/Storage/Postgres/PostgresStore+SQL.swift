@@ -1,5 +1,5 @@
+import Domain
 import Postgres
-import SecurePushCore
 import Synchronization
 
 extension PostgresStore: SQLStore {

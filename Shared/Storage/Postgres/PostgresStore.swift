@@ -1,6 +1,6 @@
+import Domain
 import Logging
 import Postgres
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 

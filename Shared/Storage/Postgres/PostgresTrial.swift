@@ -1,5 +1,5 @@
+import Domain
 import Postgres
-import SecurePushCore
 
 extension FailedWork {
     /// Notes how a statement ended.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// A row, read from left to right: `Installation(id: try row(), owner: try row(), …)`.
 struct SQLRow {

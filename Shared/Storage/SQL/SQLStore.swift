@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 /// A store that runs ``SQL``. A port that is an extension of it is written once for both databases.
 protocol SQLStore: Sendable {

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The type of a value, by which PostgreSQL prepares a statement.
 enum SQLType: Sendable { case bool, integer, text, bytes, id }

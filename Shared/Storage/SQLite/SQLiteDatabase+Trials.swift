@@ -1,5 +1,5 @@
+import Domain
 import GRDB
-import SecurePushCore
 
 /// An error of SQLite, and whether it lies with the database or with a value.
 struct SQLiteFailure: Error {

@@ -1,8 +1,9 @@
 import Dispatch
+import Domain
 import Foundation
+import Foundations
 import GRDB
 import Logging
-import SecurePushCore
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLiteStore {
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims {

@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import GRDB
-import SecurePushCore
 
 extension SQLiteStore: SQLStore {
     func reading<Value: Sendable>(

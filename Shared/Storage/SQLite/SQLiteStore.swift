@@ -1,6 +1,6 @@
+import Domain
 import GRDB
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 
 /// The embedded store: one SQLite file that the services of one machine share.

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 extension SQLiteTransaction {
     /// Makes the follow-ups of a recorded outcome: a withdrawal if the notification was revoked, or read, while it was

@@ -1,5 +1,5 @@
+import Domain
 import GRDB
-import SecurePushCore
 import Synchronization
 
 /// A change of the database, which is committed in one transaction with others.

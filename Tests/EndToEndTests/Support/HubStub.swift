@@ -1,8 +1,9 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import StackKit
 import Synchronization
 import TestSupport

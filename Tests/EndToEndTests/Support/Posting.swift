@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import NIOHTTP1
-import SecurePushCore
 import StackKit
 
 /// Posts with some requests at once.

@@ -1,5 +1,4 @@
 import Foundation
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import Testing

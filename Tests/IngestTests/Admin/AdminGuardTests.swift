@@ -1,8 +1,9 @@
 import APITestSupport
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

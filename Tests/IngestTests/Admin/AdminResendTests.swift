@@ -1,6 +1,7 @@
 import APITestSupport
+import Domain
+import Foundations
 import HummingbirdTesting
-import SecurePushCore
 import StackKit
 import Storage
 import TestSupport
@@ -29,7 +30,7 @@ struct AdminResendTests {
     ) async throws {
         try await store.append(
             ids.map { id in
-                let notification = SecurePushCore.Notification(
+                let notification = Domain.Notification(
                     id: id, sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + expiresIn)
                 return SealedNotification(
                     notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))

@@ -1,10 +1,10 @@
 import APITestSupport
+import Domain
 import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import TestSupport

@@ -2,7 +2,6 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import Synchronization
 import TestSupport

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import ServiceRuntime
 import StackKit
 import Synchronization

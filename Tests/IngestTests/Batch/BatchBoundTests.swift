@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import StackKit
 import Synchronization

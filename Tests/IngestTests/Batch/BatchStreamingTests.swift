@@ -1,6 +1,6 @@
+import Domain
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

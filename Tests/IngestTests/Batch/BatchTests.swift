@@ -1,10 +1,10 @@
 import APITestSupport
+import Domain
 import Foundation
 import HTTPTypes
 import HummingbirdCore
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import TestSupport
 import Testing

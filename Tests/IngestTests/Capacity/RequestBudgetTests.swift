@@ -1,7 +1,6 @@
 import APITestSupport
 import HTTPTypes
 import HummingbirdTesting
-import SecurePushCore
 import ServiceRuntime
 import TestSupport
 import Testing

@@ -1,9 +1,10 @@
 import APITestSupport
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import APITestSupport
+import Domain
 import Foundation
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import TestSupport

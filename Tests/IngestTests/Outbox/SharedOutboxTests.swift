@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import Storage

@@ -1,4 +1,3 @@
-import SecurePushCore
 import StackKit
 import Testing
 

@@ -1,11 +1,12 @@
 import APITestSupport
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceLifecycle
 import ServiceRuntime
 import Storage
@@ -39,8 +40,8 @@ struct AdminBench: Sendable {
     }
 
     /// Stores a notification of `clinic` for `alice` with a payload of ``secret``.
-    func stored(_ change: (inout SecurePushCore.Notification) -> Void = { _ in }) async throws -> NotificationID {
-        var notification = SecurePushCore.Notification(
+    func stored(_ change: (inout Domain.Notification) -> Void = { _ in }) async throws -> NotificationID {
+        var notification = Domain.Notification(
             sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + .seconds(600))
         change(&notification)
         let payload = SealedPayload(keyID: "k", bytes: Array(Self.secret.utf8))

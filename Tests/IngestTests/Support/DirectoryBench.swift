@@ -1,9 +1,10 @@
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import SecurePushCore
 import ServiceRuntime
 import TestSupport
 
@@ -33,8 +34,8 @@ struct DirectoryBench: Sendable {
     }
 
     /// Stores a notification of `clinic` for `alice`, unless a test changes it.
-    func stored(_ change: (inout SecurePushCore.Notification) -> Void = { _ in }) async throws -> NotificationID {
-        var notification = SecurePushCore.Notification(
+    func stored(_ change: (inout Domain.Notification) -> Void = { _ in }) async throws -> NotificationID {
+        var notification = Domain.Notification(
             sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + .seconds(600))
         change(&notification)
         let payload = SealedPayload(keyID: "k", bytes: [1, 2, 3])

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import Synchronization
 
 /// A broker that confirms, refuses or lets wait, as a test says, and remembers what it got and when.

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Synchronization
 
 /// A dispatch queue that is as full as a test says.

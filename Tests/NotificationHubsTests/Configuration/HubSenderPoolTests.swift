@@ -1,7 +1,8 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
 import NIOCore
-import SecurePushCore
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import Logging
 import NIOCore
-import SecurePushCore
 import Testing
 
 @testable import NotificationHubs

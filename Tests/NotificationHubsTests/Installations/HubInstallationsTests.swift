@@ -1,6 +1,6 @@
+import Domain
 import Logging
 import NIOCore
-import SecurePushCore
 import Testing
 
 @testable import NotificationHubs

@@ -1,5 +1,5 @@
+import Domain
 import NIOCore
-import SecurePushCore
 import Testing
 
 @testable import NotificationHubs

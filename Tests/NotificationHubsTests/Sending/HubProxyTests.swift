@@ -1,8 +1,9 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
 import NIOCore
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import TestSupport
 import Testing

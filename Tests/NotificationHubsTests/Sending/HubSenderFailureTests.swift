@@ -1,6 +1,6 @@
+import Domain
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceLifecycle
 import Synchronization
 import TestSupport

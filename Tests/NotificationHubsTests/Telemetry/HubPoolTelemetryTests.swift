@@ -1,6 +1,7 @@
+import Domain
 import Foundation
+import Foundations
 import Logging
-import SecurePushCore
 import Testing
 
 @testable import NotificationHubs

@@ -1,8 +1,9 @@
 import APITestSupport
+import Domain
+import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 import APITestSupport
 import Authentication
+import Domain
 import Foundation
 import HTTPTypes
 import Hummingbird
-import SecurePushCore
 import ServiceConfiguration
 import ServiceRuntime
 import TestSupport

@@ -1,12 +1,13 @@
 import APITestSupport
 import Authentication
+import Domain
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceRuntime
 import TestSupport
 import Testing

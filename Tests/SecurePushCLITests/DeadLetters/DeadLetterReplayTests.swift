@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A dead-letter queue in memory: what is held comes back in its place when it is closed.
 actor FakeDeadLetterQueue: DeadLetterQueue {

@@ -1,7 +1,8 @@
 import AMQP
+import Domain
 import Foundation
+import Foundations
 import Messaging
-import SecurePushCore
 import ServiceRuntime
 import Testing
 

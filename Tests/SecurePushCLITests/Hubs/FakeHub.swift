@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Synchronization
 
 /// A hub that keeps what it is given, and refuses what a test says.

@@ -1,5 +1,6 @@
 import ArgumentParser
-import SecurePushCore
+import Domain
+import Foundations
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import SecurePushClient
-import SecurePushCore
 import Testing
 
 @testable import SecurePushCLI

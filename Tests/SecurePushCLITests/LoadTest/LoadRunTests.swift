@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import SecurePushClient
-import SecurePushCore
 import Synchronization
 import Testing
 

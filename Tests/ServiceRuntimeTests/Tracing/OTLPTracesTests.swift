@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 import TestSupport
 import Testing
 import Tracing

@@ -1,9 +1,10 @@
+import Domain
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import StackKit

@@ -1,8 +1,8 @@
+import Foundations
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import ServiceLifecycle
 import StackKit

@@ -1,6 +1,6 @@
 import Foundation
+import Foundations
 import OutgoingHTTP
-import SecurePushCore
 import ServiceConfiguration
 import Testing
 

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import StackKit
 import Storage
 import Testing

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Postgres
-import SecurePushCore
 import StackKit
 import TestSupport
 import Testing

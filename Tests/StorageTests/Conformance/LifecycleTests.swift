@@ -1,5 +1,5 @@
+import Domain
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import Storage

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import Storage
 import TestSupport
 import Testing

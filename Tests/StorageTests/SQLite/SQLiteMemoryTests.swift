@@ -1,5 +1,5 @@
+import Domain
 import Logging
-import SecurePushCore
 import Storage
 import Testing
 

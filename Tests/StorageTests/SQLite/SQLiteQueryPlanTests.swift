@@ -1,5 +1,5 @@
+import Domain
 import GRDB
-import SecurePushCore
 import Testing
 
 @testable import Storage

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import SecurePushCore
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// A fixed time, so that stored milliseconds can be compared.
 let noon = Timestamp(milliseconds: 1_795_262_400_123)

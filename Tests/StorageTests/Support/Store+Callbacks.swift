@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The functions with callbacks, called from a task. A callback that came twice would trap.
 extension Store {

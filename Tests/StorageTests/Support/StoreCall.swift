@@ -1,4 +1,4 @@
-import SecurePushCore
+import Domain
 import TestSupport
 
 /// One call of each method of the ports.

@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import GRDB
 import Logging
-import SecurePushCore
 import ServiceLifecycle
 import StackKit
 import Storage

@@ -1,5 +1,5 @@
+import Domain
 import GRDB
-import SecurePushCore
 import Synchronization
 
 @testable import Storage

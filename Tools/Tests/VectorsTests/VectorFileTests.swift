@@ -1,5 +1,5 @@
 import Foundation
-import SecurePushCore
+import Foundations
 import Testing
 
 @testable import Vectors

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 
 /// The open connections, which of them are idle, and the decision on a new one when there are too many.
 ///

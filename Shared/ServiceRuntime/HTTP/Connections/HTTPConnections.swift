@@ -1,7 +1,7 @@
 import CoreMetrics
+import Foundations
 import Logging
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

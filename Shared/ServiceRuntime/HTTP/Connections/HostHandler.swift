@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import NIOCore
 import NIOHTTP1
-import SecurePushCore
 
 /// Refuses an HTTP/1.1 request that does not have exactly one valid `Host` (RFC 9112, 3.2), in the way in which the
 /// parser refuses invalid HTTP. Its place is before the codec, which keeps only one `Host`.

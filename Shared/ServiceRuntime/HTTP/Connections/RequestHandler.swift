@@ -1,3 +1,4 @@
+import Foundations
 import HTTPTypes
 import Logging
 import NIOCore
@@ -5,7 +6,6 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
-import SecurePushCore
 
 /// Enforces the deadlines of the requests of an HTTP/1.1 connection or of one HTTP/2 stream, and counts the bodies that
 /// have not arrived and the answers that have not left. Answers requests that never reach the router: invalid HTTP,

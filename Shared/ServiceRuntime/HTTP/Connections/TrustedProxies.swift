@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 import HTTPTypes
 import NIOCore
-import SecurePushCore
 import ServiceConfiguration
 import Synchronization
 

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// Bounds the requests whose bodies have not arrived: per client address, and in all. They hold no permit

@@ -1,4 +1,4 @@
-import SecurePushCore
+import Foundations
 import Synchronization
 
 /// The value of the header field `Date` (RFC 9110, section 6.6.1), formatted once per second.

@@ -1,8 +1,8 @@
+package import Foundations
 package import HTTPTypes
 package import Hummingbird
 package import Logging
 package import NIOCore
-package import SecurePushCore
 
 /// A request that is offered to a ``DirectRoute``, with its whole body.
 ///

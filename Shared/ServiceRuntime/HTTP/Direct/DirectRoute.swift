@@ -1,6 +1,7 @@
+import Domain
+import Foundations
 package import HTTPTypes
 package import Hummingbird
-import SecurePushCore
 
 /// A second way to a route of the router, for the requests that a service gets most.
 ///

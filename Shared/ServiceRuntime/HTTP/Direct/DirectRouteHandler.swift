@@ -1,7 +1,7 @@
+import Foundations
 import HTTPTypes
 import Logging
 import NIOCore
-import SecurePushCore
 
 /// Answers the requests of ``DirectRoutes`` on an HTTP/1.1 connection, and passes all other bytes on to the parser of
 /// the router.

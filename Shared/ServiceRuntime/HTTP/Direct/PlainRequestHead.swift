@@ -1,4 +1,5 @@
-import SecurePushCore
+import Domain
+import Foundations
 
 /// The head of an HTTP/1.1 request that has nothing unusual: where its parts are in the bytes, and its framing.
 ///

@@ -1,0 +1,52 @@
+package import Foundations
+
+/// The store as an operator uses it, and what keeps it small.
+package protocol OperatorStore: Sendable {
+    // The notifications of all senders, as an operator sees them; never a payload.
+    //
+    // Every query reads along an index and examines a bounded number of rows, whatever the size of the store.
+
+    /// Counts the newest notifications that were accepted since a time: at most ``NotificationCensus/maxScan``.
+    func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus
+
+    /// A page of notifications, newest first. It examines at most ``NotificationCensus/maxScan`` rows.
+    func page(_ query: OperatorQuery) async throws -> OperatorPage
+
+    /// Everything that is on record of one notification; `nil` for an unknown ID.
+    func life(of id: NotificationID) async throws -> NotificationLife?
+
+    // The notifications in the dead-letter queue.
+
+    /// The records of notifications of any sender. An unknown ID is absent.
+    func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
+
+    /// Makes dead platforms pending again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification
+    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets a
+    /// published entry that is due ``OutboxPolicy/redelivery`` after `now`.
+    ///
+    /// Call it before the message is published. Repeating it is harmless.
+    ///
+    /// - Parameter letters: the platforms that each notification's dead letter names; empty if it names none.
+    /// - Returns: the decision for each; an unknown ID is absent.
+    func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision]
+
+    // Whether a payload key can be removed from the key ring.
+
+    /// The number of payloads that can still be read at `now` and are sealed with the key of this ID, counted up to
+    /// `limit`.
+    ///
+    /// There is no index for this question of an operator. If there are no such payloads, it reads all payloads.
+    func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int
+
+    // What destroys data that has expired, in batches short enough to run beside live traffic.
+
+    /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
+    /// the same time; rows locked by another process are skipped.
+    /// A row that the database refuses to change keeps no others, see ``PurgeReport/refusal``.
+    ///
+    /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
+    /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
+    func purge(limit: Int, now: Timestamp) async throws -> PurgeReport
+}
