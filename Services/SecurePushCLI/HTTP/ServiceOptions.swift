@@ -16,12 +16,14 @@ struct IngestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
     var timeout = DurationArgument(.seconds(30))
 
+    /// A client with the sender's API key.
     func client() throws -> APIClient {
-        try ServiceURL.ingest.client(ingestURL, timeout: timeout.duration)
+        var client = try ServiceURL.ingest.client(ingestURL, timeout: timeout.duration)
+        client.authorization = try authorization()
+        return client
     }
 
-    /// The value of `Authorization`.
-    func authorization() throws -> String {
+    private func authorization() throws -> String {
         if let apiKeyFile {
             return try Credentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
         }
@@ -33,12 +35,29 @@ struct IngestOptions: ParsableArguments {
     }
 }
 
+/// A command of a sender, which asks ingest.
+protocol SenderCommand: NetworkCommand { var sender: SenderOptions { get } }
+
+extension SenderCommand {
+    var ingest: IngestOptions { sender.ingest }
+    var network: NetworkOptions { sender.network }
+    var output: OutputOptions { sender.output }
+}
+
+struct SenderOptions: ParsableArguments {
+    @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
 struct RetrievalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The retrieval service (RETRIEVAL_URL; http://127.0.0.1:8081).", valueName: "url"))
     var retrievalURL: String?
 
-    func client(timeout: Duration = .seconds(30)) throws -> APIClient {
-        try ServiceURL.retrieval.client(retrievalURL, timeout: timeout)
+    func client(_ authorization: String? = nil, timeout: Duration = .seconds(30)) throws -> APIClient {
+        var client = try ServiceURL.retrieval.client(retrievalURL, timeout: timeout)
+        client.authorization = authorization
+        return client
     }
 }
 

@@ -4,7 +4,7 @@ import Domain
 import Foundation
 import Foundations
 
-struct TokenCommand: NetworkCommand {
+struct TokenCommand: NetworkCommand, AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
@@ -53,6 +53,8 @@ struct TokenCommand: NetworkCommand {
     @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    var audited: Audited? { signingKeyFile == nil ? nil : ("token.issue", user) }
+
     func validate() throws {
         if signingKeyFile == nil && (expiresAt != nil || expiresIn != nil) {
             throw ValidationError("--expires-at and --expires-in need --signing-key-file.")
@@ -96,7 +98,7 @@ struct TokenCommand: NetworkCommand {
         }
         let credentials = try Credentials.password(of: user) { try password.password(of: user) }
         let token = try await post(
-            client, authorization: credentials.authorization,
+            try retrieval.client(credentials.authorization),
             hint: "Is the password right? Give it with --password-file or on standard input.")
         return try refreshTokenFile.map { try keep(token, in: $0) } ?? token
     }
@@ -110,10 +112,8 @@ struct TokenCommand: NetworkCommand {
     }
 
     /// - Parameter hint: for a refusal (401).
-    private func post(
-        _ client: APIClient, authorization: String? = nil, json: String? = nil, hint: String
-    ) async throws -> Token {
-        let response = try await client.send(.post, "/api/token", authorization: authorization, json: json)
+    private func post(_ client: APIClient, json: String? = nil, hint: String) async throws -> Token {
+        let response = try await client.send(.post, "/api/token", json: json)
         guard response.isSuccess else {
             var failure = ProblemDocument.failure(response, from: client.service)
             if response.status == 401 { failure.hint = hint }

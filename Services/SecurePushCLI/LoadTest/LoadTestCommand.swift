@@ -7,7 +7,7 @@ import SecurePushClient
 import ServiceConfiguration
 import Synchronization
 
-struct LoadTestCommand: NetworkCommand {
+struct LoadTestCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "load-test",
         abstract: "Send many notifications through a running system and measure throughput and latency.",
@@ -78,9 +78,7 @@ struct LoadTestCommand: NetworkCommand {
     var drainTimeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     func validate() throws {
         try requireRange("--count", count, 1...1_000_000)
@@ -158,7 +156,7 @@ extension LoadTestCommand {
         var api = try ingest.client()
         api.http = http
         let message = try LoadMessage(plan)
-        let target = HTTPLoadTarget(api: api, authorization: try ingest.authorization(), message: message)
+        let target = HTTPLoadTarget(api: api, message: message)
         let measurements = LoadMeasurements(plan)
         let stop = StopRequest()
         let fleet = try fleet(http, payload: message.payload, measurements, console)

@@ -37,11 +37,10 @@ struct ReadCommand: NetworkCommand {
     }
 
     func run(on console: Console) async throws {
-        let client = try retrieval.client()
-        let authorization = try authorization()
+        let client = try retrieval.client(try authorization())
         // The request marks as read, which cannot be taken back.
         try StandardOutput.requireRoom(for: Self.roomForPayload)
-        let response = try await client.send(.get, "/api/notifications/\(id.id)", authorization: authorization)
+        let response = try await client.send(.get, "/api/notifications/\(id.id)")
         guard response.isSuccess else { throw Self.failure(response, from: client.service) }
         if console.isJSON { return try console.line(response.body.droppingLineEnd) }
         guard let payload = JSONCoding.member("Payload", of: response.body) else {

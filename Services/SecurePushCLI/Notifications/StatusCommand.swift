@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import Foundations
 
-struct StatusCommand: NetworkCommand {
+struct StatusCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show the status of a notification and of its delivery per platform.",
@@ -21,13 +21,11 @@ struct StatusCommand: NetworkCommand {
     var id: IDArgument
 
     @OptionGroup var table: TableOptions
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     func run(on console: Console) async throws {
         let (answer, text) = try await ingest.client().get(
-            "/api/notifications/\(id.id)/status", authorization: try ingest.authorization(), as: Wire.Status.self)
+            "/api/notifications/\(id.id)/status", as: Wire.Status.self)
         if console.isJSON { return try console.line(text.droppingLineEnd) }
         for line in StatusCommand.lines(answer, width: table.width, console.styled) { try console.line(line) }
     }
