@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Foundations
+import SecurePushClient
 
 /// The URL of the ingest service, and the sender's API key.
 struct IngestOptions: ParsableArguments {
@@ -25,9 +26,9 @@ struct IngestOptions: ParsableArguments {
 
     private func authorization() throws -> String {
         if let apiKeyFile {
-            return try Credentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
+            return try ClientCredentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
         }
-        if let key = try Credentials.bearer(setting: "INGEST_API_KEY") { return key.authorization }
+        if let key = try ClientCredentials.bearer(setting: "INGEST_API_KEY") { return key.authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
             hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
@@ -100,45 +101,32 @@ struct ServiceURL: Sendable {
     }
 }
 
-enum Credentials: Sendable, Equatable {
-    /// A device's token, or a sender's API key.
-    case bearer(String)
-    case basic(user: String, password: String)
-
-    /// The value of `Authorization` (RFC 6750, 2.1; RFC 7617, 2, in UTF-8).
-    var authorization: String {
-        switch self {
-        case .bearer(let token): "Bearer \(token)"
-        case .basic(let user, let password): "Basic \(Base64.encode("\(user):\(password)".utf8, .standard))"
-        }
-    }
-}
-
-extension Credentials {
+/// A bearer token is also a sender's API key.
+extension ClientCredentials {
     /// A user's password.
     ///
     /// - Parameter password: is not asked for if the user can have none.
     /// - Throws: ``CommandFailure`` with code `usage` for a name that the service would read as another one.
-    static func password(of user: String, _ password: () throws -> String) throws -> Credentials {
+    static func password(of user: String, _ password: () throws -> String) throws -> ClientCredentials {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw CommandFailure(
                 .usage, "--user: a user who logs in with a password cannot have a colon in the name.",
                 hint: "Basic credentials end the name at the first colon. Use a token.")
         }
-        return .basic(user: user, password: try password())
+        return .basic(userName: user, password: try password())
     }
 
     /// The token or API key of a file that an option names.
     ///
     /// - Throws: ``CommandFailure`` that names the option, with code `usage` if the text can be no token.
-    static func bearer(file: String, of option: String) throws -> Credentials {
+    static func bearer(file: String, of option: String) throws -> ClientCredentials {
         .bearer(try SecretText.token(file: file, of: option))
     }
 
     /// The token or API key of a variable, or of the file that `KEY_FILE` names; `nil` if neither is set.
     ///
     /// - Throws: ``CommandFailure`` that names the variable, with code `configuration` if the text can be no token.
-    static func bearer(setting key: String, _ settings: Settings = Settings()) throws -> Credentials? {
+    static func bearer(setting key: String, _ settings: Settings = Settings()) throws -> ClientCredentials? {
         try settings.secret(key) { try SecretText.token($0, of: $1, .configuration) }.map { .bearer($0) }
     }
 }
@@ -193,7 +181,7 @@ struct UserCredentialOptions: ParsableArguments {
 
     func credentials(
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> Credentials {
+    ) throws -> ClientCredentials {
         if let passwordFile {
             return try .password(of: user) { try SecretText.line(file: passwordFile, of: "--password-file") }
         }
@@ -219,7 +207,7 @@ struct UserCredentialOptions: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` with code `usage` if the token names another user. The service refuses tokens that
     ///   cannot be read.
-    private static func bearer(_ token: String, of user: String, from source: String) throws -> Credentials {
+    private static func bearer(_ token: String, of user: String, from source: String) throws -> ClientCredentials {
         if let subject = subject(of: token), !subject.utf8.elementsEqual(user.utf8) {
             throw CommandFailure(
                 .usage, "The token of \(source.printable) belongs to \(subject.printable), not to \(user.printable).",

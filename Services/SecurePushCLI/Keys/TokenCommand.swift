@@ -3,6 +3,7 @@ import Authentication
 import Domain
 import Foundation
 import Foundations
+import SecurePushClient
 
 struct TokenCommand: NetworkCommand, AuditedCommand {
     static let configuration = CommandConfiguration(
@@ -96,7 +97,7 @@ struct TokenCommand: NetworkCommand, AuditedCommand {
         if let refreshTokenFile, SecretFile.exists(refreshTokenFile) {
             return try await refresh(client, refreshTokenFile)
         }
-        let credentials = try Credentials.password(of: user) { try password.password(of: user) }
+        let credentials = try ClientCredentials.password(of: user) { try password.password(of: user) }
         let token = try await post(
             try retrieval.client(credentials.authorization),
             hint: "Is the password right? Give it with --password-file or on standard input.")

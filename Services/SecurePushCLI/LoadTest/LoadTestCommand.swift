@@ -140,15 +140,10 @@ extension LoadTestCommand {
 
     /// A connection for each request in flight and each push channel, and some for polling and registering.
     private var httpConfiguration: HTTPClient.Configuration {
-        // The credentials go to no other host.
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: Network.current.tls, redirectConfiguration: .disallow)
-        configuration.timeout.read = TimeAmount(max(ingest.timeout.duration, Network.longestSilence))
+        var configuration = Network.current.configuration(
+            idle: max(ingest.timeout.duration, Network.longestSilence))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRemovals
-        // Counts an unreachable service as a failure instead of waiting for it.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .seconds(10)
         return configuration
     }
 
@@ -191,7 +186,7 @@ extension LoadTestCommand {
         let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
         let simulated = try (0..<plan.devices).map { index in
             let (user, platform) = (plan.name(ofRecipient: index), platforms[index % platforms.count])
-            let credentials = ClientCredentials(try tokens.credentials(of: user))
+            let credentials = try tokens.credentials(of: user)
             return SimulatedDevice(
                 user: user, channel: PushChannel(platform: platform, handle: platform.makeHandle(), emulator: emulator),
                 logIn: .init(credentials: credentials, first: credentials), configuration: configuration, http: http,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Foundations
+import SecurePushClient
 
 struct InboxCommand: NetworkCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Foundation
+import SecurePushClient
 
 struct ReadCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
@@ -67,7 +68,7 @@ struct ReadCommand: NetworkCommand {
                 .configuration, "There are no credentials.",
                 hint: "Give a file with --token-file, or --user and --password-file, or set RETRIEVAL_TOKEN.")
         }
-        return Credentials.bearer(token.text).authorization
+        return ClientCredentials.bearer(token.text).authorization
     }
 
     /// The service says no more than the user may know; these are the cases that a person can tell apart.

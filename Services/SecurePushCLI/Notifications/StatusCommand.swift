@@ -39,7 +39,7 @@ struct StatusCommand: SenderCommand {
             ("ID", answer.id), ("Status", answer.status), ("Created", answer.createdAt), ("Read", answer.readAt),
             ("Shown", answer.shownAt), ("Reminders", reminders),
         ]) { name, value in name == "Status" ? StatusStyle.styled(value, answer.status, styled) : value }
-        let deliveries = Wire.Delivery.lines(answer.deliveries, width: width, now: now)
+        let deliveries = DeliveryReport.lines(answer.deliveries, width: width, now: now)
         return facts + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
 }
@@ -58,13 +58,13 @@ enum StatusStyle {
     }
 }
 
-extension Wire.Delivery {
+extension DeliveryReport {
     /// A table with a header; empty without deliveries. Below a narrow one are the reasons, because they are long and
     /// nothing of them may be missing.
     ///
     /// - Parameter width: of the terminal; `nil` if lines may have any length.
-    static func lines(_ rows: [Wire.Delivery], width: Int? = nil, now: Timestamp = .now) -> [String] {
-        var columns: [Column<Wire.Delivery>] = [
+    static func lines(_ rows: [DeliveryReport], width: Int? = nil, now: Timestamp = .now) -> [String] {
+        var columns: [Column<DeliveryReport>] = [
             Column("PLATFORM") { $0.platform }, Column("STATE") { $0.state }, Column("ATTEMPTS") { "\($0.attempts)" },
             Column("UPDATED", isTime: true) { $0.updatedAt }, Column("HUB MESSAGE", .leftOut(1)) { $0.hubMessageId },
             Column("REASON", .leftOut(3)) { $0.error },
