@@ -34,7 +34,6 @@ extension Doctor {
         }
     }
 
-    /// What `/readyz` says, in words.
     static func readiness(_ part: String, _ service: String, _ response: APIResponse) -> Finding {
         let readiness = Readiness(response)
         let down = readiness.down.map { name in

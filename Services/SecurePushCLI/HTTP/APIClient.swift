@@ -12,7 +12,6 @@ struct APIResponse: Sendable, Equatable {
     var body: String
     /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
-    /// `Location`, if the server sent one.
     var location: String?
 
     /// `Retry-After`, at most a day.
@@ -233,7 +232,6 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
     }
 }
 
-/// Codable values as JSON text.
 enum JSONCoding {
     /// A value on one line, members in alphabetical order and in PascalCase.
     static func encode(_ value: some Encodable) throws -> String {

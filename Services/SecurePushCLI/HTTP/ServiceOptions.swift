@@ -142,12 +142,10 @@ enum SecretText {
             code, "\(origin) holds a control character (\(OutsideText.name(of: control))) inside the value. Remove it.")
     }
 
-    /// The secret in the file of an option.
     static func line(file: String, of option: String) throws -> String {
         try line(try SecretFile.read(file, of: option), of: option, .usage)
     }
 
-    /// The token or API key in the file of an option.
     static func token(file: String, of option: String) throws -> String {
         try token(try SecretFile.read(file, of: option), of: option, .usage)
     }

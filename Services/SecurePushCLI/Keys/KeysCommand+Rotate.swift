@@ -152,7 +152,6 @@ extension KeysCommand {
 struct KeyRotation: Sendable, Equatable {
     /// The line of the new key, which seals from now on; `nil` to add none.
     var newLine: String?
-    /// The IDs of the keys to drop.
     var dropped: Set<String> = []
 
     /// The IDs that `--keep` and `--remove` drop, in the order of the file.

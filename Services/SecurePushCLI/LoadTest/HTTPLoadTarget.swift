@@ -153,7 +153,6 @@ extension PushResult {
     static func isRefusal(_ status: Int) -> Bool { (300..<500).contains(status) && status != 408 && status != 429 }
 }
 
-/// Splits a stream of bytes into lines.
 struct LineBuffer: Sendable {
     private var bytes: [UInt8] = []
 

@@ -173,7 +173,6 @@ struct SendCommand: SenderCommand {
         return recipients
     }
 
-    /// The request body for the flags.
     func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
         if jsonPayload && JSONValue(text: text) == nil {
             throw CommandFailure(

@@ -44,7 +44,6 @@ struct StatusCommand: SenderCommand {
     }
 }
 
-/// The colours of the statuses on a terminal.
 enum StatusStyle {
     static func styled(_ text: String, _ status: String, _ styled: (String, Style) -> String) -> String {
         let style: Style? =
