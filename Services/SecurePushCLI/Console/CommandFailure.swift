@@ -70,7 +70,6 @@ extension CommandFailure {
         }
     }
 
-    /// Maps an error of any module to a failure.
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
