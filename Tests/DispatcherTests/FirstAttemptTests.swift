@@ -9,7 +9,7 @@ import Testing
 
 /// Messages of notifications whose row was stored with the first attempt claimed.
 @Suite struct FirstAttemptTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     var store: any Store { bench.store }
     var broker: FakeBroker { bench.broker }
 

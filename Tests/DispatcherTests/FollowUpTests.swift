@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import TestSupport
 import Testing
 
@@ -9,7 +8,8 @@ import Testing
 @Suite("Withdrawals and reminders")
 struct FollowUpTests {
     /// As ingest and retrieval have it: they do not know the dispatcher's setting.
-    let store = memoryStore()
+    let bench = DispatchBench()
+    var store: any Store { bench.store }
 
     /// The results of messages.
     private struct Run {
@@ -187,13 +187,9 @@ struct FollowUpTests {
 
 extension FollowUpTests {
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
-        let alice = try #require(UserName("alice"))
-        let notification = Notification(
-            sender: "clinic", recipient: alice, expiresAt: .now + .seconds(86_400), remind: remind)
-        try await store.append([
-            SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
-        ])
-        return notification.id
+        try await bench.stored {
+            ($0.sender, $0.expiresAt, $0.remind) = ("clinic", .now + .seconds(86_400), remind)
+        }
     }
 
     /// Stores a notification whose dispatching ended a minute ago.
@@ -223,13 +219,10 @@ extension FollowUpTests {
         _ messages: DispatchMessage..., answers: [Platform: [SendOutcome]] = [:], withdrawals: WithdrawalMode = .read
     ) async throws -> Run {
         let (broker, gateway) = (FakeBroker(), FakeGateway(answers))
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway,
-            policy: DispatchPolicy(platforms: [.apple, .windows], withdrawals: withdrawals),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        for message in messages { broker.deliver(message) }
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with {
+            $0.broker = broker
+            $0.policy = DispatchPolicy(platforms: [.apple, .windows], withdrawals: withdrawals)
+        }.dispatch(messages, gateway)
         return Run(gateway: gateway, broker: broker)
     }
 }

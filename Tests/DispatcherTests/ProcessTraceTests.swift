@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import StackKit
 import Synchronization
 import TestSupport
@@ -34,17 +33,15 @@ struct ProcessTraceTests {
         var spans: [FinishedSpan]
     }
 
-    private let store = memoryStore()
+    private let bench = DispatchBench()
+    private var store: any Store { bench.store }
     private let message = TraceContext.random(isSampled: true)
 
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
-        let notification = Notification(
-            sender: "clinic", recipient: try #require(UserName("alice")),
-            platforms: [.apple], expiresAt: .now + .seconds(600), traceparent: message.traceparent, remind: remind)
-        try await store.append([
-            SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
-        ])
-        return notification.id
+        try await bench.stored {
+            ($0.sender, $0.platforms, $0.remind) = ("clinic", [.apple], remind)
+            $0.traceparent = message.traceparent
+        }
     }
 
     private func dispatch(
@@ -57,12 +54,8 @@ struct ProcessTraceTests {
         let policy = DispatchPolicy(
             platforms: [.apple], maxAttempts: 2, retryDelays: RetryDelays([.seconds(1)]), withdrawals: .revoked)
         let tracing = ProcessTracing(tracer: book.tracer(sampler), destination: "x:dispatch:q", routingKey: "dispatch")
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway,
-            policy: policy, tracing: tracing, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        broker.deliver(message)
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with { ($0.broker, $0.policy, $0.tracing) = (broker, policy, tracing) }
+            .dispatch([message], gateway)
         return Run(sends: gateway.sends.withLock { $0 }, published: broker.record.published, spans: book.spans)
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// Minutes of trouble at the hub, in virtual time.
 @Suite struct LaneStormTests {
     static let platforms: [Platform] = [.apple, .fcmv1, .windows]
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     let clock = VirtualClock()
 
     /// What the hub saw of one platform.
@@ -63,13 +63,12 @@ import Testing
         var ids: [NotificationID] = []
         for _ in 0..<count { ids.append(try await bench.stored { $0.expiresAt = .now + .seconds(7200) }) }
         broker.deliver(ids.map { DispatchMessage(id: $0) })
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 3, retryDelays: delays),
-            lanes: LaneSettings(
-                platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock),
-            logger: logger)
-        try await pipeline.run()
+        try await bench.with {
+            $0.policy = DispatchPolicy(platforms: Self.platforms, maxAttempts: 3, retryDelays: delays)
+            $0.lanes = LaneSettings(
+                platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock)
+            $0.logger = logger
+        }.pipeline(gateway, over: broker).run()
         return (ids, broker)
     }
 
@@ -177,11 +176,11 @@ import Testing
         }
         let ids = [try await bench.stored(), try await bench.stored()]
         broker.deliver(ids.map { DispatchMessage(id: $0) })
-        try await DispatchPipeline(
-            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 1),
-            lanes: LaneSettings(platforms: Self.platforms, clock: clock.laneClock), logger: log.logger
-        ).run()
+        try await bench.with {
+            $0.policy = DispatchPolicy(platforms: Self.platforms, maxAttempts: 1)
+            $0.lanes = LaneSettings(platforms: Self.platforms, clock: clock.laneClock)
+            $0.logger = log.logger
+        }.pipeline(gateway, over: broker).run()
         try await expectSentAtOneAttempt(ids)
         #expect(clock.elapsed < .seconds(5))
         #expect(!log.lines.contains { $0.level == .error })

@@ -8,8 +8,8 @@ import Testing
 
 /// `SILENT_PUSH_MIN_INTERVAL` in a dispatcher's pipeline.
 @Suite struct SilentPushBudgetTests {
-    let store = memoryStore()
-    let policy = DispatchPolicy(platforms: [.apple], maxAttempts: 3)
+    let bench = DispatchBench(policy: DispatchPolicy(platforms: [.apple], maxAttempts: 3))
+    var store: any Store { bench.store }
     private static let interval = Duration.seconds(600)
 
     private var budget: SilentBudget {
@@ -20,23 +20,17 @@ import Testing
         for name: String = "alice", _ presentation: Presentation = .silent
     ) async throws -> NotificationID {
         let user = try #require(UserName(name))
-        let notification = Notification(
-            sender: "test", recipient: user, presentation: presentation, expiresAt: .now + .seconds(86_400))
-        let payload = SealedPayload(keyID: "k", bytes: [1])
-        try await store.append([SealedNotification(notification: notification, payload: payload)])
-        return notification.id
+        return try await bench.stored {
+            ($0.recipient, $0.presentation, $0.expiresAt) = (user, presentation, .now + .seconds(86_400))
+        }
     }
 
     /// One dispatcher takes these IDs together.
     @discardableResult
     private func dispatch(_ ids: [NotificationID], _ gateway: FakeGateway) async throws -> FakeBroker {
         let broker = FakeBroker()
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy, silent: budget,
-            logger: Logger(label: "test"))
-        for id in ids { broker.deliver(DispatchMessage(id: id)) }
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with { ($0.broker, $0.silent) = (broker, budget) }
+            .dispatch(ids.map { DispatchMessage(id: $0) }, gateway)
         #expect(broker.record.acknowledged.count == ids.count && broker.record.requeued.isEmpty)
         return broker
     }
