@@ -171,9 +171,7 @@ struct DispatchPipeline: Service {
             claimed = parts.others
             consumer.requeue(settler.release(parts.satisfying))
         }
-        var claims = DispatchClaims()
-        for others in result.values { claims.merge(others) }
-        for (id, error) in result.refused { claims.unreadable[id] = .refusedClaim(error) }
+        let claims = result.claims
         let due = claims.early.isEmpty ? claimed : holdEarly(claimed, claims.early)
         if !due.isEmpty { await start(due, claims, at: arrival) }
     }
@@ -312,18 +310,23 @@ struct DispatchPipeline: Service {
                     done.append(Settlement(delivery: delivery, outcome: outcome, dead: dead, trace: trace))
                 } else {
                     metrics.ambiguous.increment(by: plan.unrecordedClaims * platforms.count)
-                    settler.begin()
                     attempts.append(attempt)
                 }
             }
         }
+        await carryOut(attempts, done, now: now)
+    }
+
+    /// Settles the deliveries of a group that need no request to the hub, and sends the others.
+    func carryOut(_ attempts: [DispatchAttempt], _ done: [Settlement], now: Timestamp) async {
+        settler.begin(attempts.count)
         settler.settle(done)
         let roles = await silent?.roles(of: attempts, now: now)
         for (position, attempt) in attempts.enumerated() { send(attempt, roles?[position], now: now) }
     }
 
     /// - Parameter roles: of the attempt's platforms; `nil` if silent pushes are not limited.
-    func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
+    private func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
         let plan = attempt.plan
         let data = PushData(

@@ -116,7 +116,8 @@ final class DispatchSettler: Sendable {
         inFlight.withLock { state in ids.filter { state.repeats[DispatchKey(id: $0)] != nil } }
     }
 
-    func begin() { inFlight.withLock { $0.attempts += 1 } }
+    /// Attempts begin whose platforms will answer.
+    func begin(_ count: Int) { inFlight.withLock { $0.attempts += count } }
 
     /// Notes the answer for one platform of an attempt, and for those that share its push.
     func note(

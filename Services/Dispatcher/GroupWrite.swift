@@ -107,6 +107,16 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
     }
 }
 
+extension GroupWrite.Result where Element: Hashable, Value == Claims<Element> {
+    /// The claims of all statements. What the store refuses to claim counts as unreadable.
+    var claims: Claims<Element> {
+        var claims = values.first ?? Claims()
+        for others in values.dropFirst() { claims.merge(others) }
+        for (element, error) in refused { claims.unreadable[element] = .refusedClaim(error) }
+        return claims
+    }
+}
+
 extension GroupWrite where Element == NotificationID, Value == DispatchClaims {
     /// Claims notifications.
     ///
