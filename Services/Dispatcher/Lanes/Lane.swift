@@ -57,7 +57,7 @@ final class Lane: Sendable {
         let latency = began.duration(to: now).nanoseconds
         let (after, next, changed) = state.withLock { state in
             let before = state.condition
-            let after = state.note(outcome, isProbe: isProbe, latency: latency, now: now)
+            let after = state.finish(outcome, isProbe: isProbe, latency: latency, now: now)
             return (after, state.next(), state.condition != before)
         }
         if changed { show() }

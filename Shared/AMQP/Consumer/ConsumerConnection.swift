@@ -21,7 +21,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var drainDeadline: ContinuousClock.Instant?
     private var drainWaiter: CheckedContinuation<Void, Never>?
     nonisolated let status: LinkStatus
-    /// What callers leave for the thread without waiting for it.
+    /// The settlements that callers leave for the thread without waiting for it.
     private nonisolated let mailbox = Mutex<[DeliverySettlement]>([])
     private nonisolated let intake = DeliveryIntake()
 

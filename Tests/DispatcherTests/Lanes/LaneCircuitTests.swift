@@ -122,10 +122,10 @@ import Testing
         var circuit = LaneCircuit()
         for (number, step) in steps.enumerated() {
             switch step {
-            case .answer(let outcome, let at): circuit.note(outcome.meaning, isProbe: false, now: time(at))
+            case .answer(let outcome, let at): circuit.observe(outcome.meaning, isProbe: false, now: time(at))
             case .answers(let count, let outcome, let at):
-                for _ in 0..<count { circuit.note(outcome.meaning, isProbe: false, now: time(at)) }
-            case .probeAnswer(let outcome, let at): circuit.note(outcome.meaning, isProbe: true, now: time(at))
+                for _ in 0..<count { circuit.observe(outcome.meaning, isProbe: false, now: time(at)) }
+            case .probeAnswer(let outcome, let at): circuit.observe(outcome.meaning, isProbe: true, now: time(at))
             case .admits(let admission, let at):
                 #expect(circuit.admit(now: time(at)) == admission, "step \(number) of \(steps)")
             case .cause(let cause): #expect(circuit.state.pause?.cause == cause, "step \(number) of \(steps)")
@@ -137,12 +137,12 @@ import Testing
     @Test func whatIsHeldDuringAProbeStaysAwayAsLongAsTheLaneWouldRest() {
         let start = LaneClock.Instant.now
         var circuit = LaneCircuit()
-        for _ in 0..<LaneCircuit.maxFailures { circuit.note(Self.silent.meaning, isProbe: false, now: start) }
+        for _ in 0..<LaneCircuit.maxFailures { circuit.observe(Self.silent.meaning, isProbe: false, now: start) }
         #expect(circuit.state.remaining(now: start) == LaneCircuit.firstInterval)
         let later = start + .seconds(5)
         #expect(circuit.admit(now: later) == .probe)
         #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval)
-        circuit.note(Self.silent.meaning, isProbe: true, now: later)
+        circuit.observe(Self.silent.meaning, isProbe: true, now: later)
         #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval * 2)
     }
 }

@@ -22,12 +22,12 @@ import Testing
             _ outcome: SendOutcome = LaneLimitTests.sent, count: Int = 100, others: Int = 0,
             latency: Duration = .milliseconds(10), isFull: Bool = true
         ) {
-            if isFull { limit.noteFull() }
+            if isFull { limit.observeFull() }
             let nanoseconds = latency.milliseconds * 1_000_000
-            for _ in 0..<others { limit.note(LaneLimitTests.sent.meaning, latency: nanoseconds, now: now) }
+            for _ in 0..<others { limit.observe(LaneLimitTests.sent.meaning, latency: nanoseconds, now: now) }
             for number in 1...count {
                 if number == count { now += .milliseconds(100) }
-                limit.note(outcome.meaning, latency: nanoseconds, now: now)
+                limit.observe(outcome.meaning, latency: nanoseconds, now: now)
             }
         }
     }
@@ -97,7 +97,7 @@ import Testing
         let before = bench.limit.baseline
         for _ in 0..<10 {
             bench.now += .milliseconds(99)
-            bench.limit.note(Self.sent.meaning, latency: 20_000_000, now: bench.now)
+            bench.limit.observe(Self.sent.meaning, latency: 20_000_000, now: bench.now)
         }
         #expect(bench.limit.baseline == before + (20_000_000 - before) / 16)
     }
