@@ -9,7 +9,7 @@ import Testing
         return machine
     }
 
-    @Test func aPrefixIsOneFrame() {
+    @Test func `A prefix is one frame`() {
         var machine = machine(deliveries: 5)
         for tag: UInt64 in [3, 1, 2] { machine.settle(tag, as: .acknowledge) }
         #expect(machine.frames() == [.acknowledge(3, isMultiple: true)])
@@ -17,7 +17,7 @@ import Testing
         #expect(machine.frames().isEmpty)
     }
 
-    @Test func whatIsAheadOfASlowOneGoesByItself() {
+    @Test func `What is ahead of a slow one goes by itself`() {
         var machine = machine(deliveries: 4)
         for tag: UInt64 in [1, 3, 4] { machine.settle(tag, as: .acknowledge) }
         let frames = machine.frames()
@@ -31,7 +31,7 @@ import Testing
         #expect(machine.outstanding == 0)
     }
 
-    @Test func whatMayWaitLeavesWithASlowOne() {
+    @Test func `What may wait leaves with a slow one`() {
         var machine = machine(deliveries: 5)
         machine.maxWaiting = 2
         for tag: UInt64 in [1, 3, 4] { machine.settle(tag, as: .acknowledgeLater) }
@@ -43,7 +43,7 @@ import Testing
         #expect(machine.outstanding == 1)
     }
 
-    @Test func onlySoMuchWaits() {
+    @Test func `Only so much waits`() {
         var machine = machine(deliveries: 5)
         machine.maxWaiting = 2
         for tag: UInt64 in [3, 4] { machine.settle(tag, as: .acknowledgeLater) }
@@ -58,7 +58,7 @@ import Testing
         #expect(machine.outstanding == 0)
     }
 
-    @Test func nothingWaitsOnceTheLimitIsZero() {
+    @Test func `Nothing waits once the limit is zero`() {
         var machine = machine(deliveries: 3)
         machine.maxWaiting = 2
         machine.settle(2, as: .acknowledgeLater)
@@ -67,7 +67,7 @@ import Testing
         #expect(machine.frames() == [.acknowledge(2, isMultiple: false)])
     }
 
-    @Test func whatIsGivenBackLeavesBeforeARangeThatPassesIt() {
+    @Test func `What is given back leaves before a range that passes it`() {
         var machine = machine(deliveries: 3)
         machine.settle(1, as: .acknowledge)
         machine.settle(3, as: .acknowledge)
@@ -75,7 +75,7 @@ import Testing
         #expect(machine.frames() == [.requeue(2), .acknowledge(3, isMultiple: true)])
     }
 
-    @Test func whatIsRejectedLeavesBeforeARangeThatPassesIt() {
+    @Test func `What is rejected leaves before a range that passes it`() {
         var machine = machine(deliveries: 3)
         machine.settle(1, as: .acknowledge)
         machine.settle(2, as: .reject)
@@ -85,14 +85,14 @@ import Testing
         #expect(machine.outstanding == 0)
     }
 
-    @Test func aRangeNeverEndsAtWhatWasGivenBack() {
+    @Test func `A range never ends at what was given back`() {
         var machine = machine(deliveries: 2)
         machine.settle(1, as: .acknowledge)
         machine.settle(2, as: .requeue)
         #expect(machine.frames() == [.requeue(2), .acknowledge(1, isMultiple: true)])
     }
 
-    @Test func settlingTwiceOrTheUnknownIsIgnored() {
+    @Test func `Settling twice or the unknown is ignored`() {
         var machine = machine(deliveries: 1)
         machine.settle(1, as: .acknowledge)
         machine.settle(1, as: .acknowledge)
@@ -104,7 +104,7 @@ import Testing
         #expect(machine.frames().isEmpty)
     }
 
-    @Test func anyOrderSettlesEachTagOnce() {
+    @Test func `Any order settles each tag once`() {
         for _ in 0..<300 {
             var machine = AckStateMachine()
             machine.maxWaiting = Int.random(in: 0..<8)

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Of a hundred reasons none waits for the confirm of another, and no acknowledgement waits for any.
-    @Test func allReasonsArePublishedInOneGo() async throws {
+    @Test func `All reasons are published in one go`() async throws {
         let (broker, publisher) = (FakeBroker(), HeldPublisher())
         let settler = DispatchSettler(
             consumer: broker, publisher: publisher, store: memoryStore(), policy: DispatchPolicy(), prefetch: 1024,

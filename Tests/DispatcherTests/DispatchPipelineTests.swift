@@ -21,7 +21,7 @@ import Testing
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .sent && $0.attempts == 1 })
     }
 
-    @Test func onlyWhatFailedIsTriedAgain() async throws {
+    @Test func `Only what failed is tried again`() async throws {
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
@@ -32,7 +32,7 @@ import Testing
         #expect(try await bench.deliveries(id)[.fcmv1]?.state == .retrying)
     }
 
-    @Test func theRetrySendsOnlyWhatIsOwed() async throws {
+    @Test func `The retry sends only what is owed`() async throws {
         let first = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         try await bench.withPipeline(first) { broker.deliver(DispatchMessage(id: id)) }
@@ -72,7 +72,7 @@ import Testing
         #expect(try await store.reopen([id: [.windows]], now: .now) == [id: .owed([.windows])])
     }
 
-    @Test func ofSeveralThatAreGivenUpOneLetterTellsAll() async throws {
+    @Test func `One dead letter names all platforms that are given up`() async throws {
         let gateway = FakeGateway([
             .apple: [.rejected(reason: "HTTP 400", status: 400)],
             .windows: [.unavailable(reason: "HTTP 503", retryAfter: nil)],
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// The outcome is on record, the letter may not be in the queue: the broker went away in between.
-    @Test func aLetterThatWasNotConfirmedIsPublishedAgain() async throws {
+    @Test func `A letter that was not confirmed is published again`() async throws {
         let id = try await bench.stored { $0.platforms = [.apple] }
         let refusing = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
         broker.refusePublishes()
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// No row is at fault then.
-    @Test func ifTheStoreRefusesAllClaimsTheyAreNotRepeated() async throws {
+    @Test func `If the store refuses all claims they are not repeated`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         let failures = FlakyLedger.Failures(claims: 100, claimCode: .failed)
@@ -136,7 +136,7 @@ import Testing
         #expect(broker.record.requeued == [1])
     }
 
-    @Test func retryAfterChoosesTheDelay() async throws {
+    @Test func `Retry-After chooses the delay`() async throws {
         let gateway = FakeGateway([.apple: [.throttled(retryAfter: .seconds(30))]])
         let id = try await bench.stored { $0.platforms = [.apple] }
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
@@ -170,7 +170,7 @@ import Testing
         #expect(try await bench.deliveries(id).values.map(\.state) == [.skipped, .skipped, .skipped])
     }
 
-    @Test func withoutTheStoreNothingIsSent() async throws {
+    @Test func `Without the store nothing is sent`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(claims: 100))
@@ -179,7 +179,7 @@ import Testing
         #expect(broker.record.requeued == [1])
     }
 
-    @Test func claimingIsTriedAgain() async throws {
+    @Test func `Claiming is tried again`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(claims: 1))
@@ -188,7 +188,7 @@ import Testing
         #expect(broker.record.acknowledged == [1])
     }
 
-    @Test func aRepeatedDeliverySharesTheFate() async throws {
+    @Test func `A repeated delivery shares the fate`() async throws {
         let gateway = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
         let id = try await bench.stored()
         broker.refusePublishes()
@@ -207,7 +207,7 @@ import Testing
         #expect(broker.record.acknowledged == [1])
     }
 
-    @Test func aRepeatedDeliveryIsSentOnce() async throws {
+    @Test func `A repeated delivery is sent once`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         for _ in 0..<3 { broker.deliver(DispatchMessage(id: id)) }
@@ -217,7 +217,7 @@ import Testing
         #expect(try await bench.deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
-    @Test func anAttemptInFlightIsNotFencedOff() async throws {
+    @Test func `An attempt in flight is not fenced off`() async throws {
         let gateway = FakeGateway(holding: true)
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) {
@@ -235,7 +235,7 @@ import Testing
         #expect(try await bench.deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
-    @Test func aThousandAreSettledOnceEach() async throws {
+    @Test func `A thousand are settled once each`() async throws {
         let gateway = FakeGateway()
         let ids = try await bench.stored(1000)
         try await bench.withPipeline(gateway) {

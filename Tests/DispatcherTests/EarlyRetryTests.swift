@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func itIsNotTakenForARepetition() async throws {
+    @Test func `It is not taken for a repetition`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let broker = FakeBroker()
         let bench = DispatchBench(broker: broker, publisher: EagerPublisher(broker: broker, gateway: gateway))

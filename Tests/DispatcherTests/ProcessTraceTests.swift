@@ -73,7 +73,7 @@ struct ProcessTraceTests {
         #expect(run.sends.map(\.trace?.parent) == [span.trace] && run.sends[0].trace?.resendCount == 0)
     }
 
-    @Test func aRetryIsBelowTheAttemptThatFailed() async throws {
+    @Test func `A retry is below the attempt that failed`() async throws {
         let id = try await stored()
         let failure = SendOutcome.unavailable(reason: "503", retryAfter: nil)
         let first = try await dispatch(
@@ -90,7 +90,7 @@ struct ProcessTraceTests {
         #expect(second.published.map(\.message.traceparent) == [span.trace.traceparent])
     }
 
-    @Test func aReminderHasASpan() async throws {
+    @Test func `A reminder has a span`() async throws {
         let id = try await stored(remind: [.seconds(60)])
         _ = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent))
         let due = try await store.leaseFollowUps(limit: 9, now: .now + .seconds(65))
@@ -101,7 +101,7 @@ struct ProcessTraceTests {
         #expect(run.spans.first?.parentSpanID == message.spanID)
     }
 
-    @Test func whatIsNotSentHasASpanToo() async throws {
+    @Test func `What is not sent has a span too`() async throws {
         let unknown = try await dispatch(DispatchMessage(id: NotificationID(), traceparent: message.traceparent))
         #expect(unknown.sends.isEmpty && unknown.spans.map { $0.texts["securepush.result"] } == ["settled"])
         let id = try await stored()
@@ -110,7 +110,7 @@ struct ProcessTraceTests {
         #expect(revoked.sends.isEmpty && revoked.spans.count == 1)
     }
 
-    @Test func aMessageThatGoesBackIsAnError() async throws {
+    @Test func `A message that goes back is an error`() async throws {
         let id = try await stored()
         let run = try await dispatch(
             DispatchMessage(id: id, traceparent: message.traceparent),
@@ -118,13 +118,13 @@ struct ProcessTraceTests {
         #expect(run.spans.count == 1 && run.spans[0].texts["error.type"] == "requeued")
     }
 
-    @Test func aMessageWithoutATraceUsesTheNotifications() async throws {
+    @Test func `A message without a trace uses that of its notification`() async throws {
         let id = try await stored()
         let run = try await dispatch(DispatchMessage(id: id))
         #expect(run.spans.first?.trace.traceID == message.traceID)
     }
 
-    @Test func whatIsNotSampledCostsNoSpan() async throws {
+    @Test func `What is not sampled costs no span`() async throws {
         let id = try await stored()
         let run = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent), sampler: .always(false))
         #expect(run.spans.isEmpty && run.sends.map { $0.trace == nil } == [true])

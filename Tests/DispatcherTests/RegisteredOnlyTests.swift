@@ -31,7 +31,7 @@ import Testing
         #expect(bench.broker.record.acknowledged == [1])
     }
 
-    @Test func aPlatformThatWasOnlyHeldIsNotBegunYet() throws {
+    @Test func `A platform that was only held is not begun yet`() throws {
         let alice = try #require(UserName("alice"))
         var plan = DispatchPlan(
             id: NotificationID(), recipient: alice, expiresAt: .now + .seconds(60),
@@ -56,7 +56,7 @@ import Testing
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .skipped && $0.attempts == 0 })
     }
 
-    @Test func whatWasBegunIsTriedAgainWithoutADevice() async throws {
+    @Test func `What was begun is tried again without a device`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) { bench.broker.deliver(DispatchMessage(id: id)) }
@@ -67,14 +67,14 @@ import Testing
         #expect(try await bench.deliveries(id)[.apple]?.state == .sent)
     }
 
-    @Test func withoutAnAnswerOfTheStoreAllAreSent() async throws {
+    @Test func `Without an answer of the store all are sent`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         try await bench.with { $0.registered = AwayStore() }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(gateway.sent.count == 3)
     }
 
-    @Test func whatHasExpiredIsNotCountedAsSaved() async throws {
+    @Test func `What has expired is not counted as saved`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored { $0.expiresAt = .now - .seconds(1) }
         try await bench.with { $0.registered = bench.store }.dispatch([DispatchMessage(id: id)], gateway)

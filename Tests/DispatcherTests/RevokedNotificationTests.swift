@@ -13,7 +13,7 @@ struct RevokedNotificationTests {
     var store: any Store { bench.store }
     let gateway = FakeGateway()
 
-    @Test func isAcknowledgedAndNotSent() async throws {
+    @Test func `Is acknowledged and not sent`() async throws {
         let id = try await bench.stored { $0.sender = "clinic" }
         _ = try await store.revoke(id, sender: "clinic", now: .now)
         try await bench.dispatch([DispatchMessage(id: id)], gateway)
@@ -25,7 +25,7 @@ struct RevokedNotificationTests {
         #expect(record.deliveries.map(\.state) == [.skipped, .skipped])
     }
 
-    @Test func isNotTriedAgainWhereItWaitsForARetry() async throws {
+    @Test func `Is not tried again where it waits for a retry`() async throws {
         let id = try await bench.stored { $0.sender = "clinic" }
         let attempt = try #require(try await store.claim([id], now: .now)[id]?.attempt)
         let deliveries = [

@@ -11,7 +11,7 @@ import Testing
     var broker: FakeBroker { bench.broker }
     var store: any Store { bench.store }
 
-    @Test func whatAnotherHasClaimedSinceIsLeftToIt() async throws {
+    @Test func `What another has claimed since is left to it`() async throws {
         let id = try await bench.stored()
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]], holding: true)
         try await bench.withPipeline(gateway) {
@@ -25,7 +25,7 @@ import Testing
         #expect(try await bench.deliveries(id).isEmpty)
     }
 
-    @Test func anUnrecordedClaimIsPutDownToEveryPlatformThatWasOwed() async throws {
+    @Test func `An unrecorded claim is put down to every platform that was owed`() async throws {
         let id = try await bench.stored()
         _ = try await store.claim([id], now: .now)
         try await bench.withPipeline(FakeGateway()) {
@@ -36,7 +36,7 @@ import Testing
         #expect(found[.apple]?.state == .pending && found[.apple]?.unanswered == 1)
     }
 
-    @Test func noMoreIsClaimedThanKeepsTheLanesBusy() async throws {
+    @Test func `No more is claimed than keeps the lanes busy`() async throws {
         let ids = try await bench.stored(100)
         let gateway = FakeGateway(holding: true)
         let lanes = LaneSettings(platforms: bench.policy.platforms, concurrency: 8)
@@ -51,7 +51,7 @@ import Testing
         #expect(gateway.sent.count == 200)
     }
 
-    @Test func aPlatformThatIsNotServedHereIsSkipped() async throws {
+    @Test func `A platform that is not served here is skipped`() async throws {
         let id = try await bench.stored { $0.platforms = [.windows, .apple] }
         let other = try await bench.stored { $0.platforms = [.windows] }
         try await bench.withPipeline(FakeGateway()) {

@@ -70,7 +70,7 @@ import Testing
         }.pipeline(gateway)
     }
 
-    @Test func whatTheOtherPlatformsTookIsRecorded() async throws {
+    @Test func `What the other platforms took is recorded`() async throws {
         let gateway = SilentGateway()
         let id = try await bench.stored()
         let pipeline = pipeline(gateway)
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// The intake waits for room that only the hub can make, while the consumer is told to stop.
-    @Test func anIntakeThatWaitsForRoomHearsOfTheStop() async throws {
+    @Test func `An intake that waits for room hears of the stop`() async throws {
         let gateway = SilentGateway(hearsStops: false)
         let ids = try await bench.stored(10)
         let pipeline = pipeline(gateway, concurrency: 1)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledPipelineReturnsThoughTheHubNeverAnswers() async throws {
+    @Test func `A cancelled pipeline returns though the hub never answers`() async throws {
         let gateway = SilentGateway(hearsStops: false)
         let pipeline = pipeline(gateway)
         let id = try await bench.stored()
@@ -123,7 +123,7 @@ import Testing
         #expect(bench.broker.record.acknowledged.isEmpty)
     }
 
-    @Test func aCancelledRecordingIsNotTriedOver() async throws {
+    @Test func `A cancelled recording is not tried over`() async throws {
         let ledger = AwayLedger(bench.store)
         let pipeline = pipeline(FakeGateway(), ledger: ledger)
         let id = try await bench.stored()
@@ -137,7 +137,7 @@ import Testing
         #expect(bench.broker.record.requeued == [1])
     }
 
-    @Test func waitingForRoomEndsWithTheDrainAndWithCancellation() async throws {
+    @Test func `Waiting for room ends with the drain and with cancellation`() async throws {
         let settler = pipeline(FakeGateway()).settler
         let delivery = DispatchDelivery(tag: 1, epoch: 1, message: DispatchMessage(id: NotificationID()))
         #expect(settler.admit(delivery))

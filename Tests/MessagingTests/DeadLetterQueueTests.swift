@@ -59,7 +59,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
 }
 
 @Suite(.timeLimit(.minutes(5))) struct DeadLetterQueueTests {
-    @Test func lettersTellWhatIsOwedAndWhy() async throws {
+    @Test func `Letters tell what is owed and why`() async throws {
         let sent = sampleLetters(2)
         try await withLetters(sent) { configuration in
             let queue = try await open(configuration, count: 2)
@@ -72,7 +72,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
     }
 
     /// Fifty looks: more than RabbitMQ 4 would grant a queue that sets no limit of its own.
-    @Test func lookingLosesNothing() async throws {
+    @Test func `Looking loses nothing`() async throws {
         let sent = sampleLetters(20)
         try await withLetters(sent) { configuration in
             for look in 0..<50 {
@@ -87,7 +87,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func whatIsRemovedIsGoneAndTheRestStays() async throws {
+    @Test func `What is removed is gone and the rest stays`() async throws {
         let sent = sampleLetters(6)
         try await withLetters(sent) { configuration in
             let queue = try await open(configuration, count: 6)
@@ -103,7 +103,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func aBrokenConnectionLosesNothing() async throws {
+    @Test func `A broken connection loses nothing`() async throws {
         let sent = sampleLetters(3)
         try await withLetters(sent) { configuration in
             do {
@@ -117,7 +117,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func purgingTellsHowManyThereWere() async throws {
+    @Test func `Purging tells how many there were`() async throws {
         try await withLetters(sampleLetters(3)) { configuration in
             let queue = try await open(configuration, count: 3)
             #expect(try await queue.purge() == 3)
@@ -126,7 +126,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func aQueueThatNobodyDeclaredIsNamed() async throws {
+    @Test func `A queue that nobody declared is named`() async throws {
         let configuration = try MessagingConfiguration(
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.seconds(1)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
@@ -136,7 +136,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         #expect(error?.code == .notFound)
     }
 
-    @Test func whatTheBrokerGaveUpSaysSo() async throws {
+    @Test func `What the broker gave up says so`() async throws {
         try await withLetters([]) { configuration in
             let topology = configuration.topology
             let publisher = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)

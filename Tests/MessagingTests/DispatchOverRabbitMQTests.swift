@@ -77,7 +77,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
 }
 
 @Suite(.timeLimit(.minutes(5))) struct DispatchOverRabbitMQTests {
-    @Test func whatIsPublishedIsDelivered() async throws {
+    @Test func `What is published is delivered`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01")
             await stack.publish([message])
@@ -88,7 +88,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func theFirstMessageOwnsTheFirstAttemptOnce() async throws {
+    @Test func `The first message owns the first attempt once`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
             await stack.publish([message])
@@ -102,7 +102,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
     }
 
     /// The consumer dies with the delivery; nobody returns it.
-    @Test func whatALostConsumerHeldIsNotTheFirstAgain() async throws {
+    @Test func `What a lost consumer held is not the first again`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
             let lost = try RabbitMQDispatchConsumer(
@@ -168,7 +168,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func whatIsGivenBackComesAgain() async throws {
+    @Test func `What is given back comes again`() async throws {
         try await withStack { stack in
             await stack.publish([DispatchMessage(id: NotificationID())])
             stack.consumer.requeue([try await stack.next()])

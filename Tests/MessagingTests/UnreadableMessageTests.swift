@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Each level of a table takes six bytes, so that a frame holds more than twenty thousand of them.
-    @Test func headersNestedThousandfoldAreDeadLettered() async throws {
+    @Test func `Headers nested thousandfold are dead-lettered`() async throws {
         try await withStack { stack in
             var nested = AMQPTable()
             for _ in 0..<1500 { nested = ["": .table(nested)] }
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Nothing is lost while no queue takes the dead letter: the message is given back until one does.
-    @Test func aDeadLetterThatNoQueueTakesComesBack() async throws {
+    @Test func `A dead letter that no queue takes comes back`() async throws {
         try await withStack { stack in
             let dead = stack.topology.deadQueue
             try await AMQPConnection.with(stack.configuration.amqp) { connection in

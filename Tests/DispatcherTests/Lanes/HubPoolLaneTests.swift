@@ -78,7 +78,7 @@ import Testing
         #expect(published.count == 21 && published.allSatisfy { $0.message.attempt == 1 })
     }
 
-    @Test func aChangeOfTheFileMovesTheLanes() async throws {
+    @Test func `A change of the file moves the lanes`() async throws {
         let (first, second, new) = (FakeGateway(), FakeGateway(holding: true), FakeGateway())
         let hubs = Hubs(["hub-a": first, "hub-b": second])
         try await withPipeline(hubs) {

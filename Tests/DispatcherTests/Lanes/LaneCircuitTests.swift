@@ -116,7 +116,7 @@ import Testing
     ]
 
     @Test(arguments: courses)
-    func runsTheCourse(_ steps: [Step]) {
+    func `Runs the course`(_ steps: [Step]) {
         let start = LaneClock.Instant.now
         func time(_ seconds: Double) -> LaneClock.Instant { start + .milliseconds(Int64(seconds * 1000)) }
         var circuit = LaneCircuit()
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// What is held during a probe must not be back before a hub that does not answer has let the probe run out.
-    @Test func whatIsHeldDuringAProbeStaysAwayAsLongAsTheLaneWouldRest() {
+    @Test func `What is held during a probe stays away as long as the lane would rest`() {
         let start = LaneClock.Instant.now
         var circuit = LaneCircuit()
         for _ in 0..<LaneCircuit.maxFailures { circuit.observe(Self.silent.meaning, isProbe: false, now: start) }

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func beginsAtTheCeilingAndStaysThere() {
+    @Test func `Begins at the ceiling and stays there`() {
         var bench = Bench()
         for _ in 0..<50 { bench.round() }
         #expect(bench.limit.limit == 160)
@@ -56,19 +56,19 @@ import Testing
     ]
 
     @Test(arguments: falls)
-    func fallsOnceARound(_ outcome: SendOutcome, _ count: Int, _ others: Int, _ latency: Duration, _ limit: Int) {
+    func `Falls once a round`(_ outcome: SendOutcome, _ count: Int, _ others: Int, _ latency: Duration, _ limit: Int) {
         var bench = Bench()
         bench.round(outcome, count: count, others: others, latency: latency)
         #expect(bench.limit.limit == limit)
     }
 
-    @Test func neverFallsBelowOne() {
+    @Test func `Never falls below one`() {
         var bench = Bench()
         for _ in 0..<20 { bench.round(.throttled(retryAfter: nil)) }
         #expect(bench.limit.limit == 1)
     }
 
-    @Test func growsByStepsWhileFullAndWell() {
+    @Test func `Grows by steps while full and well`() {
         var bench = Bench()
         bench.round(.throttled(retryAfter: nil))
         var limits: [Int] = []
@@ -83,7 +83,7 @@ import Testing
         #expect(bench.limit.limit == 160)
     }
 
-    @Test func whatIsSlowForLongBecomesTheUsual() {
+    @Test func `What is slow for long becomes the usual`() {
         var bench = Bench()
         for _ in 0..<10 { bench.round(latency: .milliseconds(800)) }
         let low = bench.limit.limit
@@ -92,7 +92,7 @@ import Testing
         #expect(bench.limit.limit > low)
     }
 
-    @Test func aLaneWithFewAnswersHasLongerRounds() {
+    @Test func `A lane with few answers has longer rounds`() {
         var bench = Bench(ceiling: 1)
         let before = bench.limit.baseline
         for _ in 0..<10 {

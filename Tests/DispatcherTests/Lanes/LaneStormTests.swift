@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func tenMinutesOfThrottlingUseUpNoAttempt() async throws {
+    @Test func `Ten minutes of throttling use up no attempt`() async throws {
         let storm = Duration.seconds(600)
         let (ids, broker) = try await run(
             200, .throttled(retryAfter: .seconds(5)), on: Set(Self.platforms), for: storm)
@@ -95,7 +95,7 @@ import Testing
         #expect(broker.record.published < 200 * 600 / 5)
     }
 
-    @Test func throttlingWithoutRetryAfterIsProbedToo() async throws {
+    @Test func `Throttling without Retry-After is probed too`() async throws {
         let storm = Duration.seconds(60)
         let (ids, broker) = try await run(100, .throttled(retryAfter: nil), on: Set(Self.platforms), for: storm)
         #expect(broker.record.dead.isEmpty)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aStormOnOneLaneLeavesTheOthersAlone() async throws {
+    @Test func `A storm on one lane leaves the others alone`() async throws {
         let storm = Duration.seconds(600)
         let (ids, broker) = try await run(
             200, .throttled(retryAfter: .seconds(5)), on: [.windows], for: storm)
@@ -119,7 +119,7 @@ import Testing
         #expect(try #require(seen[.windows]?.refused) <= 121)
     }
 
-    @Test func wrongCredentialsHoldTheLanesUntilTheyAreRight() async throws {
+    @Test func `Wrong credentials hold the lanes until they are right`() async throws {
         let storm = Duration.seconds(60)
         let log = LogBook()
         let (ids, broker) = try await run(
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// A hub that cannot be reached for ten minutes, with `DISPATCH_MAX_ATTEMPTS` of 3.
-    @Test func tenMinutesWithoutAConnectionUseUpNoAttempt() async throws {
+    @Test func `Ten minutes without a connection use up no attempt`() async throws {
         let (ids, broker) = try await run(
             200, .notSent(reason: "no connection to the hub"), on: Set(Self.platforms), for: .seconds(600))
         #expect(broker.record.dead.isEmpty)
@@ -166,7 +166,7 @@ import Testing
         for (_, seen) in seen.withLock({ $0 }) { #expect(seen.refused <= 60) }
     }
 
-    @Test func aTokenThatIsMadeAnewIsNoFault() async throws {
+    @Test func `A token that is made anew is no fault`() async throws {
         let log = LogBook()
         let isFirst = Mutex(Set<Platform>())
         let broker = TimedBroker(delays: .standard, prefetch: 1024, virtual: clock)

@@ -7,7 +7,7 @@ import Testing
 
 /// Messages that are none of ours, among good ones.
 @Suite struct PoisonTests {
-    @Test func aThousandAreDeadLetteredAndNoGoodOneIsWaitingForThem() async throws {
+    @Test func `A thousand are dead-lettered and no good one is waiting for them`() async throws {
         let bench = DispatchBench()
         let gateway = FakeGateway(holding: true)
         let ids = try await bench.stored(100)

@@ -21,7 +21,7 @@ import Testing
         }.pipeline(gateway, over: broker)
     }
 
-    @Test func aSilentLaneTakesNeitherThePrefetchNorTheSlotsOfTheOthers() async throws {
+    @Test func `A silent lane takes neither the prefetch nor the slots of the others`() async throws {
         let broker = TimedBroker(delays: delays, prefetch: 40)
         let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
         let ids = try await bench.stored(400)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whatWaitsForASlotIsHeldWhenTheDispatcherStops() async throws {
+    @Test func `What waits for a slot is held when the dispatcher stops`() async throws {
         let broker = FakeBroker()
         let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
         for _ in 0..<20 { broker.deliver(DispatchMessage(id: try await bench.stored())) }
@@ -67,7 +67,7 @@ import Testing
         #expect(broker.record.published.allSatisfy { $0.route == .retry(delay: 0) })
     }
 
-    @Test func lanesThatAreSlowTogetherHoldNothing() async throws {
+    @Test func `Lanes that are slow together hold nothing`() async throws {
         let broker = TimedBroker(delays: delays, prefetch: 40)
         let gateway = FunctionGateway { _ in nil }
         let ids = try await bench.stored(40)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aBurstInHealthyTimesWaitsAndIsNotHeld() async throws {
+    @Test func `A burst in healthy times waits and is not held`() async throws {
         let broker = TimedBroker(delays: delays, prefetch: 40)
         let gateway = FunctionGateway { $0.platform == .windows ? nil : .sent(hubMessageID: nil) }
         let ids = try await bench.stored(40)
