@@ -139,31 +139,17 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
     @Test func `What the broker gave up says so`() async throws {
         try await withLetters([]) { configuration in
             let topology = configuration.topology
-            let publisher = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
             // One that is too old when it comes, and one whose body is no ID.
             let expired = AMQPMessage(
                 exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
                 body: Array(NotificationID().description.utf8), expiration: 1)
             let poison = AMQPMessage(exchange: topology.deadExchange, routingKey: "", body: Array("poison".utf8))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await publisher.run() }
-                let isConnected = try await eventually { publisher.isConnected }
-                #expect(isConnected)
-                _ = await publisher.publish([expired])
-                group.cancelAll()
-            }
+            try await publishRaw([expired], to: configuration.amqp)
             let queue = try await open(configuration, count: 1)
             let letter = try #require(try await queue.next())
             #expect(letter.reason == "dead-lettered by the broker: expired")
             #expect(letter.message != nil && letter.message?.platforms == nil)
-            let second = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await second.run() }
-                let isConnected = try await eventually { second.isConnected }
-                #expect(isConnected)
-                _ = await second.publish([poison])
-                group.cancelAll()
-            }
+            try await publishRaw([poison], to: configuration.amqp)
             let unreadable = try #require(try await queue.next())
             #expect(unreadable.message == nil && unreadable.byteCount == 6)
             #expect(unreadable.reason == "no reason given")

@@ -17,16 +17,9 @@ import Testing
             body: body ?? Array(id.description.utf8), headers: headers)
     }
 
-    /// Publishes past the codec.
     private func publish(_ messages: [AMQPMessage], _ stack: Stack) async throws {
-        let publisher = try AMQPPublisher(
-            configuration: stack.configuration.amqp, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await publisher.run() }
-            let isConnected = try await eventually { publisher.isConnected }
-            #expect(isConnected)
-            for case .failure(let error) in await publisher.publish(messages) { Issue.record("\(error)") }
-            group.cancelAll()
+        for case .failure(let error) in try await publishRaw(messages, to: stack.configuration.amqp) {
+            Issue.record("\(error)")
         }
     }
 
