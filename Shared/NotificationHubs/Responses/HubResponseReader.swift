@@ -51,10 +51,19 @@ struct HubResponseReader {
 extension HubResponse {
     fileprivate init(_ head: HTTPResponseHead) {
         self.init(status: Int(head.status.code))
-        messageID = head.headers.first(name: "Location").flatMap { HubMessageID.inLocation($0.utf8) }
-        retryAfter = head.headers.first(name: "Retry-After")
-        if status == 401 { date = head.headers.first(name: "Date") }
+        messageID = head.field("Location").flatMap { HubMessageID.inLocation($0.utf8) }
+        retryAfter = head.field("Retry-After")
+        if status == 401 { date = head.field("Date") }
         keepsAlive = head.isKeepAlive
+    }
+}
+
+extension HTTPResponseHead {
+    /// The decoder leaves the blanks behind a value.
+    fileprivate func field(_ name: String) -> String? {
+        guard var value = headers.first(name: name) else { return nil }
+        while value.last == " " || value.last == "\t" { value.removeLast() }
+        return value
     }
 }
 
