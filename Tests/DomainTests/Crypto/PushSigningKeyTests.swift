@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 import Testing
 
 @Suite("The key that signs pushes")
@@ -49,7 +50,7 @@ struct PushSigningKeyTests {
             """,
         ])
     func refused(_ text: String) {
-        let error = #expect(throws: PushKeyError.self) { try PushSigningKey(pem: text) }
+        let error = #expect(throws: SetupError.self) { try PushSigningKey(pem: text) }
         #expect(error?.message.contains("securepush keys generate --push") ?? false)
         #expect(error.map { !$0.message.contains("NTuctv5E1hK") } ?? false)
     }

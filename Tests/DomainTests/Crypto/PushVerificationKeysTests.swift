@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 import Testing
 
 @Suite("The public keys of pushes")
@@ -27,7 +28,7 @@ struct PushVerificationKeysTests {
 
     @Test("A private or secret key is refused", arguments: ["d", "k", "p", "oth"])
     func privateKey(_ member: String) {
-        let error = #expect(throws: PushKeyError.self) {
+        let error = #expect(throws: SetupError.self) {
             try PushVerificationKeys(jwks: Self.set(#","\#(member)":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A""#))
         }
         #expect(error?.message.contains("key 1 is private or secret") ?? false)
@@ -46,7 +47,7 @@ struct PushVerificationKeysTests {
                     separator: ",") + "]}",
         ])
     func refused(_ text: String) {
-        #expect(throws: PushKeyError.self) { try PushVerificationKeys(jwks: text) }
+        #expect(throws: SetupError.self) { try PushVerificationKeys(jwks: text) }
     }
 
     @Test("A new key is first, the old ones follow, and one that is there moves")
