@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: what an operator is told of all notifications")
 struct AllNotificationsTests {
     /// Stores samples a second apart and records deliveries of some.
     private func fill(_ store: any Store) async throws -> [SealedNotification] {
@@ -26,8 +25,8 @@ struct AllNotificationsTests {
         return sent
     }
 
-    @Test("A census counts what became of the newest", arguments: conformingStores)
-    func census(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A census counts what became of the newest`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             #expect(try await store.census(since: noon, now: noon) == NotificationCensus())
             let sent = try await fill(store)
@@ -46,8 +45,8 @@ struct AllNotificationsTests {
         }
     }
 
-    @Test("A scheduled notification is not unfinished work", arguments: conformingStores)
-    func scheduled(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A scheduled notification is not unfinished work`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.append([.sample(notBefore: noon + .seconds(600))])
             #expect(try await store.census(since: noon, now: noon).oldestUnfinished == nil)
@@ -56,8 +55,8 @@ struct AllNotificationsTests {
         }
     }
 
-    @Test("Pages are newest first, of every sender", arguments: conformingStores)
-    func pages(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Pages are newest first, of every sender`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await fill(store)
             var query = OperatorQuery(limit: 4)
@@ -77,8 +76,8 @@ struct AllNotificationsTests {
         }
     }
 
-    @Test("The failed ones are those that can be sent again", arguments: conformingStores)
-    func failed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The failed ones are those that can be sent again`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await fill(store)
             let page = try await store.page(OperatorQuery(onlyFailed: true, limit: 10))
@@ -90,8 +89,8 @@ struct AllNotificationsTests {
         }
     }
 
-    @Test("A life has the sender, the claims and the outbox entry", arguments: conformingStores)
-    func life(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A life has the sender, the claims and the outbox entry`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await fill(store)
             #expect(try await store.life(of: NotificationID()) == nil)

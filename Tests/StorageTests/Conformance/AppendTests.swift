@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: taking notifications in")
 struct AppendTests {
-    @Test("What is appended is found", arguments: conformingStores)
-    func found(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is appended is found`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(payload: [0, 255, 7])
             try await store.append([sent])
@@ -18,8 +17,8 @@ struct AppendTests {
         }
     }
 
-    @Test("The trace of what is appended is found with it", arguments: conformingStores)
-    func trace(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The trace of what is appended is found with it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
             let sent = SealedNotification.sample(traceparent: traceparent)
@@ -28,8 +27,8 @@ struct AppendTests {
         }
     }
 
-    @Test("Appending again changes nothing and makes no second outbox entry", arguments: conformingStores)
-    func twice(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Appending again changes nothing and makes no second outbox entry`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let first = SealedNotification.sample(payload: [1])
             var second = SealedNotification.sample(first.id, to: .bob, payload: [2])
@@ -45,8 +44,8 @@ struct AppendTests {
         }
     }
 
-    @Test("The same ID twice in one call is there once", arguments: conformingStores)
-    func twiceInOneCall(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The same ID twice in one call is there once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let first = SealedNotification.sample(payload: [1])
             try await store.append([first, .sample(first.id, payload: [2]), .sample(payload: [3])])
@@ -55,8 +54,8 @@ struct AppendTests {
         }
     }
 
-    @Test("Nothing to append is no error", arguments: conformingStores)
-    func nothing(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Nothing to append is no error`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.append([])
             try await store.confirm([], until: due)
@@ -65,8 +64,8 @@ struct AppendTests {
         }
     }
 
-    @Test("A thousand in one call are all there", arguments: conformingStores)
-    func many(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A thousand in one call are all there`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(1000)
             try await store.append(sent)
@@ -75,8 +74,8 @@ struct AppendTests {
         }
     }
 
-    @Test("A payload of 256 KiB and the seal comes back whole", arguments: conformingStores)
-    func largePayload(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A payload of 256 KiB and the seal comes back whole`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let bytes = (0..<(256 * 1024 + 28)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let sent = SealedNotification.sample(payload: bytes)
@@ -85,8 +84,8 @@ struct AppendTests {
         }
     }
 
-    @Test("An empty payload is a payload", arguments: conformingStores)
-    func emptyPayload(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An empty payload is a payload`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(payload: [])
             try await store.append([sent])

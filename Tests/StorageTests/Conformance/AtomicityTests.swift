@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every database: all or nothing")
 struct AtomicityTests {
     /// Has the database itself refuse one sender.
     private func refusePoison(_ test: TestStore) async throws {
@@ -18,8 +17,8 @@ struct AtomicityTests {
         }
     }
 
-    @Test("Of a call that fails nothing is stored, and the next call works", arguments: conformingStores)
-    func append(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of a call that fails nothing is stored, and the next call works`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await refusePoison(test)
             var sent = SealedNotification.samples(20)
@@ -35,8 +34,8 @@ struct AtomicityTests {
         }
     }
 
-    @Test("A revoked notification is told as revoked, without its payload", arguments: conformingStores)
-    func revoked(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A revoked notification is told as revoked, without its payload`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample()
             try await test.store.append([sent])

@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: callbacks", .timeLimit(.minutes(15)))
-struct CallbackTests {
-    @Test("An append with a callback is durable, and repeating it changes nothing", arguments: conformingStores)
-    func append(_ kind: StoreKind) async throws {
+@Suite(.timeLimit(.minutes(15))) struct CallbackTests {
+    @Test(arguments: conformingStores)
+    func `An append with a callback is durable, and repeating it changes nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(3)
             try await store.appendByCallback([])
@@ -20,8 +19,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A callback finds the same as a task", arguments: conformingStores)
-    func find(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A callback finds the same as a task`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent: [SealedNotification] = [
                 .sample(payload: [1], remind: [.seconds(60)]), .sample(to: .bob), .sample(), .sample(),
@@ -41,8 +40,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A callback marks as read like a task, and the first reading is kept", arguments: conformingStores)
-    func markRead(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A callback marks as read like a task, and the first reading is kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -55,8 +54,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("A reading by callback withdraws the push that asked for it", arguments: conformingStores)
-    func withdrawal(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A reading by callback withdraws the push that asked for it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed()
             var delivery = Delivery.sample(.apple, .sent)
@@ -68,8 +67,8 @@ struct CallbackTests {
         }
     }
 
-    @Test("Callbacks and tasks at once each get their own", arguments: conformingStores)
-    func mixed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Callbacks and tasks at once each get their own`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = (0..<300).map { SealedNotification.sample(payload: [UInt8($0 % 251), UInt8($0 / 251)]) }
             try await withThrowingTaskGroup { group in

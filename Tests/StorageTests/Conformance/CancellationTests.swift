@@ -3,10 +3,9 @@ import StackKit
 import Storage
 import Testing
 
-@Suite("Every store: cancelled callers")
 struct CancellationTests {
-    @Test("Cancelling any call leaves the store usable", arguments: conformingStores, StoreCall.allCases)
-    func usable(_ kind: StoreKind, _ call: StoreCall) async throws {
+    @Test(arguments: conformingStores, StoreCall.allCases)
+    func `Cancelling any call leaves the store usable`(_ kind: StoreKind, _ call: StoreCall) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(40)
             try await store.append(Array(sent.prefix(20)))
@@ -36,8 +35,8 @@ struct CancellationTests {
     }
 
     /// A shutdown or a client that has gone must not leave a device locked until its lease expires.
-    @Test("A cancelled caller gives its lease back", arguments: conformingStores, LeaseEnd.allCases)
-    func leaseIsGivenBack(_ kind: StoreKind, _ end: LeaseEnd) async throws {
+    @Test(arguments: conformingStores, LeaseEnd.allCases)
+    func `A cancelled caller gives its lease back`(_ kind: StoreKind, _ end: LeaseEnd) async throws {
         try await withStore(kind) { store in
             let device = Registration(id: "r", owner: .alice, platform: .apns, handle: "h", updatedAt: noon)
             guard case .leased(let lease) = try await store.lease(.registration, "r", if: .any, now: noon) else {
@@ -64,8 +63,8 @@ struct CancellationTests {
         }
     }
 
-    @Test("Whoever is cancelled while it takes a lease has it, or nobody has", arguments: conformingStores)
-    func leaseIsNotLost(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Whoever is cancelled while it takes a lease has it, or nobody has`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             await withTaskGroup { group in
                 for number in 0..<40 {
@@ -86,8 +85,8 @@ struct CancellationTests {
         }
     }
 
-    @Test("An append that was cancelled is there with its outbox entry, or not at all", arguments: conformingStores)
-    func wholeOrNothing(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An append that was cancelled is there with its outbox entry, or not at all`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(100)
             let succeeded = await withTaskGroup { group in

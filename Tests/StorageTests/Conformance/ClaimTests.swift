@@ -2,10 +2,9 @@ import Domain
 import Storage
 import Testing
 
-@Suite("Every store: claims")
 struct ClaimTests {
-    @Test("A plan carries everything that was appended", arguments: conformingStores)
-    func plan(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A plan carries everything that was appended`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             var sent = SealedNotification.sample()
             sent.notification.presentation = .alert
@@ -24,8 +23,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("What was left out stays out", arguments: conformingStores)
-    func minimal(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What was left out stays out`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -34,8 +33,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("No platform is not every platform", arguments: conformingStores)
-    func noPlatforms(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `No platform is not every platform`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             var sent = SealedNotification.sample()
             sent.notification.platforms = []
@@ -45,8 +44,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("Each claim counts the attempt up", arguments: conformingStores)
-    func attempts(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Each claim counts the attempt up`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -57,8 +56,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("Unknown IDs are absent, and doubled ones are there once", arguments: conformingStores)
-    func unknownAndDouble(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Unknown IDs are absent, and doubled ones are there once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -69,8 +68,8 @@ struct ClaimTests {
         }
     }
 
-    @Test("Concurrent claims never share an attempt", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Concurrent claims never share an attempt`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(10)
             try await store.append(sent)

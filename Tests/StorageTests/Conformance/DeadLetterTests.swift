@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: dead letters")
 struct DeadLetterTests {
     private static let later = noon + .seconds(60)
     private static let pending = Delivery(platform: .fcmv1, state: .pending, updatedAt: later)
@@ -19,8 +18,8 @@ struct DeadLetterTests {
         return sent.id
     }
 
-    @Test("What the letter names is pending again, without attempts; the rest stays", arguments: conformingStores)
-    func reopen(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What the letter names is pending again, without attempts; the rest stays`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
             let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
@@ -33,8 +32,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("ReplayDecision again changes nothing that matters", arguments: conformingStores)
-    func repeated(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `ReplayDecision again changes nothing that matters`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
             for _ in 0..<3 {
@@ -45,8 +44,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("An outcome from before does not write over it", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome from before does not write over it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
             let attempt = try #require(try await store.claim([id], now: noon)[id]?.attempt)
@@ -56,8 +55,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Claims at the same time and reopening lose nothing of each other", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Claims at the same time and reopening lose nothing of each other`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
             let results = try await withThrowingTaskGroup(of: [NotificationID: ReplayDecision].self) { group in
@@ -76,8 +75,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("What is expired, revoked, settled or unknown is not reopened", arguments: conformingStores)
-    func unable(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is expired, revoked, settled or unknown is not reopened`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let settled = try await Self.giveUp(store)
             let expired = SealedNotification.sample(expiresAt: noon + .seconds(5))
@@ -93,8 +92,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("A letter without platforms begins again with all that is owed", arguments: conformingStores)
-    func nameless(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A letter without platforms begins again with all that is owed`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -109,8 +108,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Resending owes again all that died, and nothing else", arguments: conformingStores)
-    func resend(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Resending owes again all that died, and nothing else`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await Self.giveUp(store)
             #expect(try await store.resend(id, sender: "another", now: Self.later) == nil)
@@ -130,8 +129,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("What was never given up, has expired or was revoked is not resent", arguments: conformingStores)
-    func unresendable(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What was never given up, has expired or was revoked is not resent`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (fresh, expired) = (
                 SealedNotification.sample(), SealedNotification.sample(expiresAt: noon + .seconds(5))
@@ -148,8 +147,8 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("Payloads of a key are counted while they can be read", arguments: conformingStores)
-    func keyUse(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Payloads of a key are counted while they can be read`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let samples = SealedNotification.samples(5)
             try await store.append(samples)

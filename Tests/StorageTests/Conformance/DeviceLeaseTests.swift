@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: leases of devices")
 struct DeviceLeaseTests {
     private static func installation(
         _ id: String, _ owner: UserName = .alice, handle: String? = nil
@@ -18,8 +17,8 @@ struct DeviceLeaseTests {
         return try await store.lease(.installation, installation.id, if: claim, now: noon)
     }
 
-    @Test("A free ID is claimed by storing the installation; another user's is refused", arguments: conformingStores)
-    func claim(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A free ID is claimed by storing the installation; another user's is refused`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let first = Self.installation("Dev-1")
             guard case .leased(let lease) = try await Self.claim(first, store) else { return #expect(Bool(false)) }
@@ -48,8 +47,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("Of many users who claim one new ID at once, one gets it", arguments: conformingStores)
-    func race(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many users who claim one new ID at once, one gets it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for round in 0..<5 {
                 let outcomes = try await withThrowingTaskGroup(of: DeviceLease.Outcome.self) { group in
@@ -68,8 +67,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("One at a time has the lease of a device; one that expired ends nothing", arguments: conformingStores)
-    func exclusion(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One at a time has the lease of a device; one that expired ends nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for kind in DeviceLease.Kind.allCases {
                 try await store.save(Self.installation("i"))
@@ -100,8 +99,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("A lease that is let go can be taken at once, in doubt", arguments: conformingStores)
-    func expire(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A lease that is let go can be taken at once, in doubt`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             guard case .leased(let lease) = try await Self.claim(Self.installation("i"), store) else {
                 return #expect(Bool(false))
@@ -116,8 +115,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("Each condition is looked at", arguments: conformingStores)
-    func conditions(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Each condition is looked at`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i", handle: "h"))
             try await store.save(Registration(id: "r", owner: .alice, updatedAt: noon))
@@ -142,8 +141,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("A user has at most 100 installations, however many are claimed at once", arguments: conformingStores)
-    func limit(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A user has at most 100 installations, however many are claimed at once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for number in 0..<95 { try await store.save(Self.installation("i\(number)")) }
             // Another user's, whose handles are presented, count too.
@@ -169,8 +168,8 @@ struct DeviceLeaseTests {
         }
     }
 
-    @Test("A handle is new once, in any spelling, until the hub was asked for it", arguments: conformingStores)
-    func newHandles(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A handle is new once, in any spelling, until the hub was asked for it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let save = { (id: String, kind: DeviceLease.Kind, handle: String, handles: [String], time: Timestamp) in
                 guard case .leased(let lease) = try await store.lease(kind, id, if: .any, now: time) else { return }

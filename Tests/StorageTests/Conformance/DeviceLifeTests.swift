@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: the life of devices")
 struct DeviceLifeTests {
     private static func installation(
         _ id: String, _ owner: UserName = .alice, document: String = "{}", updatedAt: Timestamp = noon,
@@ -21,8 +20,8 @@ struct DeviceLifeTests {
         Registration(id: id, owner: owner, platform: .apns, handle: "handle of \(id)", updatedAt: time)
     }
 
-    @Test("The times of an installation are kept", arguments: conformingStores)
-    func times(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The times of an installation are kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for expiresAt in [nil, noon - .seconds(7), Timestamp.supported.upperBound] {
                 var saved = Self.installation("i", document: "\(expiresAt?.description ?? "")", expiresAt: expiresAt)
@@ -34,8 +33,8 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("A claim stores the times as well", arguments: conformingStores)
-    func claim(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A claim stores the times as well`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let wanted = Self.installation("New", expiresAt: noon + .seconds(1))
             let claim = DeviceLease.Condition.claimed(by: wanted, handles: [wanted.handle])
@@ -47,8 +46,8 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("A device that is saved unchanged was seen, and has not changed", arguments: conformingStores)
-    func renewal(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A device that is saved unchanged was seen, and has not changed`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let later = noon + .seconds(60)
             try await store.save(Self.installation("i"))
@@ -63,8 +62,8 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("A user's installations are listed in the order of their IDs' bytes", arguments: conformingStores, [1, 2, 9])
-    func ofOwner(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [1, 2, 9])
+    func `Installations are listed in the order of their IDs' bytes`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let ids = ["b", "B", "a", "10", "9", "_", "\u{E9}", "e\u{301}"]
             for id in ids {
@@ -87,8 +86,8 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("A user's devices of both kinds are found, up to a limit of each", arguments: conformingStores)
-    func devices(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A user's devices of both kinds are found, up to a limit of each`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for number in 0..<5 {
                 try await store.save(Self.installation("i\(number)"))
@@ -107,8 +106,8 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test("Devices are due when they expire and when they were not seen for long", arguments: conformingStores)
-    func due(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Devices are due when they expire and when they were not seen for long`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("expiring", updatedAt: noon, expiresAt: noon + .seconds(9)))
             try await store.save(Self.installation("never", updatedAt: noon))

@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: the limit of a user's devices")
 struct DeviceLimitTests {
     /// How many of a user's devices are of which kind; the rest are registrations without a device.
     struct Mix: Sendable, CustomStringConvertible {
@@ -40,8 +39,8 @@ struct DeviceLimitTests {
         return try await store.lease(.installation, installation.id, if: claim, now: noon)
     }
 
-    @Test("Installations and registrations count together", arguments: conformingStores, mixes)
-    func together(_ kind: StoreKind, _ mix: Mix) async throws {
+    @Test(arguments: conformingStores, mixes)
+    func `Installations and registrations count together`(_ kind: StoreKind, _ mix: Mix) async throws {
         try await withStore(kind) { store in
             try await Self.fill(store, mix)
             #expect(try await Self.claim(Self.installation("one more", .alice, "h"), store) == .tooMany)
@@ -55,8 +54,8 @@ struct DeviceLimitTests {
         }
     }
 
-    @Test("A renewal needs no room, and neither does a device that replaces another", arguments: conformingStores)
-    func renewals(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A renewal needs no room, and neither does a device that replaces another`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await Self.fill(store, Mix(installations: 50, registrations: 45))
             guard case .leased = try await Self.claim(Self.installation("I1", .alice, "other"), store),
@@ -68,8 +67,8 @@ struct DeviceLimitTests {
     }
 
     /// It was registered in the tutorial's form, and is now registered as an installation.
-    @Test("An installation may replace a registration with its handle", arguments: conformingStores)
-    func otherForm(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An installation may replace a registration with its handle`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await Self.fill(store, Mix(installations: 50, registrations: 50))
             guard case .leased = try await Self.claim(Self.installation("moved", .alice, "hr7"), store) else {
@@ -78,8 +77,8 @@ struct DeviceLimitTests {
         }
     }
 
-    @Test("Taking over another user's device needs room", arguments: conformingStores)
-    func takeover(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Taking over another user's device needs room`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await Self.fill(store, Mix(installations: 30, registrations: 70))
             try await store.save(Self.installation("of bob", .bob, "hb"))
@@ -92,8 +91,8 @@ struct DeviceLimitTests {
         }
     }
 
-    @Test("A known registration ID is not new", arguments: conformingStores)
-    func known(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A known registration ID is not new`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.registration("Known", .bob, "h"))
             for owner in [UserName.alice, .bob] {
@@ -103,8 +102,8 @@ struct DeviceLimitTests {
         }
     }
 
-    @Test("However many are claimed at once, the limit holds", arguments: conformingStores)
-    func race(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `However many are claimed at once, the limit holds`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await Self.fill(store, Mix(installations: 40, registrations: 40))
             for number in 90..<100 { try await store.removeRegistration("e\(number)") }

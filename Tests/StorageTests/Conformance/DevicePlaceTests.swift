@@ -3,7 +3,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: the hubs of devices")
 struct DevicePlaceTests {
     private func lease(
         _ store: any Store, _ id: String, _ kind: DeviceLease.Kind = .installation
@@ -23,8 +22,8 @@ struct DevicePlaceTests {
         #expect(try await store.end(lease, .keep, now: noon))
     }
 
-    @Test("Places are replaced as a whole", arguments: conformingStores)
-    func replace(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Places are replaced as a whole`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (a, b) = (DevicePlace(hub: "hub-a", content: .min), DevicePlace(hub: "hub-b"))
             #expect(try await store.places(of: .installation, ["Phone"]).isEmpty)
@@ -44,8 +43,8 @@ struct DevicePlaceTests {
         }
     }
 
-    @Test("Only the holder of the lease sets places", arguments: conformingStores)
-    func lease(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Only the holder of the lease sets places`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let place = DevicePlace(hub: "hub-a", content: 1)
             try await set([place], store, "i")
@@ -61,8 +60,8 @@ struct DevicePlaceTests {
         }
     }
 
-    @Test("Places outlive their device, and are found then", arguments: conformingStores)
-    func withoutDevice(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Places outlive their device, and are found then`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for id in ["b", "A", "c"] {
                 try await store.save(
@@ -88,8 +87,8 @@ struct DevicePlaceTests {
     }
 
     /// More than one statement of PostgreSQL looks at.
-    @Test("Many devices are found, whatever lies between them", arguments: conformingStores)
-    func many(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Many devices are found, whatever lies between them`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let workers = 8
             let ids = (0..<1100).map { "i\(10_000 + $0)" }

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: claims before NotBefore")
 struct EarlyClaimTests {
     private static let notBefore = noon + .seconds(600)
 
@@ -13,8 +12,8 @@ struct EarlyClaimTests {
         return sealed
     }
 
-    @Test("What is not due is not claimed and stays as it is; others of its group are", arguments: conformingStores)
-    func claim(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is not due is not claimed and stays as it is; others of its group are`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let store = test.store
             let (early, other) = (Self.scheduled(), SealedNotification.sample(NotificationID()))
@@ -34,8 +33,8 @@ struct EarlyClaimTests {
         }
     }
 
-    @Test("A NotBefore that has passed changes nothing", arguments: conformingStores, [0, 1, 86_400])
-    func passed(_ kind: StoreKind, _ seconds: Int) async throws {
+    @Test(arguments: conformingStores, [0, 1, 86_400])
+    func `A NotBefore that has passed changes nothing`(_ kind: StoreKind, _ seconds: Int) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(expiresAt: due + .seconds(99_999), notBefore: noon)
             try await store.append([sent])
@@ -44,8 +43,8 @@ struct EarlyClaimTests {
         }
     }
 
-    @Test("A message that claims to be the first one does not help", arguments: conformingStores)
-    func first(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A message that claims to be the first one does not help`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let early = Self.scheduled(claimsFirst: true)
             try await store.append([early])
@@ -58,8 +57,8 @@ struct EarlyClaimTests {
         }
     }
 
-    @Test("A time that cannot be read makes the row unreadable, and no other", arguments: conformingStores)
-    func unreadable(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A time that cannot be read makes the row unreadable, and no other`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let (bad, other) = (Self.scheduled(), SealedNotification.sample(NotificationID()))
             try await test.store.append([bad, other])

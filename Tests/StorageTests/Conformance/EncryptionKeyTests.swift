@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: the keys of installations")
 struct EncryptionKeyTests {
     private static func installation(
         _ id: String, _ owner: UserName = .alice, handle: String? = nil, document: String = "{}",
@@ -23,8 +22,8 @@ struct EncryptionKeyTests {
         try await store.encryptionKeys(of: owner, limit: 100)
     }
 
-    @Test("A key is stored with its installation, and found by its owner", arguments: conformingStores)
-    func find(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A key is stored with its installation, and found by its owner`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let key = try #require(EncryptionKey(x: (0..<32).map { UInt8(truncatingIfNeeded: 250 + $0) }))
             try await store.save(Self.installation("Phone"))
@@ -44,8 +43,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("Only the owner's own installation takes a key", arguments: conformingStores)
-    func unknown(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Only the owner's own installation takes a key`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let key = try Self.key(1)
             #expect(try await !store.setEncryptionKey(key, of: "i", owner: .alice, now: noon))
@@ -60,8 +59,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("Owners are compared byte for byte", arguments: conformingStores)
-    func owners(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Owners are compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (composed, decomposed) = (try #require(UserName("\u{E9}")), try #require(UserName("e\u{301}")))
             try await store.save(Self.installation("i", composed))
@@ -72,8 +71,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A new key replaces the old one, and the same key keeps its time", arguments: conformingStores)
-    func replace(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A new key replaces the old one, and the same key keeps its time`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (first, second) = (try Self.key(1), try Self.key(2))
             try await store.save(Self.installation("i"))
@@ -88,8 +87,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("An installation that is saved again keeps its key", arguments: conformingStores)
-    func renewal(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An installation that is saved again keeps its key`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i"))
             #expect(try await store.setEncryptionKey(Self.key(1), of: "i", owner: .alice, now: noon))
@@ -110,8 +109,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A removed installation takes its key with it", arguments: conformingStores)
-    func remove(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A removed installation takes its key with it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for id in ["a", "b"] {
                 try await store.save(Self.installation(id))
@@ -130,8 +129,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("Another user who takes a device over does not inherit its key", arguments: conformingStores)
-    func takeover(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another user who takes a device over does not inherit its key`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i", handle: "h"))
             #expect(try await store.setEncryptionKey(Self.key(1), of: "i", owner: .alice, now: noon))
@@ -151,8 +150,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("Keys are listed in the order of the IDs' bytes, up to a limit", arguments: conformingStores, [0, 1, 3, 100])
-    func list(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [0, 1, 3, 100])
+    func `Keys are listed in the order of the IDs' bytes, up to a limit`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let ids = ["b", "a", "C", "10", "9", "_", "z.1", "z-1"]
             for (number, id) in ids.enumerated() {
@@ -168,8 +167,8 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test("A key that was changed by hand is an error, not another key", arguments: conformingStores)
-    func damaged(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A key that was changed by hand is an error, not another key`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.store.save(Self.installation("i"))
             #expect(try await test.store.setEncryptionKey(Self.key(1), of: "i", owner: .alice, now: noon))

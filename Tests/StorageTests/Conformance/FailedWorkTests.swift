@@ -8,8 +8,7 @@ import Testing
 @testable import Storage
 
 /// Readiness follows from the work, and not from a ping: a database can answer and still do nothing.
-@Suite("A database that answers but does not do its work", .timeLimit(.minutes(15)))
-struct FailedWorkTests {
+@Suite(.timeLimit(.minutes(15))) struct FailedWorkTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let kind: StoreKind
         let fault: String
@@ -37,8 +36,8 @@ struct FailedWorkTests {
             repair: "ALTER TABLE notifications RENAME COLUMN s TO sender"),
     ]
 
-    @Test("It is not ready while its work fails, and ready by itself afterwards", arguments: faults)
-    func recovery(_ fault: Fault) async throws {
+    @Test(arguments: faults)
+    func `It is not ready while its work fails, and ready by itself afterwards`(_ fault: Fault) async throws {
         try await withTestStore(fault.kind) { test in
             try await test.store.append([.sample()])
             #expect(await test.readiness() == nil)
@@ -56,8 +55,8 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("The next success ends it", arguments: conformingStores)
-    func success(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The next success ends it`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")
             await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
@@ -67,8 +66,8 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("So does a request with several notifications, which is not divided", arguments: conformingStores)
-    func severalOfOneRequest(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `So does a request with several notifications, which is not divided`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             try await test.execute("ALTER TABLE payloads RENAME TO hidden")
             await #expect(throws: StorageError.self) { try await test.store.append([.sample(), .sample()]) }
@@ -79,8 +78,7 @@ struct FailedWorkTests {
         }
     }
 
-    @Test("A time limit counts from the second time in a row")
-    func timeLimits() {
+    @Test func `A time limit counts from the second time in a row`() {
         let (work, late) = (FailedWork(), StorageError(.timeout, "late"))
         work.failed("find", late) { late }
         work.succeeded("find")
@@ -92,16 +90,15 @@ struct FailedWorkTests {
         #expect(work.check() == nil)
     }
 
-    @Test("A trial that gets no connection of its own says nothing: a ping does")
-    func noConnection() async throws {
+    @Test func `A trial that gets no connection of its own says nothing: a ping does`() async throws {
         let configuration = try PostgresConfiguration(uri: "postgres://127.0.0.1:1/none")
         let trial = PostgresTrial(
             statement: PostgresStatement("SELECT 1"), parameters: PostgresParameters(), configuration: configuration)
         #expect(await trial.run() == nil)
     }
 
-    @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)
-    func refusedValue(_ rule: RefusalTests.Rule) async throws {
+    @Test(arguments: RefusalTests.rules)
+    func `A value that is refused says nothing about the database`(_ rule: RefusalTests.Rule) async throws {
         try await withTestStore(rule.kind) { test in
             try await rule.apply(to: test, on: "INSERT")
             let odd = try #require(UserName("odd"))
@@ -111,8 +108,8 @@ struct FailedWorkTests {
     }
 
     /// The first page has the schema, so that a connection still answers.
-    @Test("A file with a damaged part is not ready until it is repaired", arguments: [4096, 65_536])
-    func damagedFile(from offset: UInt64) async throws {
+    @Test(arguments: [4096, 65_536])
+    func `A file with a damaged part is not ready until it is repaired`(from offset: UInt64) async throws {
         try await withTestStore(.sqlite) { test in
             let sent = (0..<400).map { _ in SealedNotification.sample(payload: [UInt8](repeating: 7, count: 20_000)) }
             try await test.store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: a first attempt that is claimed by the insert")
 struct FirstAttemptTests {
     private func append(_ count: Int, _ store: any Store) async throws -> [SealedNotification] {
         let sent = SealedNotification.samples(count).map { $0.claimingFirst }
@@ -17,8 +16,8 @@ struct FirstAttemptTests {
         try await store.begin([id], now: now)[id]
     }
 
-    @Test("Its plan is read, and nothing changes", arguments: conformingStores)
-    func read(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Its plan is read, and nothing changes`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = try await append(1, test.store)[0]
             let plan = DispatchPlan(id: sent.id, recipient: .alice, expiresAt: sent.notification.expiresAt)
@@ -28,8 +27,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("Its plan is that of a claim", arguments: conformingStores)
-    func samePlan(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Its plan is that of a claim`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             var sent = SealedNotification.sample(traceparent: "00-aa-bb-01", remind: [.seconds(60)]).claimingFirst
             sent.notification.presentation = .alert
@@ -45,8 +44,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("Every way of storing claims it", arguments: conformingStores)
-    func stored(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Every way of storing claims it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let once = SealedNotification.sample().claimingFirst
             let reminded = SealedNotification.sample(remind: [.seconds(60)]).claimingFirst
@@ -66,8 +65,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("It is open until somebody claims, enters, records, revokes or removes it", arguments: conformingStores)
-    func ends(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `It is open until somebody claims, enters, records, revokes or removes it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await append(6, store).map(\.id)
             _ = try await store.claim([ids[0]], now: noon)
@@ -82,8 +81,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("An outcome ends it like any other attempt", arguments: conformingStores)
-    func outcome(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome ends it like any other attempt`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let id = try await append(1, test.store)[0].id
             let sent = DispatchOutcome(id: id, attempt: 1, deliveries: [.sample(.apple, .sent)])
@@ -95,8 +94,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("A later claim counts it as without an outcome, and fences it off", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A later claim counts it as without an outcome, and fences it off`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await append(1, store)[0].id
             _ = try await begin(id, store)
@@ -110,8 +109,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("Claimed by its owner, it keeps its number once", arguments: conformingStores)
-    func owned(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Claimed by its owner, it keeps its number once`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await append(2, test.store).map(\.id)
             let first = try await test.store.claim(ids, first: [ids[0]], now: noon).plans
@@ -124,8 +123,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("It does not begin shortly before the outbox could publish it again", arguments: conformingStores)
-    func dueSoon(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `It does not begin shortly before the outbox could publish it again`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await append(1, store)[0].id
             let last = noon + OutboxPolicy.grace - OutboxPolicy.notice
@@ -138,8 +137,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("Work that was entered keeps the sweep away, as a claim does", arguments: conformingStores)
-    func entered(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Work that was entered keeps the sweep away, as a claim does`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await append(2, test.store).map(\.id)
             let time = noon + OutboxPolicy.entry
@@ -159,8 +158,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("The sweep gives notice, and then publishes it", arguments: conformingStores)
-    func notice(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The sweep gives notice, and then publishes it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await append(2, store)
             let plain = SealedNotification.sample()
@@ -177,8 +176,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("What the broker has lost gets the same notice", arguments: conformingStores)
-    func lost(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What the broker has lost gets the same notice`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await append(1, store)[0].id
             try await store.confirm([id], until: due)
@@ -193,8 +192,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("A reopened notification has no first attempt any more", arguments: conformingStores)
-    func reopened(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A reopened notification has no first attempt any more`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await append(1, store)[0].id
             _ = try await store.reopen([id: []], now: noon)
@@ -204,8 +203,8 @@ struct FirstAttemptTests {
         }
     }
 
-    @Test("A row that cannot be read is reported, and the others begin", arguments: conformingStores)
-    func unreadable(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A row that cannot be read is reported, and the others begin`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await append(2, test.store).map(\.id)
             try await test.execute(

@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: taking in at most once for each key")
 struct IdempotentAppendTests {
-    @Test("A repeat is given the first one's request, and stores nothing", arguments: conformingStores)
-    func once(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A repeat is given the first one's request, and stores nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let (first, second) = (SealedNotification.sample(), SealedNotification.sample())
             let request = IdempotentRequest.sample(of: [first], fingerprint: [1, 0, 200])
@@ -20,16 +19,16 @@ struct IdempotentAppendTests {
         }
     }
 
-    @Test("Nothing of a key is known before its request", arguments: conformingStores)
-    func unknown(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Nothing of a key is known before its request`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let key = IdempotentRequest.Key(sender: "tests", value: "key-1")
             #expect(try await store.request(key, now: noon) == nil)
         }
     }
 
-    @Test("A request of many is stored whole, and its answer without a location", arguments: conformingStores)
-    func many(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A request of many is stored whole, and its answer without a location`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(1000)
             let request = IdempotentRequest.sample(of: sent)
@@ -42,8 +41,8 @@ struct IdempotentAppendTests {
     }
 
     /// A commit whose outcome stayed open may be tried again by its caller; that is not a second request.
-    @Test("The very same request again is no repeat of itself, and stores nothing twice", arguments: conformingStores)
-    func retry(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The same request again is no repeat of itself, and stores nothing twice`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let sent = SealedNotification.sample()
             let request = IdempotentRequest.sample(of: [sent])
@@ -54,8 +53,8 @@ struct IdempotentAppendTests {
         }
     }
 
-    @Test("Another key, another sender's and another line's are independent", arguments: conformingStores)
-    func independent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another key, another sender's and another line's are independent`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let sent = SealedNotification.samples(4)
             let requests: [IdempotentRequest] = [
@@ -76,8 +75,8 @@ struct IdempotentAppendTests {
         ("user:\u{E9}", "user:e\u{301}"), ("user:alice", "user:Alice"), ("a", "a "), ("user:\u{212B}", "user:\u{C5}"),
     ]
 
-    @Test("Senders and keys are compared byte for byte", arguments: conformingStores, lookalikes)
-    func byteForByte(_ kind: StoreKind, _ names: (String, String)) async throws {
+    @Test(arguments: conformingStores, lookalikes)
+    func `Senders and keys are compared byte for byte`(_ kind: StoreKind, _ names: (String, String)) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             let requests: [IdempotentRequest] = [
@@ -96,8 +95,8 @@ struct IdempotentAppendTests {
         }
     }
 
-    @Test("An expired key is free, to the millisecond", arguments: conformingStores)
-    func expired(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An expired key is free, to the millisecond`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let sent = SealedNotification.samples(3)
             let end = noon + .seconds(10)
@@ -115,8 +114,8 @@ struct IdempotentAppendTests {
         }
     }
 
-    @Test("Of a hundred at once with one key one is stored, and all others are told which", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of a hundred with one key one is stored, and the others are told which`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(100)
             let answers = try await withThrowingTaskGroup { group in

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: a user's inbox")
 struct InboxTests {
     private static func inbox(
         _ store: any Store, of recipient: UserName = .alice, unreadOnly: Bool = false, after: NotificationID? = nil,
@@ -12,8 +11,8 @@ struct InboxTests {
         try await store.inbox(of: recipient, unreadOnly: unreadOnly, after: after, limit: limit, now: now)
     }
 
-    @Test("Oldest first, with what was read, and nothing is marked", arguments: conformingStores)
-    func order(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Oldest first, with what was read, and nothing is marked`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(4)
             try await store.append([2, 0, 3, 1].map { sent[$0] })
@@ -29,8 +28,8 @@ struct InboxTests {
         }
     }
 
-    @Test("Pages go on from behind the last, and count the unread of all", arguments: conformingStores)
-    func pages(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Pages go on from behind the last, and count the unread of all`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(5)
             try await store.append(sent)
@@ -51,8 +50,8 @@ struct InboxTests {
     }
 
     /// The rows that one question reads are bounded. Reading some does not bring older ones back.
-    @Test("The unread are counted among the newest 10,000", arguments: conformingStores)
-    func bound(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The unread are counted among the newest 10,000`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(InboxPage.maxUnreadScan + 5)
             for start in stride(from: 0, to: sent.count, by: 2000) {
@@ -71,8 +70,8 @@ struct InboxTests {
         }
     }
 
-    @Test("Only the unread, where only they are asked for", arguments: conformingStores)
-    func unreadOnly(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Only the unread, where only they are asked for`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(5)
             try await store.append(sent)
@@ -88,8 +87,8 @@ struct InboxTests {
         }
     }
 
-    @Test("What is expired, revoked or not yet due is left out, to the millisecond", arguments: conformingStores)
-    func leftOut(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is expired, revoked or not yet due is left out, to the millisecond`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let now = noon + .seconds(100)
             let sent: [SealedNotification] = [
@@ -113,8 +112,8 @@ struct InboxTests {
         }
     }
 
-    @Test("Another's are absent: users are compared byte for byte", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another's are absent: users are compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let names = try ["\u{E9}", "e\u{301}", "alice", "Alice", "alice "].map { try #require(UserName($0)) }
             let sent = names.map { SealedNotification.sample(to: $0) }
@@ -127,8 +126,8 @@ struct InboxTests {
         }
     }
 
-    @Test("Walking through 250 that came in one millisecond meets each once", arguments: conformingStores, [7, 50])
-    func walk(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [7, 50])
+    func `Walking 250 that came in one millisecond meets each once`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let sent = (0..<250).map { _ in SealedNotification.sample() }
             try await store.append(sent)

@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: installations")
 struct InstallationTests {
     private static func installation(
         _ id: String, _ owner: UserName = .alice, handle: String = "h1", document: [UInt8] = Array("{}".utf8)
@@ -14,8 +13,8 @@ struct InstallationTests {
 
     private static func bytes(_ installations: [Installation]) -> [[UInt8]] { installations.map { Array($0.id.utf8) } }
 
-    @Test("What is saved is found, its document byte for byte", arguments: conformingStores)
-    func find(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is saved is found, its document byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let text = #"{"installationId" : "i1", "tags":["e\#u{301}","\#u{E9}"],"n":1.0e+2,"q":"\" \\ \u0000"}"#
             let saved = Installation(
@@ -27,8 +26,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("A document may hold any bytes, or none", arguments: conformingStores)
-    func document(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A document may hold any bytes, or none`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for document in [[], [0, 255, 10, 92, 39], (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }] {
                 try await store.save(Self.installation("i1", document: document))
@@ -37,8 +36,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("Saving replaces all of it", arguments: conformingStores)
-    func replace(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Saving replaces all of it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i1"))
             let later = Installation(
@@ -51,8 +50,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("A handle's installations are found whoever owns them, byte for byte", arguments: conformingStores)
-    func byHandle(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A handle's installations are found whoever owns them, byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i2", .bob, handle: "\u{E9}"))
             try await store.save(Self.installation("i1", handle: "\u{E9}"))
@@ -64,8 +63,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("A long handle is kept whole", arguments: conformingStores)
-    func longHandle(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A long handle is kept whole`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let handle = "https://push.example/" + String(repeating: "aB3%2f", count: 700)
             try await store.save(Self.installation("i1", handle: handle))
@@ -73,8 +72,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("IDs and owners are kept and compared byte for byte", arguments: conformingStores)
-    func byteForByte(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `IDs and owners are kept and compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for id in ["\u{E9}", "e\u{301}"] {
                 let owner = try #require(UserName(id))
@@ -92,8 +91,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("All are given in the order of their IDs' bytes, page by page", arguments: conformingStores, [1, 3, 100])
-    func pages(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [1, 3, 100])
+    func `All are given in the order of their IDs' bytes, page by page`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let ids = ["b", "C", "a", "10", "9", "\u{E9}", "e\u{301}", "z", "\u{1F511}", "\u{FFFD}", "a b", "a-b", "_"]
             for id in ids { try await store.save(Self.installation(id)) }
@@ -110,8 +109,8 @@ struct InstallationTests {
         }
     }
 
-    @Test("Removing forgets, and ignores what is unknown", arguments: conformingStores)
-    func remove(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Removing forgets, and ignores what is unknown`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.installation("i1", .bob))
             try await store.removeInstallation("i9")

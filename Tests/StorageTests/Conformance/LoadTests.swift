@@ -2,10 +2,9 @@ import Domain
 import Storage
 import Testing
 
-@Suite("Every store: many callers at once")
 struct LoadTests {
-    @Test("500 concurrent appends are all kept", arguments: conformingStores)
-    func appends(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `500 concurrent appends are all kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(500)
             try await withThrowingTaskGroup { group in
@@ -17,8 +16,8 @@ struct LoadTests {
         }
     }
 
-    @Test("Each of 300 concurrent readers gets its own", arguments: conformingStores)
-    func finds(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Each of 300 concurrent readers gets its own`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = (0..<300).map { SealedNotification.sample(payload: [UInt8($0 % 251), UInt8($0 / 251)]) }
             try await store.append(sent)
@@ -34,8 +33,8 @@ struct LoadTests {
         }
     }
 
-    @Test("Mixed work of a whole life keeps its promises", arguments: conformingStores)
-    func mixed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Mixed work of a whole life keeps its promises`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(60)
             try await withThrowingTaskGroup { group in

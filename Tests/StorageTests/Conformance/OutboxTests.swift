@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: the outbox")
 struct OutboxTests {
-    @Test("An entry is leased once its grace time is over, and not before", arguments: conformingStores)
-    func grace(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An entry is leased once its grace time is over, and not before`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
             try await store.append([sent])
@@ -17,8 +16,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("NotBefore puts an entry off", arguments: conformingStores)
-    func notBefore(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `NotBefore puts an entry off`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let later = noon + .seconds(600)
             let sent = SealedNotification.sample(notBefore: later)
@@ -29,8 +28,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("The oldest come first, up to the limit", arguments: conformingStores)
-    func order(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The oldest come first, up to the limit`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(5)
             try await store.append(sent.reversed())
@@ -42,8 +41,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("A lease that ends unfinished makes its entries due again", arguments: conformingStores)
-    func leaseEnds(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A lease that ends unfinished makes its entries due again`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -55,8 +54,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("Expired notifications are leased too", arguments: conformingStores)
-    func expired(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Expired notifications are leased too`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -65,8 +64,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("What was confirmed waits no more, and what is unknown is ignored", arguments: conformingStores)
-    func confirm(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What was confirmed waits no more, and what is unknown is ignored`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(3)
             try await store.append(sent)
@@ -77,8 +76,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("The backlog counts all and names the oldest that is due", arguments: conformingStores)
-    func backlog(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The backlog counts all and names the oldest that is due`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             #expect(try await store.backlog(now: due) == OutboxBacklog(count: 0, oldest: nil))
             try await store.append(SealedNotification.samples(3).reversed())
@@ -89,8 +88,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("What is leased again and again and never confirmed counts in the backlog", arguments: conformingStores)
-    func backlogOfLeased(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is leased again and again and never confirmed counts in the backlog`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let scheduled = due + .seconds(100)
             let later = SealedNotification.sample(expiresAt: due + .seconds(9999), notBefore: scheduled)
@@ -114,8 +113,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("What waits for a time of its own counts from that time on", arguments: conformingStores)
-    func backlogOfPostponed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What waits for a time of its own counts from that time on`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed()
             let retrying = [Delivery.sample(.apple, .retrying)]
@@ -130,8 +129,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("Concurrent leases never overlap and leave nothing out", arguments: conformingStores)
-    func noOverlap(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Concurrent leases never overlap and leave nothing out`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(300)
             try await store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: outcomes at the hub")
 struct OutcomeTests {
     private static func delivery(
         _ platform: Platform = .apple, _ state: DeliveryState = .sent, message: String? = "m", outcome: String? = nil
@@ -56,8 +55,8 @@ struct OutcomeTests {
         return sent
     }
 
-    @Test("An outcome stays with its delivery", arguments: conformingStores)
-    func kept(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome stays with its delivery`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let deliveries = [Self.delivery(), Self.delivery(.windows, message: "w")]
             let sent = try await Self.push([deliveries], in: test.store)[0]
@@ -79,8 +78,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Only sent messages with an ID and without an outcome are found", arguments: conformingStores)
-    func found(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Only sent messages with an ID and without an outcome are found`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await Self.push(
                 [
@@ -95,8 +94,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Pages go on where the one before ended", arguments: conformingStores)
-    func pages(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Pages go on where the one before ended`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await Self.push([[Delivery]](repeating: [Self.delivery()], count: 7), in: store)
             var after = OutcomeCursor(before: noon)
@@ -115,8 +114,8 @@ struct OutcomeTests {
     }
 
     /// The first two have both texts that the databases search for, each in another delivery.
-    @Test("Rows that await nothing do not end the reading", arguments: conformingStores)
-    func passedOver(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Rows that await nothing do not end the reading`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let none = [Self.delivery(message: nil), Self.delivery(.windows, .dead, message: "x")]
             let told = [Self.delivery(outcome: "Success"), Self.delivery(.fcmv1, message: nil)]
@@ -126,8 +125,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("A page examines a bounded number of rows", arguments: conformingStores)
-    func bounded(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A page examines a bounded number of rows`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let many = (0...OutcomePolicy.maxScan).map { index in
                 SealedNotification.sample(NotificationID(at: noon + .milliseconds(index)))
@@ -145,8 +144,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Scheduled notifications are found by their time", arguments: conformingStores)
-    func scheduled(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Scheduled notifications are found by their time`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let day = noon + .seconds(86_400)
             let sent = try await Self.push(
@@ -169,8 +168,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("A later claim fences an outcome off", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A later claim fences an outcome off`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let dead = [Self.delivery(), Self.delivery(.windows, .dead, message: nil)]
             let sent = try await Self.push([dead, dead], in: store)
@@ -195,8 +194,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Sending again begins without an outcome", arguments: conformingStores)
-    func resent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Sending again begins without an outcome`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await Self.push(
                 [[Self.delivery(outcome: "Success"), Self.delivery(.windows, .dead, outcome: "Dropped")]], in: store)[0]
@@ -206,8 +205,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("One process has the lease, until it ends", arguments: conformingStores)
-    func lease(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One process has the lease, until it ends`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (one, two): (Int64, Int64) = (1, Int64.max)
             let end = noon + .seconds(60)
@@ -231,8 +230,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Of many processes one gets the lease", arguments: conformingStores)
-    func race(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many processes one gets the lease`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let leased = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for holder in 1...20 {
@@ -247,8 +246,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Places that cannot be read begin anew, and a damaged row is passed over", arguments: conformingStores)
-    func damaged(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Places that cannot be read begin anew, and a damaged row is passed over`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = try await Self.push([[Self.delivery()], [Self.delivery()]], in: test.store)
             for text in ["x", ",,,", "1:2:3", "-1:\(sent[0].id)", "99999999999999999999:\(sent[0].id)"] {

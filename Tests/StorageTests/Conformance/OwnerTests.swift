@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: whose a notification is")
 struct OwnerTests {
-    @Test("Another's and an unknown one are both not there", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another's and an unknown one are both not there`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -15,8 +14,8 @@ struct OwnerTests {
         }
     }
 
-    @Test("The time before which it is not there is given with it", arguments: conformingStores)
-    func notBefore(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The time before which it is not there is given with it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = [SealedNotification.sample(notBefore: noon + .milliseconds(1)), .sample()]
             try await store.append(sent)
@@ -33,8 +32,8 @@ struct OwnerTests {
         ("1", "01"), ("a%", "ab"), ("\u{1F469}\u{200D}\u{1F4BB}", "\u{1F469}\u{1F4BB}"),
     ]
 
-    @Test("Names are compared byte for byte", arguments: conformingStores, lookalikes)
-    func byteForByte(_ kind: StoreKind, _ names: (String, String)) async throws {
+    @Test(arguments: conformingStores, lookalikes)
+    func `Names are compared byte for byte`(_ kind: StoreKind, _ names: (String, String)) async throws {
         try await withStore(kind) { store in
             let (one, other) = (try #require(UserName(names.0)), try #require(UserName(names.1)))
             let first = SealedNotification.sample(to: one)
@@ -52,8 +51,8 @@ struct OwnerTests {
         "\u{5D0}\u{200F}\u{627}", "\u{FEFF}bom", "\u{10FFFF}", "{},NULL", "\\x00", "e\u{301}\u{E9}",
     ]
 
-    @Test("Any name comes back byte for byte", arguments: conformingStores, names)
-    func anyName(_ kind: StoreKind, _ text: String) async throws {
+    @Test(arguments: conformingStores, names)
+    func `Any name comes back byte for byte`(_ kind: StoreKind, _ text: String) async throws {
         try await withStore(kind) { store in
             let name = try #require(UserName(text))
             let sent = SealedNotification.sample(to: name)

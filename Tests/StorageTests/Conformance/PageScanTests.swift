@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("How far a database looks for a page")
 struct PageScanTests {
     /// Of sixty of a sender's, every tenth is another recipient's; and as many of another sender's.
     private func withRows(
@@ -33,16 +32,16 @@ struct PageScanTests {
         return (found, 100)
     }
 
-    @Test("Another sender's notification is never where a page ends", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another sender's notification is never where a page ends`(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, _ in
             let (found, calls) = try await walk(store, NotificationQuery(sender: "nobody", recipient: .bob))
             #expect(found.isEmpty && calls == 1)
         }
     }
 
-    @Test("One recipient's are found among those of other senders", arguments: conformingStores)
-    func recipient(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One recipient's are found among those of other senders`(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, sent in
             let bobs = sent.filter { $0.notification.recipient == .bob }.map(\.id)
             let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", recipient: .bob))
@@ -52,8 +51,8 @@ struct PageScanTests {
         }
     }
 
-    @Test("Looking is bounded, and going on finds all: of a rare status", arguments: conformingStores)
-    func status(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Looking is bounded, and going on finds all: of a rare status`(_ kind: StoreKind) async throws {
         try await withRows(kind) { store, sent in
             _ = try await store.claim([sent[20].id], now: noon)
             let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", status: .queued))

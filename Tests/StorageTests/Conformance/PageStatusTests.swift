@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: a sender's list by status")
 struct PageStatusTests {
     private static let now = noon + .seconds(100)
     private static let past = noon + .seconds(50)
@@ -62,8 +61,8 @@ struct PageStatusTests {
         return ids
     }
 
-    @Test("Each status finds its own and no other", arguments: conformingStores, [nil, UserName.alice])
-    func filter(_ kind: StoreKind, _ recipient: UserName?) async throws {
+    @Test(arguments: conformingStores, [nil, UserName.alice])
+    func `Each status finds its own and no other`(_ kind: StoreKind, _ recipient: UserName?) async throws {
         try await withStore(kind) { store in
             let ids = try await Self.tell(store)
             for status in NotificationStatus.allCases {
@@ -78,8 +77,8 @@ struct PageStatusTests {
         }
     }
 
-    @Test("Without a status all are there, each with the one that it is found by", arguments: conformingStores)
-    func all(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Without a status all are there, each with the one that it is found by`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await Self.tell(store)
             let page = try await store.page(NotificationQuery(sender: "tests"), now: Self.now)
@@ -87,8 +86,8 @@ struct PageStatusTests {
         }
     }
 
-    @Test("A status and a limit together leave the rest for the next page", arguments: conformingStores)
-    func limit(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A status and a limit together leave the rest for the next page`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await Self.tell(store)
             let expired = zip(ids, Self.stories).filter { $0.1.status == .expired }.map(\.0)

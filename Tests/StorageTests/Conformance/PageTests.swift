@@ -3,12 +3,11 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: a sender's list")
 struct PageTests {
     private static func ids(_ page: NotificationPage) -> [NotificationID] { page.records.map(\.id) }
 
-    @Test("Newest first, up to the limit, from before an ID", arguments: conformingStores)
-    func order(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Newest first, up to the limit, from before an ID`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(5)
             try await store.append([3, 0, 4, 1, 2].map { sent[$0] })
@@ -26,8 +25,8 @@ struct PageTests {
         }
     }
 
-    @Test("A page that holds the rest exactly has no next one", arguments: conformingStores)
-    func exact(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A page that holds the rest exactly has no next one`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(3)
             try await store.append(sent)
@@ -37,8 +36,8 @@ struct PageTests {
         }
     }
 
-    @Test("Its records are those that are given one by one", arguments: conformingStores)
-    func records(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Its records are those that are given one by one`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let due = noon + .seconds(3)
             let sent = try await store.appendClaimed(.sample(notBefore: due), at: due)
@@ -50,8 +49,8 @@ struct PageTests {
         }
     }
 
-    @Test("Another sender's are absent", arguments: conformingStores, [nil, UserName.alice])
-    func others(_ kind: StoreKind, _ recipient: UserName?) async throws {
+    @Test(arguments: conformingStores, [nil, UserName.alice])
+    func `Another sender's are absent`(_ kind: StoreKind, _ recipient: UserName?) async throws {
         try await withStore(kind) { store in
             let senders = ["user:\u{E9}", "user:e\u{301}", "User:\u{E9}", "tests"]
             let sent = senders.map { SealedNotification.sample(from: $0) }
@@ -65,8 +64,8 @@ struct PageTests {
         }
     }
 
-    @Test("Recipients are compared byte for byte", arguments: conformingStores)
-    func recipient(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Recipients are compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let names = try ["\u{E9}", "e\u{301}", "alice", "Alice", "alice "].map { try #require(UserName($0)) }
             let sent = names.map { SealedNotification.sample(to: $0) }
@@ -81,8 +80,8 @@ struct PageTests {
         }
     }
 
-    @Test("A recipient's pages go on where the last ended", arguments: conformingStores)
-    func recipientPages(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A recipient's pages go on where the last ended`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let mine = SealedNotification.samples(7)
             let others = (0..<7).map { index in
@@ -111,9 +110,8 @@ struct PageTests {
         return found
     }
 
-    @Test(
-        "Paging through 250 that came in one millisecond meets each once", arguments: conformingStores, [1, 7, 50, 250])
-    func walk(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [1, 7, 50, 250])
+    func `Pages of 250 that came in one millisecond meet each once`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let sent = (0..<250).map { _ in SealedNotification.sample() }
             try await store.append(sent)
@@ -122,8 +120,8 @@ struct PageTests {
         }
     }
 
-    @Test("Paging with a status meets each of that status once", arguments: conformingStores)
-    func walkOfStatus(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Paging with a status meets each of that status once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(250)
             try await store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: notifications that wait for their next silent push")
 struct PostponedTests {
     private static let slot = noon + .seconds(1005)
 
@@ -16,8 +15,8 @@ struct PostponedTests {
         return sent.id
     }
 
-    @Test("It is due at its time and not before, although it was claimed a moment ago", arguments: conformingStores)
-    func atItsTime(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `It is due at its time and not before, although it was claimed a moment ago`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await postpone(store)
             let until = Self.slot + .seconds(15)
@@ -32,8 +31,8 @@ struct PostponedTests {
         }
     }
 
-    @Test("A confirm of its last publish that comes late changes nothing", arguments: conformingStores)
-    func lateConfirm(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A confirm of its last publish that comes late changes nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let id = try await postpone(store)
             let far = Self.slot + .seconds(600)
@@ -47,8 +46,8 @@ struct PostponedTests {
         }
     }
 
-    @Test("An outcome of an earlier claim does not postpone", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome of an earlier claim does not postpone`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -58,8 +57,8 @@ struct PostponedTests {
         }
     }
 
-    @Test("One call stores what waits and what is done", arguments: conformingStores)
-    func mixed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One call stores what waits and what is done`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: purging")
 struct PurgeTests {
     private static let expiry = noon + .seconds(3600)
     private static let end = expiry + RetentionPolicy.tombstone
@@ -23,8 +22,8 @@ struct PurgeTests {
         return sum
     }
 
-    @Test("At its expiry a payload is destroyed, and its row stays", arguments: conformingStores)
-    func payload(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `At its expiry a payload is destroyed, and its row stays`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -39,8 +38,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("An empty payload is destroyed like any other", arguments: conformingStores)
-    func emptyPayload(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An empty payload is destroyed like any other`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(payload: [])
             try await store.append([sent])
@@ -50,8 +49,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("A tombstone's time later the row is gone, with all that hung on it", arguments: conformingStores)
-    func row(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A tombstone's time later the row is gone, with all that hung on it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -70,8 +69,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("What was never purged in time is worked off too", arguments: conformingStores)
-    func late(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What was never purged in time is worked off too`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(7)
             try await store.append(sent)
@@ -82,8 +81,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("A revoked one's row goes when the others' do, whenever it was revoked", arguments: conformingStores)
-    func revoked(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A revoked one's row goes when the others' do, whenever it was revoked`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = (0..<2).map { _ in SealedNotification.sample() }
             try await store.append(sent)
@@ -108,8 +107,8 @@ struct PurgeTests {
         ],
     ]
 
-    @Test("Rows that the database refuses to change keep no others, and are told of", arguments: conformingStores)
-    func refused(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Rows that the database refuses to change keep no others, and are told of`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(9)
             let request = IdempotentRequest.sample(of: sent, expiresAt: noon + .seconds(10))
@@ -125,8 +124,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("What has not expired is untouched", arguments: conformingStores)
-    func untouched(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What has not expired is untouched`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let old = (0..<3).map { _ in SealedNotification.sample() }
             let new = (0..<3).map { _ in SealedNotification.sample(expiresAt: Self.end + .seconds(100)) }
@@ -140,8 +139,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("Keys go at the end of their time", arguments: conformingStores)
-    func keys(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Keys go at the end of their time`(_ kind: StoreKind) async throws {
         try await withStore(kind) { (store: any Store) async throws in
             let sent = SealedNotification.samples(2)
             let short = IdempotentRequest.sample("short", of: [sent[0]], expiresAt: noon + .seconds(10))
@@ -157,8 +156,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("The limit holds for each kind by itself", arguments: conformingStores)
-    func limit(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The limit holds for each kind by itself`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = (0..<5).map { _ in SealedNotification.sample() }
             for (index, one) in sent.enumerated() {
@@ -176,8 +175,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("A batch of a thousand is done in one call", arguments: conformingStores)
-    func large(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A batch of a thousand is done in one call`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = (0..<1001).map { _ in SealedNotification.sample() }
             try await store.append(sent)
@@ -187,8 +186,8 @@ struct PurgeTests {
         }
     }
 
-    @Test("Several at once do each thing once, beside live traffic", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Several at once do each thing once, beside live traffic`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let old = (0..<60).map { _ in SealedNotification.sample() }
             let new = (0..<60).map { _ in SealedNotification.sample(expiresAt: Self.end + .seconds(100)) }

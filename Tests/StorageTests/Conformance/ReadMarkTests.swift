@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: read marks")
 struct ReadMarkTests {
-    @Test("The first reading is kept", arguments: conformingStores)
-    func firstWins(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The first reading is kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -17,15 +16,15 @@ struct ReadMarkTests {
         }
     }
 
-    @Test("An unknown ID is ignored", arguments: conformingStores)
-    func unknown(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An unknown ID is ignored`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.markRead(NotificationID(), at: noon)
         }
     }
 
-    @Test("Of many at once one wins, and only its own notification is marked", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many at once one wins, and only its own notification is marked`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: reading without a fetch, and what was shown")
 struct ReadingTests {
     private static let now = noon + .seconds(1000)
 
@@ -15,8 +14,8 @@ struct ReadingTests {
         return sent.map { states[$0.id]?.isRead ?? false }
     }
 
-    @Test("Several are found at once, and only the user's own", arguments: conformingStores)
-    func several(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Several are found at once, and only the user's own`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent: [SealedNotification] = [
                 .sample(payload: [1]), .sample(to: .bob, payload: [2]), .sample(payload: [3]),
@@ -34,8 +33,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("The bytes of payloads are known without loading them", arguments: conformingStores)
-    func payloadBytes(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The bytes of payloads are known without loading them`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent: [SealedNotification] = [
                 .sample(payload: [UInt8](repeating: 7, count: 300_000)), .sample(payload: [1, 0, 2]),
@@ -52,8 +51,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("States are those of what a fetch finds", arguments: conformingStores)
-    func states(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `States are those of what a fetch finds`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent: [SealedNotification] = [
                 .sample(), .sample(expiresAt: noon + .seconds(5), notBefore: noon + .seconds(2)), .sample(),
@@ -76,8 +75,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("Names are compared byte for byte", arguments: conformingStores, OwnerTests.lookalikes)
-    func byteForByte(_ kind: StoreKind, _ names: (String, String)) async throws {
+    @Test(arguments: conformingStores, OwnerTests.lookalikes)
+    func `Names are compared byte for byte`(_ kind: StoreKind, _ names: (String, String)) async throws {
         try await withStore(kind) { store in
             let (one, other) = (try #require(UserName(names.0)), try #require(UserName(names.1)))
             let sent = SealedNotification.sample(to: one)
@@ -92,8 +91,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("Of the named ones, what is unread in the user's inbox is marked", arguments: conformingStores)
-    func named(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of the named ones, what is unread in the user's inbox is marked`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let now = Self.now
             let sent: [SealedNotification] = [
@@ -115,8 +114,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("Through one, everything before it is marked and nothing after it", arguments: conformingStores)
-    func through(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Through one, everything before it is marked and nothing after it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(6)
             let others = SealedNotification.sample(NotificationID(at: noon + .seconds(1)), to: .bob)
@@ -138,8 +137,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("Through an unknown one, another's or one not yet due, nothing is marked", arguments: conformingStores)
-    func throughNothing(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Through an unknown one, another's or one not yet due, nothing is marked`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (sent, later) = (SealedNotification.samples(3), noon + .seconds(60))
             let others = SealedNotification.sample(NotificationID(at: later), to: .bob)
@@ -155,8 +154,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("More than a step is marked in several", arguments: conformingStores)
-    func steps(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `More than a step is marked in several`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             // Of one millisecond, so that the steps end between IDs of the same time.
             let sent = (0..<(ReadMarkPolicy.step * 2 + 3)).map { _ in SealedNotification.sample() }
@@ -169,8 +168,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("The number of unread ones is that of the inbox", arguments: conformingStores)
-    func counts(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The number of unread ones is that of the inbox`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let now = Self.now
             var sent: [SealedNotification] = [
@@ -206,8 +205,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("The first time of showing is kept, and is no read", arguments: conformingStores)
-    func shown(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The first time of showing is kept, and is no read`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -223,8 +222,8 @@ struct ReadingTests {
         }
     }
 
-    @Test("Of many at once one is kept", arguments: conformingStores)
-    func concurrentlyShown(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many at once one is kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)

@@ -3,14 +3,13 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: outcomes")
 struct RecordTests {
     private static func delivery(_ platform: Platform, _ state: DeliveryState) -> Delivery {
         Delivery(platform: platform, state: state, attempts: 1, updatedAt: noon)
     }
 
-    @Test("The next claim gives back what was recorded", arguments: conformingStores)
-    func recorded(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The next claim gives back what was recorded`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -26,8 +25,8 @@ struct RecordTests {
         }
     }
 
-    @Test("Deliveries keep awkward texts", arguments: conformingStores)
-    func awkward(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Deliveries keep awkward texts`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed()
             let texts = [
@@ -47,8 +46,8 @@ struct RecordTests {
         }
     }
 
-    @Test("An outcome of an attempt that is no longer the newest is ignored", arguments: conformingStores)
-    func stale(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome of an attempt that is no longer the newest is ignored`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = try await test.store.appendClaimed()
             _ = try await test.store.claim([sent.id], now: noon)
@@ -69,8 +68,10 @@ struct RecordTests {
         ([.sent, .retrying], .queued), ([.pending], .queued), ([.skipped, .dead], .failed),
     ]
 
-    @Test("The status is accepted, queued, and what the deliveries add up to", arguments: conformingStores, progress)
-    func status(_ kind: StoreKind, _ step: ([DeliveryState], DispatchStatus)) async throws {
+    @Test(arguments: conformingStores, progress)
+    func `The status is what the deliveries add up to`(_ kind: StoreKind, _ step: ([DeliveryState], DispatchStatus))
+        async throws
+    {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample()
             try await test.store.append([sent])

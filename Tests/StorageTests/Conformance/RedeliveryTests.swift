@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: what the broker may have lost")
 struct RedeliveryTests {
     private static let until = due + .seconds(60)
 
@@ -21,8 +20,8 @@ struct RedeliveryTests {
         try await store.leasePublished(limit: limit, due: time, now: now ?? time, until: Self.until)
     }
 
-    @Test("A published entry is due when it was said, and again when its lease ends", arguments: conformingStores)
-    func leases(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A published entry is due when it was said, and again when its lease ends`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
             try await store.append([sent])
@@ -35,8 +34,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("Each of the two leases leaves the other's entries alone", arguments: conformingStores)
-    func apart(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Each of the two leases leaves the other's entries alone`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let published = try await publish(2, store)
             let waiting = SealedNotification.sample()
@@ -47,8 +46,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("Confirming again changes nothing", arguments: conformingStores)
-    func confirmedOnce(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Confirming again changes nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             try await store.confirm(ids, until: due + .seconds(9))
@@ -56,8 +55,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("The oldest come first, up to the limit", arguments: conformingStores)
-    func order(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The oldest come first, up to the limit`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(5)
             try await store.append(sent)
@@ -71,8 +70,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("What a dispatcher is at work on is postponed until it must be over", arguments: conformingStores)
-    func claimed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What a dispatcher is at work on is postponed until it must be over`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(2, store)
             let claim = due - OutboxPolicy.attemptLimit + .milliseconds(1)
@@ -85,8 +84,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("A claim whose time is over is not waited for", arguments: conformingStores)
-    func abandoned(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A claim whose time is over is not waited for`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             _ = try await store.claim(ids, now: due - OutboxPolicy.attemptLimit)
@@ -94,8 +93,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("A claim by a clock that is ahead counts as made just now", arguments: conformingStores)
-    func clockAhead(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A claim by a clock that is ahead counts as made just now`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             _ = try await store.claim(ids, now: due + .seconds(600))
@@ -106,8 +105,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An unpublished entry that was claimed had been published", arguments: conformingStores)
-    func claimedUnpublished(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An unpublished entry that was claimed had been published`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed(at: due)
             #expect(try await store.lease(limit: 9, now: due, until: Self.until).isEmpty)
@@ -117,8 +116,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("A final outcome takes the entry out, whether it was published or not", arguments: conformingStores)
-    func final(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A final outcome takes the entry out, whether it was published or not`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(2, store)
             let waiting = SealedNotification.sample()
@@ -134,8 +133,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("What is to be tried again is due a while after its next try", arguments: conformingStores)
-    func nextTry(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is to be tried again is due a while after its next try`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed(.sample(traceparent: "00-aa-bb-01"))
             let outcome = DispatchOutcome(
@@ -151,8 +150,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An entry that is not there is made for what is to be tried again", arguments: conformingStores)
-    func nextTryOfAnEarlierVersion(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An entry that is not there is made for what is to be tried again`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample(traceparent: "00-aa-bb-01")
             try await test.store.append([sent])
@@ -166,8 +165,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An outcome that leaves something owed without a next try leaves the entry", arguments: conformingStores)
-    func owed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome that leaves something owed without a next try leaves the entry`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             _ = try await store.claim(ids, now: noon)
@@ -177,8 +176,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An outcome that is fenced off leaves the entry", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An outcome that is fenced off leaves the entry`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             for _ in 0..<2 { _ = try await store.claim(ids, now: noon) }
@@ -191,8 +190,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("An entry of what is final, left behind by an earlier version, goes unleased", arguments: conformingStores)
-    func leftBehind(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An entry of what is final, left behind by an earlier version, goes unleased`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let ids = try await publish(2, test.store)
             let waiting = SealedNotification.sample()
@@ -205,8 +204,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("Expired and revoked ones: the first is leased, the second gone", arguments: conformingStores)
-    func ended(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Expired and revoked ones: the first is leased, the second gone`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(2, store)
             _ = try await store.revoke(ids[0], sender: "tests", now: noon)
@@ -215,8 +214,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("A reopened notification is due a while after", arguments: conformingStores)
-    func reopened(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A reopened notification is due a while after`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(1, store)
             _ = try await store.claim(ids, now: noon)
@@ -229,8 +228,8 @@ struct RedeliveryTests {
         }
     }
 
-    @Test("Concurrent leases never overlap and leave nothing out", arguments: conformingStores)
-    func noOverlap(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Concurrent leases never overlap and leave nothing out`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = try await publish(300, store)
             let leased = try await withThrowingTaskGroup { group in

@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: families of refresh tokens")
 struct RefreshTokenStoreTests {
     private static func family(
         _ number: UInt8, _ owner: UserName = .alice, hash: UInt8 = 1, expiresAt: Timestamp = noon + .seconds(60)
@@ -14,8 +13,8 @@ struct RefreshTokenStoreTests {
             tokenHash: [UInt8](repeating: hash, count: 32), expiresAt: expiresAt)
     }
 
-    @Test("What is added is found, and a family that is removed is not", arguments: conformingStores)
-    func find(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is added is found, and a family that is removed is not`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let families = [Self.family(0), Self.family(255, .bob, expiresAt: noon - .seconds(9))]
             for family in families { try await store.add(family) }
@@ -29,8 +28,8 @@ struct RefreshTokenStoreTests {
         }
     }
 
-    @Test("A token is replaced only by its own hash and before it expires", arguments: conformingStores)
-    func renew(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A token is replaced only by its own hash and before it expires`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let old = Self.family(1)
             try await store.add(old)
@@ -50,8 +49,8 @@ struct RefreshTokenStoreTests {
         }
     }
 
-    @Test("Of many that replace one token at once, one succeeds", arguments: conformingStores)
-    func race(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many that replace one token at once, one succeeds`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for round in UInt8(0)..<5 {
                 let old = Self.family(round)
@@ -68,8 +67,8 @@ struct RefreshTokenStoreTests {
         }
     }
 
-    @Test("A user has at most 100 families; those that expire first go", arguments: conformingStores)
-    func limit(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A user has at most 100 families; those that expire first go`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.add(Self.family(200, .bob, expiresAt: noon))
             for number in UInt8(0)..<102 {
@@ -83,8 +82,8 @@ struct RefreshTokenStoreTests {
         }
     }
 
-    @Test("Expired families are purged, up to a limit", arguments: conformingStores)
-    func purge(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Expired families are purged, up to a limit`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for number in UInt8(0)..<5 {
                 try await store.add(Self.family(number, expiresAt: noon + .seconds(Int(number))))

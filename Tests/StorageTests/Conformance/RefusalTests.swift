@@ -3,8 +3,7 @@ import Storage
 import Testing
 
 /// One element of a group that the database refuses must not fail the others: callers share transactions.
-@Suite("A value that the database refuses", .timeLimit(.minutes(15)))
-struct RefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct RefusalTests {
     /// A rule that the database has besides ours, such as one of an operator: it refuses rows of the recipient `odd`.
     struct Rule: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -77,7 +76,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: rules)
-    func isNotStoredAndAllOthersAre(_ rule: Rule) async throws {
+    func `A notification that is refused is not stored, and all others are`(_ rule: Rule) async throws {
         try await withTestStore(rule.kind) { test in
             try await rule.apply(to: test, on: "INSERT")
             let (all, odd) = try samples()
@@ -95,7 +94,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: rules)
-    func isNotMarkedAndAllOthersAre(_ rule: Rule) async throws {
+    func `A notification that is refused is not marked, and all others are`(_ rule: Rule) async throws {
         try await withTestStore(rule.kind) { test in
             let (all, odd) = try samples()
             try await test.store.append(all)
@@ -109,7 +108,7 @@ struct RefusalTests {
     }
 
     /// A damaged row that cannot be read is of its reader only.
-    @Test func aRowThatCannotBeReadFailsItsOwnReaderOnly() async throws {
+    @Test func `A row that cannot be read fails its own reader only`() async throws {
         try await withTestStore(.postgres) { test in
             let (all, odd) = try samples()
             try await test.store.append(all)

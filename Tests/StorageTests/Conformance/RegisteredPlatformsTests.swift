@@ -3,14 +3,13 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: where users have devices")
 struct RegisteredPlatformsTests {
     private static func installation(_ id: String, _ owner: UserName, _ platform: Platform) -> Installation {
         Installation(id: id, owner: owner, platform: platform, handle: id, document: [], updatedAt: noon)
     }
 
-    @Test("Installations and registrations both count, each platform once", arguments: conformingStores)
-    func both(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Installations and registrations both count, each platform once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let carol = try #require(UserName("carol"))
             try await store.save(Registration(id: "r1", owner: .alice, platform: .apns, handle: "1", updatedAt: noon))
@@ -28,8 +27,8 @@ struct RegisteredPlatformsTests {
         }
     }
 
-    @Test("A user without any is absent, and so is one with an ID only", arguments: conformingStores)
-    func absent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A user without any is absent, and so is one with an ID only`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Registration(id: "r1", owner: .bob, updatedAt: noon))
             #expect(try await store.platforms(of: [.alice, .bob]).isEmpty)
@@ -37,8 +36,8 @@ struct RegisteredPlatformsTests {
         }
     }
 
-    @Test("What is removed or taken over no longer counts", arguments: conformingStores)
-    func takeover(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is removed or taken over no longer counts`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Registration(id: "r1", owner: .alice, platform: .apns, handle: "1", updatedAt: noon))
             try await store.save(Registration(id: "r1", owner: .bob, platform: .apns, handle: "1", updatedAt: noon))
@@ -51,8 +50,8 @@ struct RegisteredPlatformsTests {
         }
     }
 
-    @Test("Users are compared byte for byte", arguments: conformingStores)
-    func byteForByte(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Users are compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let names = try ["\u{E9}", "e\u{301}", "alice", "Alice"].map { try #require(UserName($0)) }
             try await store.save(Self.installation("i1", names[0], .apple))
@@ -63,8 +62,8 @@ struct RegisteredPlatformsTests {
         }
     }
 
-    @Test("Many users are asked for at once", arguments: conformingStores)
-    func many(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Many users are asked for at once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let users = try (0..<300).map { try #require(UserName("user-\($0)")) }
             for (index, user) in users.enumerated() where index % 3 == 0 {

@@ -3,10 +3,9 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: all registrations")
 struct RegistrationPagingTests {
-    @Test("Tags come back in their order, byte for byte", arguments: conformingStores)
-    func tags(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Tags come back in their order, byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let tags = [
                 "username:alice", "\u{E9}", "e\u{301}", "a,b", "\"q\" \\ '", "{}", "", "username:alice", "NULL",
@@ -25,8 +24,8 @@ struct RegistrationPagingTests {
         }
     }
 
-    @Test("All are given in the order of their IDs' bytes, page by page", arguments: conformingStores, [1, 3, 100])
-    func pages(_ kind: StoreKind, _ limit: Int) async throws {
+    @Test(arguments: conformingStores, [1, 3, 100])
+    func `All are given in the order of their IDs' bytes, page by page`(_ kind: StoreKind, _ limit: Int) async throws {
         try await withStore(kind) { store in
             let ids = ["b", "C", "a", "10", "9", "\u{E9}", "e\u{301}", "z", "\u{1F511}", "\u{FFFD}", "a b", "a-b", "_"]
             for id in ids { try await store.save(Registration(id: id, owner: .bob, updatedAt: noon)) }
@@ -43,8 +42,8 @@ struct RegistrationPagingTests {
         }
     }
 
-    @Test("A page goes on behind an ID that is no longer there", arguments: conformingStores)
-    func removedBetween(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A page goes on behind an ID that is no longer there`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for id in ["a", "b", "c"] { try await store.save(Registration(id: id, owner: .bob, updatedAt: noon)) }
             try await store.removeRegistration("b")

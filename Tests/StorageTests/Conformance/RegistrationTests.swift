@@ -4,7 +4,6 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: registrations")
 struct RegistrationTests {
     private static func registration(
         _ id: String, _ owner: UserName = .alice, handle: String? = "h1"
@@ -12,8 +11,8 @@ struct RegistrationTests {
         Registration(id: id, owner: owner, platform: .fcmv1, handle: handle, updatedAt: noon)
     }
 
-    @Test("What is saved is its owner's only", arguments: conformingStores)
-    func owner(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What is saved is its owner's only`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let saved = Self.registration("r1")
             try await store.save(saved)
@@ -23,8 +22,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("An ID without a device yet comes back as it is", arguments: conformingStores)
-    func bare(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `An ID without a device yet comes back as it is`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let saved = Registration(id: "r1", owner: .alice, updatedAt: noon)
             try await store.save(saved)
@@ -32,8 +31,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("Saving replaces, and hands over to the new owner", arguments: conformingStores)
-    func takeover(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Saving replaces, and hands over to the new owner`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.registration("r1"))
             let later = Registration(
@@ -46,8 +45,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("A handle's registrations are found whoever owns them", arguments: conformingStores)
-    func byHandle(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A handle's registrations are found whoever owns them`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.registration("r2", .bob))
             try await store.save(Self.registration("r1"))
@@ -58,8 +57,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("Removing forgets, and ignores what is unknown", arguments: conformingStores)
-    func remove(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Removing forgets, and ignores what is unknown`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await store.save(Self.registration("r1"))
             try await store.removeRegistration("r9")
@@ -69,8 +68,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("IDs, handles and owners are compared byte for byte", arguments: conformingStores)
-    func byteForByte(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `IDs, handles and owners are compared byte for byte`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (composed, decomposed) = ("\u{E9}", "e\u{301}")
             let owner = try #require(UserName(composed))
@@ -82,8 +81,8 @@ struct RegistrationTests {
         }
     }
 
-    @Test("A long handle is kept whole", arguments: conformingStores)
-    func longHandle(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A long handle is kept whole`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let handle = "https://wns.example/?token=" + String(repeating: "aB3%2f", count: 170)
             try await store.save(Self.registration("r1", handle: handle))

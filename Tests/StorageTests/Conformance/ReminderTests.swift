@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: reminders")
 struct ReminderTests {
     /// Stores a notification with reminders after 30 s and 60 s, unless a test says otherwise.
     private func store(
@@ -34,8 +33,8 @@ struct ReminderTests {
         try await store.record(reminder.id, sender: "tests")?.reminders
     }
 
-    @Test("Each step is due after the last push, and can be claimed once", arguments: conformingStores)
-    func steps(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Each step is due after the last push, and can be claimed once`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store)
             #expect(try await progress(store, reminder) == ReminderProgress(sent: 0))
@@ -60,8 +59,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("Of many claims at once one gets the step", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many claims at once one gets the step`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store)
             try await push(store, reminder)
@@ -76,8 +75,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("Reading, revoking and expiry end them at once", arguments: conformingStores, 0..<3)
-    func ends(_ kind: StoreKind, _ end: Int) async throws {
+    @Test(arguments: conformingStores, 0..<3)
+    func `Reading, revoking and expiry end them at once`(_ kind: StoreKind, _ end: Int) async throws {
         try await withStore(kind) { store in
             let expiresAt = end == 2 ? noon + .seconds(30) : nil
             let (early, late) = (
@@ -101,8 +100,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("A step after the expiry is no next one", arguments: conformingStores)
-    func expiry(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A step after the expiry is no next one`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store, expiresAt: noon + .seconds(80))
             try await push(store, reminder)
@@ -113,8 +112,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("A step that was not accepted is tried again, unless the next one comes first", arguments: conformingStores)
-    func repeated(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A step that was not accepted is tried again, unless the next comes first`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store)
             try await push(store, reminder)
@@ -143,8 +142,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("A step counts as sent once, when the first platform accepts it", arguments: conformingStores)
-    func counted(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A step counts as sent once, when the first platform accepts it`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store, remind: [.seconds(30), .seconds(30), .seconds(30)])
             try await push(store, reminder, [.apple, .windows])
@@ -182,8 +181,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("A later push moves the next step", arguments: conformingStores)
-    func laterPush(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A later push moves the next step`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let reminder = try await self.store(store)
             try await push(store, reminder)
@@ -196,8 +195,8 @@ struct ReminderTests {
         }
     }
 
-    @Test("Without Remind there is nothing, and an append with a key keeps them", arguments: conformingStores)
-    func append(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Without Remind there is nothing, and an append with a key keeps them`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (plain, with) = (SealedNotification.sample(), SealedNotification.sample(remind: [.seconds(90)]))
             let request = IdempotentRequest.sample(of: [plain, with])

@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: revoking")
 struct RevokeTests {
-    @Test("The payload and the outbox entry are gone, and the time is noted", arguments: conformingStores)
-    func revoke(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The payload and the outbox entry are gone, and the time is noted`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -21,8 +20,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("Revoking again is true and keeps the first time", arguments: conformingStores)
-    func again(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Revoking again is true and keeps the first time`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -33,8 +32,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("Another's and an unknown one are false and stay as they are", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another's and an unknown one are false and stay as they are`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(from: "user:\u{E9}")
             try await store.append([sent])
@@ -48,8 +47,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("A dispatcher that claims it afterwards is told", arguments: conformingStores)
-    func claim(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A dispatcher that claims it afterwards is told`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(2)
             try await store.append(sent)
@@ -61,8 +60,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("Outcomes and read marks that come late are still kept", arguments: conformingStores)
-    func late(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Outcomes and read marks that come late are still kept`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed()
             _ = try await store.revoke(sent.id, sender: "tests", now: noon + .seconds(1))
@@ -75,8 +74,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("Appending the ID again does not bring the payload back", arguments: conformingStores)
-    func appendAgain(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Appending the ID again does not bring the payload back`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -88,8 +87,8 @@ struct RevokeTests {
         }
     }
 
-    @Test("Of many at once the first time is kept, and all are true", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many at once the first time is kept, and all are true`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])

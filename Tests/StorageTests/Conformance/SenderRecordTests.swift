@@ -3,10 +3,9 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: what a sender is told of a notification")
 struct SenderRecordTests {
-    @Test("All of it but the payload", arguments: conformingStores)
-    func whole(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `All of it but the payload`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(
                 to: .bob, expiresAt: noon + .seconds(77), notBefore: noon + .seconds(7))
@@ -34,8 +33,8 @@ struct SenderRecordTests {
         }
     }
 
-    @Test("The platforms that were asked for, alone and in a page", arguments: conformingStores)
-    func platforms(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The platforms that were asked for, alone and in a page`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             var sent = SealedNotification.sample()
             sent.notification.platforms = [.windows, .apple]
@@ -46,8 +45,8 @@ struct SenderRecordTests {
         }
     }
 
-    @Test("A claimed one is queued, with what earlier attempts did", arguments: conformingStores)
-    func queued(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A claimed one is queued, with what earlier attempts did`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = try await store.appendClaimed()
             #expect(try await store.record(sent.id, sender: "tests")?.dispatchStatus == .queued)
@@ -59,8 +58,8 @@ struct SenderRecordTests {
         }
     }
 
-    @Test("Another's and an unknown one are both not there", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Another's and an unknown one are both not there`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample(from: "user:\u{E9}")
             try await store.append([sent])

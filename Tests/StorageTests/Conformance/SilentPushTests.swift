@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: the budget of silent pushes")
 struct SilentPushTests {
     private static let interval = Duration.seconds(60)
     private static let apple = SilentPushKey(recipient: .alice, platform: .apple)
@@ -40,8 +39,8 @@ struct SilentPushTests {
                 sequence: sequence, pushedAt: noon + .seconds(seconds), pushedID: pushed, waitingID: waiting))
     }
 
-    @Test("Within the interval there is one push, and then the newest that waits is next", arguments: conformingStores)
-    func interval(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Within the interval there is one push; then the newest that waits is next`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let ids = Self.ids
             try await expect(grant(1), store, ids[0], at: 0)
@@ -57,8 +56,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("Recipients and platforms have budgets of their own", arguments: conformingStores)
-    func keys(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Recipients and platforms have budgets of their own`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let keys = [
                 Self.apple, SilentPushKey(recipient: .alice, platform: .fcmv1),
@@ -74,8 +73,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("A newer one that does not come is waited for only a while", arguments: conformingStores)
-    func gracePeriod(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A newer one that does not come is waited for only a while`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (older, newer) = (Self.ids[1], Self.ids[2])
             _ = try await ask(store, Self.ids[0], at: 0)
@@ -87,8 +86,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("A push that was not accepted is given back, and its own retry comes first", arguments: conformingStores)
-    func release(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A push that was not accepted is given back, and its own retry comes first`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await ask(store, Self.ids[2], at: 0)
             let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, sequence: 1), isOwed: true)
@@ -102,8 +101,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("After a push that was refused for good nobody waits", arguments: conformingStores)
-    func dead(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `After a push that was refused for good nobody waits`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await ask(store, Self.ids[2], at: 0)
             let unused = SilentPushRelease(SilentPushGrant(key: Self.apple, sequence: 1), isOwed: false)
@@ -113,8 +112,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("A reminder uses up the push and covers nobody", arguments: conformingStores)
-    func reminder(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A reminder uses up the push and covers nobody`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             try await expect(grant(1), store, Self.ids[3], isReminder: true, at: 0)
             try await expect(state(1, at: 0, nil), store, Self.ids[1], since: 0, at: 1)
@@ -123,8 +122,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("A clock that was ahead delays for one interval at most", arguments: conformingStores)
-    func clock(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A clock that was ahead delays for one interval at most`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             _ = try await ask(store, Self.ids[0], at: 100_000)
             _ = try await ask(store, Self.ids[1], at: 0)
@@ -132,8 +131,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("Of many that ask at the same time one is granted", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Of many that ask at the same time one is granted`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             for round in 0..<5 {
                 let now = noon + .seconds(round * 100)
@@ -154,8 +153,8 @@ struct SilentPushTests {
         }
     }
 
-    @Test("The state goes with the recipient's last notification", arguments: conformingStores)
-    func purge(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `The state goes with the recipient's last notification`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.samples(1)
             try await store.append(sent)

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: rows that cannot be read")
 struct UnreadableClaimTests {
     /// A change that makes a row unreadable.
     struct Damage: Sendable, CustomTestStringConvertible {
@@ -35,8 +34,8 @@ struct UnreadableClaimTests {
         }
     }
 
-    @Test("One is told, and keeps no neighbour from being claimed once", arguments: Damage.all)
-    func neighbours(_ damage: Damage) async throws {
+    @Test(arguments: Damage.all)
+    func `One is told, and keeps no neighbour from being claimed once`(_ damage: Damage) async throws {
         try await withTestStore(damage.kind) { test in
             let sent = SealedNotification.samples(3)
             try await test.store.append(sent)
@@ -51,8 +50,8 @@ struct UnreadableClaimTests {
         }
     }
 
-    @Test("One that is abandoned is not published again; the others are", arguments: conformingStores)
-    func abandoned(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One that is abandoned is not published again; the others are`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(3)
             try await test.store.append(sent)
@@ -64,8 +63,8 @@ struct UnreadableClaimTests {
         }
     }
 
-    @Test("One keeps no other dead letter from being reopened", arguments: conformingStores)
-    func reopening(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One keeps no other dead letter from being reopened`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(2)
             try await test.store.append(sent)
@@ -76,8 +75,8 @@ struct UnreadableClaimTests {
         }
     }
 
-    @Test("A counter at its end fails neither its row nor the others", arguments: conformingStores)
-    func counterAtItsEnd(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A counter at its end fails neither its row nor the others`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(3)
             try await test.store.append(sent)

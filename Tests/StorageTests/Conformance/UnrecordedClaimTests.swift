@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: claims without an outcome")
 struct UnrecordedClaimTests {
     private func claim(_ id: NotificationID, _ store: any Store) async throws -> DispatchPlan {
         try #require(try await store.claim([id], now: noon)[id])
@@ -15,8 +14,8 @@ struct UnrecordedClaimTests {
         ])
     }
 
-    @Test("Those since the last recorded outcome are counted", arguments: conformingStores)
-    func counted(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Those since the last recorded outcome are counted`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -32,8 +31,8 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("ReplayDecision is no claim", arguments: conformingStores)
-    func reopened(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `ReplayDecision is no claim`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -48,8 +47,8 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("What a hub may have taken is kept when the notification is reopened", arguments: conformingStores)
-    func unanswered(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What a hub may have taken is kept when the notification is reopened`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let sent = SealedNotification.sample()
             try await store.append([sent])
@@ -62,8 +61,8 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("A row of the version before has recorded all, or nothing", arguments: conformingStores)
-    func earlierVersion(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A row of the version before has recorded all, or nothing`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.samples(2)
             try await test.store.append(sent)
@@ -76,8 +75,8 @@ struct UnrecordedClaimTests {
         }
     }
 
-    @Test("A redelivery does not take back a status that was reached", arguments: conformingStores)
-    func status(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A redelivery does not take back a status that was reached`(_ kind: StoreKind) async throws {
         try await withTestStore(kind) { test in
             let sent = SealedNotification.sample()
             try await test.store.append([sent])

@@ -3,7 +3,6 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: withdrawals")
 struct WithdrawalTests {
     /// Stores a notification that a platform has accepted or not.
     ///
@@ -33,8 +32,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("Revoking withdraws from the platforms that accepted the push", arguments: conformingStores)
-    func revoke(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Revoking withdraws from the platforms that accepted the push`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let withdrawal = try await push(store, .sent, [.apple, .windows])
             #expect(try await leased(store, at: noon + .seconds(9)) == [])
@@ -57,8 +56,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("Nothing that no platform accepted is withdrawn", arguments: conformingStores)
-    func neverPushed(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `Nothing that no platform accepted is withdrawn`(_ kind: StoreKind) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             for state in [DeliveryState.dead, .skipped, .retrying] {
                 let withdrawal = try await push(store, state, isWithdrawnOnRead: true)
@@ -72,10 +71,10 @@ struct WithdrawalTests {
         }
     }
 
-    @Test(
-        "A read withdraws if the delivery says so, a revocation always: the setting is the dispatcher's",
-        arguments: conformingStores, WithdrawalMode.allCases)
-    func modes(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
+    @Test(arguments: conformingStores, WithdrawalMode.allCases)
+    func `A read withdraws if the delivery says so, a revocation always`(_ kind: StoreKind, _ mode: WithdrawalMode)
+        async throws
+    {
         try await withStore(kind, withdrawals: mode) { store in
             let read = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
             let (kept, revoked) = (try await push(store), try await push(store))
@@ -108,10 +107,10 @@ struct WithdrawalTests {
         return plan.owed
     }
 
-    @Test(
-        "A platform gets one withdrawal, for the read or for the revocation", arguments: conformingStores,
-        [true, false])
-    func once(_ kind: StoreKind, _ isReadFirst: Bool) async throws {
+    @Test(arguments: conformingStores, [true, false])
+    func `A platform gets one withdrawal for a read or a revocation`(_ kind: StoreKind, _ isReadFirst: Bool)
+        async throws
+    {
         try await withStore(kind, withdrawals: .read) { store in
             let withdrawal = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
             func happens(_ isRead: Bool, _ seconds: Int) async throws {
@@ -138,10 +137,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test(
-        "A revocation that comes while the withdrawal for a read is under way goes only to the rest",
-        arguments: conformingStores)
-    func revokedMeanwhile(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A revocation during the withdrawal for a read goes only to the rest`(_ kind: StoreKind) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             let withdrawal = try await push(store, .sent, [.apple, .windows, .browser], isWithdrawnOnRead: true)
             try await store.markRead(withdrawal.id, at: noon + .seconds(1))
@@ -164,8 +161,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A revocation tries once more what the withdrawal for a read gave up", arguments: conformingStores)
-    func revokedAfterFailure(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A revocation tries once more what the withdrawal for a read gave up`(_ kind: StoreKind) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             let withdrawal = try await push(store, .sent, [.apple, .windows], isWithdrawnOnRead: true)
             try await store.markRead(withdrawal.id, at: noon + .seconds(1))
@@ -190,8 +187,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A revocation is not lost by the end of a claim that did not know of it", arguments: conformingStores)
-    func endedMeanwhile(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A revocation is not lost by the end of a claim that did not know of it`(_ kind: StoreKind) async throws {
         try await withStore(kind, withdrawals: .read) { store in
             let withdrawal = try await push(store, .sent, [.apple], isWithdrawnOnRead: true)
             try await store.markRead(withdrawal.id, at: noon + .seconds(1))
@@ -209,8 +206,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("One that is abandoned is not published again, whatever its row holds", arguments: conformingStores)
-    func abandoned(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `One that is abandoned is not published again, whatever its row holds`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let (withdrawal, other) = (try await push(store), try await push(store))
             for followUp in [withdrawal, other] {
@@ -222,8 +219,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("What an error quotes decides nothing", arguments: conformingStores)
-    func quoted(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `What an error quotes decides nothing`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             var dead = Delivery.sample(.windows, .dead)
             dead.error = #"{"s":"sent","r":1}"#
@@ -234,10 +231,10 @@ struct WithdrawalTests {
         }
     }
 
-    @Test(
-        "If the push is recorded after the read or the revocation, the dispatcher's setting decides",
-        arguments: conformingStores, WithdrawalMode.allCases)
-    func late(_ kind: StoreKind, _ mode: WithdrawalMode) async throws {
+    @Test(arguments: conformingStores, WithdrawalMode.allCases)
+    func `A push recorded after the read withdraws by the dispatcher's setting`(
+        _ kind: StoreKind, _ mode: WithdrawalMode
+    ) async throws {
         try await withStore(kind, withdrawals: mode) { store in
             for isRead in [true, false] {
                 let sent = try await store.appendClaimed()
@@ -256,8 +253,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A claim that does not know of a later push does not end the withdrawal", arguments: conformingStores)
-    func fence(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `A claim that does not know of a later push does not end the withdrawal`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let withdrawal = try await push(store)
             _ = try await store.claim([withdrawal.id], now: noon)
@@ -278,10 +275,9 @@ struct WithdrawalTests {
         }
     }
 
-    @Test(
-        "It is published again at growing intervals until it is claimed, and tried again when told",
-        arguments: conformingStores)
-    func again(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `It is published at growing intervals until claimed, and tried again when told`(_ kind: StoreKind) async throws
+    {
         try await withStore(kind) { store in
             let withdrawal = try await push(store)
             _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon)
@@ -305,8 +301,8 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("It goes with its notification", arguments: conformingStores)
-    func purge(_ kind: StoreKind) async throws {
+    @Test(arguments: conformingStores)
+    func `It goes with its notification`(_ kind: StoreKind) async throws {
         try await withStore(kind) { store in
             let withdrawal = try await push(store)
             _ = try await store.revoke(withdrawal.id, sender: "tests", now: noon)

@@ -47,10 +47,8 @@ func withRunning(
     }
 }
 
-@Suite("Group commit")
 struct GroupCommitTests {
-    @Test("Each caller gets the outputs of its own elements")
-    func outputs() async throws {
+    @Test func `Each caller gets the outputs of its own elements`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 7) { $0.map { $0 * 10 } }
         try await withRunning(commits) { (_: ServiceGroup) async throws in
             try await withThrowingTaskGroup { group in
@@ -65,8 +63,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("What comes during a commit is the next one; a failure is of its group only")
-    func groups() async throws {
+    @Test func `What comes during a commit is the next one; a failure is of its group only`() async throws {
         let gate = Gate()
         let sizes = Mutex<[Int]>([])
         let commits = GroupCommit<Int, Int>(limit: 100) { elements in
@@ -89,8 +86,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("A cancelled caller's elements are committed all the same")
-    func cancellation() async throws {
+    @Test func `A cancelled caller's elements are committed all the same`() async throws {
         let gate = Gate()
         let committed = Mutex<Set<Int>>([])
         let commits = GroupCommit<Int, Int>(limit: 1) { elements in
@@ -112,8 +108,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("What is too much to wait is refused at once, and can be tried again")
-    func overload() async throws {
+    @Test func `What is too much to wait is refused at once, and can be tried again`() async throws {
         let gate = Gate()
         let commits = GroupCommit<Int, Int>(limit: 1, capacity: .init(maxCount: 100, maxBytes: 10), bytes: { $0 }) {
             await gate.pass()
@@ -133,8 +128,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("Before the loop runs a caller waits, and may give up")
-    func beforeRun() async throws {
+    @Test func `Before the loop runs a caller waits, and may give up`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 10) { $0 }
         let patient = Task { try await commits.submit([1]) }
         let impatient = Task { try await commits.submit([2]) }
@@ -149,8 +143,7 @@ struct GroupCommitTests {
         try await withRunning(commits) { (_: ServiceGroup) async throws in #expect(try await patient.value == [1]) }
     }
 
-    @Test("Graceful shutdown finishes what waits and then refuses")
-    func shutdown() async throws {
+    @Test func `Graceful shutdown finishes what waits and then refuses`() async throws {
         let gate = Gate()
         let commits = GroupCommit<Int, Int>(limit: 1) { elements in
             await gate.pass()
@@ -170,8 +163,7 @@ struct GroupCommitTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test("Cancelling the loop ends it, and leaves no caller waiting")
-    func cancelledLoop() async throws {
+    @Test func `Cancelling the loop ends it, and leaves no caller waiting`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 1) { elements in
             try await Task.sleep(for: .seconds(60))
             return elements
@@ -185,8 +177,7 @@ struct GroupCommitTests {
         await loop.value
     }
 
-    @Test("A commit that answers too little fails its group")
-    func wrongCount() async throws {
+    @Test func `A commit that answers too little fails its group`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 10) { Array($0.dropLast()) }
         try await withRunning(commits) { (_: ServiceGroup) async throws in
             let error = await #expect(throws: StorageError.self) { try await commits.submit([1, 2]) }

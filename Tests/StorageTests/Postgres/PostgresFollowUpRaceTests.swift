@@ -27,8 +27,7 @@ struct PostgresFollowUpRaceTests {
         END $$
         """
 
-    @Test("A withdrawal that is claimed while a push is being recorded goes to the platform of that push, too")
-    func recordedMeanwhile() async throws {
+    @Test func `A withdrawal that is claimed while a push is recorded goes to that platform too`() async throws {
         try await withTestStore(.postgres) { test in
             let (store, url) = (test.store, test.url)
             let sent = SealedNotification.sample()

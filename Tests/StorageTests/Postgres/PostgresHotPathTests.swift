@@ -90,7 +90,7 @@ struct PostgresHotPathTests {
             followUps.map { FollowUpOutcome(followUp: $0, attempt: 1, deliveries: [], nextTry: nil) })
     }
 
-    @Test func noStatementReadsRowsOfOthers() async throws {
+    @Test func `No statement reads rows of others`() async throws {
         try await PostgresTestDatabase.with { url in
             try await withRunningStore(url) { test in try await fill(test) }
             let before = try read(url)
@@ -109,7 +109,7 @@ struct PostgresHotPathTests {
 
     /// The second version of every row fits beside the first one. At a fill factor of 70 % it does not. Whether later
     /// versions fit depends on when PostgreSQL prunes the page.
-    @Test func claimsOfWholePagesTouchNoIndex() async throws {
+    @Test func `Claims of whole pages touch no index`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = (0..<256).map { _ in
                 SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")

@@ -24,7 +24,7 @@ struct PostgresPlanTests {
             """)
     }
 
-    @Test func ofOneRecipientsOnlyTheSendersOwnAreMet() async throws {
+    @Test func `Of one recipient's only the sender's own are met`() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
             try await test.execute("VACUUM ANALYZE notifications")
@@ -40,7 +40,7 @@ struct PostgresPlanTests {
     }
 
     /// Reading for outcomes costs what it examines, whatever the size of the table.
-    @Test func outcomesAreReadAlongAnIndex() async throws {
+    @Test func `Outcomes are read along an index`() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 20_000)
             try await test.execute("UPDATE notifications SET not_before = created_at WHERE revoked_at IS NOT NULL")
@@ -59,7 +59,7 @@ struct PostgresPlanTests {
         }
     }
 
-    @Test func aFirstAttemptIsLookedUpByTheKeysOfTwoTables() async throws {
+    @Test func `A first attempt is looked up by the keys of two tables`() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
             try await test.execute("UPDATE notifications SET attempt = 1")
@@ -119,7 +119,7 @@ struct PostgresPlanTests {
         #expect(try await store.life(of: ids[0].id) != nil)
     }
 
-    @Test func everyIndexIsUsedAndNoTableIsReadWhole() async throws {
+    @Test func `Every index is used and no table is read whole`() async throws {
         try await withTestStore(.postgres) { test in
             try await fill(test, 3000)
             // What the planner knows of tables in use: one sender, so that an index by sender seems to be of no use.
@@ -153,7 +153,7 @@ struct PostgresPlanTests {
         }
     }
 
-    @Test func whatHappensToANotificationTouchesNoIndex() async throws {
+    @Test func `What happens to a notification touches no index`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = try await test.store.appendClaimed()
             let delivery = Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: noon)

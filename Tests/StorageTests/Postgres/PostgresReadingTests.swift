@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 struct PostgresReadingTests {
-    @Test func showingTouchesNoIndex() async throws {
+    @Test func `Showing touches no index`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = SealedNotification.sample()
             try await test.store.append([sent])
@@ -19,7 +19,7 @@ struct PostgresReadingTests {
         }
     }
 
-    @Test func noTableIsReadWhole() async throws {
+    @Test func `No table is read whole`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = (0..<3000).map { _ in SealedNotification.sample() }
             try await test.store.append(sent)
@@ -45,7 +45,7 @@ struct PostgresReadingTests {
     }
 
     /// The number of rows that one question reads is bounded.
-    @Test func theNewestTenThousandAreCounted() async throws {
+    @Test func `The newest ten thousand are counted`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = (0..<(InboxPage.maxUnreadScan + 5)).map { _ in SealedNotification.sample() }
             for start in stride(from: 0, to: sent.count, by: 2000) {

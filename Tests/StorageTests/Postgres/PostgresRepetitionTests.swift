@@ -36,7 +36,7 @@ import Testing
         return process
     }
 
-    @Test(arguments: [false, true]) func anAppendIsRepeatedOnce(byCallback: Bool) async throws {
+    @Test(arguments: [false, true]) func `An append is repeated once`(byCallback: Bool) async throws {
         try await withTestStore(.postgres) { test in
             try await hold(test)
             let sent = SealedNotification.sample()
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func anAppendThatFailsAgainHasAnUnknownOutcome() async throws {
+    @Test func `An append that fails again has an unknown outcome`() async throws {
         try await withTestStore(.postgres) { test in
             try await hold(test)
             let call = Task { try await test.store.appendByCallback([.sample()]) }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aReadingIsNotRepeated() async throws {
+    @Test func `A reading is not repeated`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = SealedNotification.sample()
             try await test.store.append([sent])

@@ -12,7 +12,7 @@ struct PostgresSharingTests {
         }
     }
 
-    @Test func ofTwoHundredWithOneKeyOneIsStored() async throws {
+    @Test func `Of two hundred with one key one is stored`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<200).map { _ in SealedNotification.sample() }
             let answers = try await withThrowingTaskGroup(of: (NotificationID, IdempotentRequest?).self) { group in
@@ -34,7 +34,7 @@ struct PostgresSharingTests {
         }
     }
 
-    @Test func manyKeysInAnyOrderNeverDeadlock() async throws {
+    @Test func `Many keys in any order never deadlock`() async throws {
         try await withTwoStores { stores, test in
             let keys = (0..<50).map { "key-\($0)" }
             let stored = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -54,7 +54,7 @@ struct PostgresSharingTests {
     }
 
     /// The second process waits for the first one's transaction, and a key that it gives up is free.
-    @Test func aKeyWhoseTransactionIsRolledBackIsTaken() async throws {
+    @Test func `A key whose transaction is rolled back is taken`() async throws {
         try await withTestStore(.postgres) { test in
             try await test.execute("ALTER TABLE notifications ADD CHECK (sender <> 'poison')")
             let refused = SealedNotification.sample(from: "poison")
@@ -70,7 +70,7 @@ struct PostgresSharingTests {
         }
     }
 
-    @Test func twoThatPurgeDoEachThingOnce() async throws {
+    @Test func `Two that purge do each thing once`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<600).map { _ in SealedNotification.sample() }
             try await stores[0].append(sent)
@@ -90,7 +90,7 @@ struct PostgresSharingTests {
     }
 
     /// As a process of the version before the third step writes and reads its outbox.
-    @Test func anOlderIngestBesideItNeitherSeesNorSpoilsWhatIsPublished() async throws {
+    @Test func `An older ingest beside it neither sees nor spoils what is published`() async throws {
         try await withTestStore(.postgres) { test in
             let sent = SealedNotification.samples(3)
             try await test.store.append(sent)
@@ -118,7 +118,7 @@ struct PostgresSharingTests {
     }
 
     /// Outcomes, notes and leases of many processes meet on the same rows.
-    @Test func whatMeetsOnTheSameEntriesNeverDeadlocks() async throws {
+    @Test func `What meets on the same entries never deadlocks`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<400).map { _ in SealedNotification.sample() }
             let ids = sent.map(\.id)

@@ -20,7 +20,7 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func concurrentAppendsShareTransactions() async throws {
+    @Test func `Concurrent appends share transactions`() async throws {
         try await withTestStore(.postgres) { test in
             let count = 400
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func twoLeasesNeverOverlap() async throws {
+    @Test func `Two leases never overlap`() async throws {
         try await withTestStore(.postgres) { test in
             try await test.store.append(sealed(500))
             let now = Timestamp.now + .seconds(60)
@@ -50,7 +50,7 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func twoProcessesMigrateOnce() async throws {
+    @Test func `Two processes migrate once`() async throws {
         try await PostgresTestDatabase.with { url in
             let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
                 for _ in 0..<4 { group.addTask { try await PostgresStore.migrate(uri: url, logger: quiet) } }
@@ -61,14 +61,14 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func checkingRefusesAnEmptyDatabase() async throws {
+    @Test func `Checking refuses an empty database`() async throws {
         try await PostgresTestDatabase.with { url in
             let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
             await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func callsDoNotWaitForAServerThatDoesNotAnswer() async throws {
+    @Test(.timeLimit(.minutes(15))) func `Calls do not wait for a server that does not answer`() async throws {
         // Nobody takes the connection from the listener's queue, and connecting may last an hour: a call that waited
         // for it would run into the limit.
         let listener = try SilentListener()

@@ -7,8 +7,7 @@ import Testing
 
 /// A dispatcher must not push what it cannot record.
 struct ReadOnlyBeginTests {
-    @Test("A read-only database begins no first attempt, and says that it is a matter of time")
-    func readOnly() async throws {
+    @Test func `A read-only database begins no first attempt, and says that it is a matter of time`() async throws {
         try await withTestStore(.postgres) { test in
             // Its entry is due late, so that a slow machine does not matter.
             var sent = SealedNotification.sample(createdAt: .now + .seconds(60), expiresAt: .now + .seconds(600))

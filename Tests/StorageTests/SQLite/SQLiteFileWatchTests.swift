@@ -6,8 +6,7 @@ import Testing
 @testable import Storage
 
 /// What is written to a file that nobody finds again is lost, so nothing is written to it.
-@Suite("A SQLite file that is not where it was", .timeLimit(.minutes(15)))
-struct SQLiteFileWatchTests {
+@Suite(.timeLimit(.minutes(15))) struct SQLiteFileWatchTests {
     enum Fault: CaseIterable {
         case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved, emptied
 
@@ -42,8 +41,8 @@ struct SQLiteFileWatchTests {
         }
     }
 
-    @Test("Nothing is stored, and the service is not ready, until the file is back", arguments: Fault.allCases)
-    func refusal(_ fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `Nothing is stored, and the service is not ready, until the file is back`(_ fault: Fault) async throws {
         try await withTestStore(.sqlite) { test in
             let path = String(test.url.dropFirst("sqlite:".count))
             let sent = SealedNotification.sample()
@@ -65,8 +64,7 @@ struct SQLiteFileWatchTests {
         }
     }
 
-    @Test("A path that is a symbolic link is watched too")
-    func symbolicLink() async throws {
+    @Test func `A path that is a symbolic link is watched too`() async throws {
         try await withTemporaryFolder { folder in
             for name in ["a", "b"] { try Data().write(to: URL(filePath: "\(folder)/\(name).sqlite")) }
             let link = "\(folder)/link.sqlite"
@@ -80,8 +78,7 @@ struct SQLiteFileWatchTests {
         }
     }
 
-    @Test("Other processes that open and close the file change nothing")
-    func otherProcesses() async throws {
+    @Test func `Other processes that open and close the file change nothing`() async throws {
         try await withTestStore(.sqlite) { test in
             for _ in 0..<3 {
                 try await withRunningStore(test.url) { other in try await other.store.append([.sample()]) }

@@ -3,10 +3,8 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Several processes on one SQLite file")
 struct SQLiteSharingTests {
-    @Test("Both write at once, and each sees the other's work")
-    func writers() async throws {
+    @Test func `Both write at once, and each sees the other's work`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"
             try await withRunningStore(url) { one in
@@ -28,8 +26,7 @@ struct SQLiteSharingTests {
         }
     }
 
-    @Test("Leases of two never overlap")
-    func leases() async throws {
+    @Test func `Leases of two never overlap`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"
             let sent = SealedNotification.samples(200)
@@ -55,8 +52,7 @@ struct SQLiteSharingTests {
         }
     }
 
-    @Test("Claims of two count one attempt after the other")
-    func claims() async throws {
+    @Test func `Claims of two count one attempt after the other`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"
             let sent = SealedNotification.sample()
