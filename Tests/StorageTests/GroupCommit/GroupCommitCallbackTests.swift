@@ -188,6 +188,7 @@ private struct Broken: Error {}
         try await withRunning(commits) { (_: ServiceGroup) async throws in
             for number in 1...4 { commits.submit(number, then: outputs.note) }
             #expect(outputs.codes == [.overloaded])
+            #expect(StorageError(.overloaded, "").isRetriable)
             held.end(0)
             held.end(1)
             #expect(outputs.values == [nil, 10, 20, 30])

@@ -8,7 +8,7 @@ import Testing
 
 /// What an operator, a provider or another program has set for a server, a database or a role. The databases of the
 /// conformance suite have odd defaults too, see ``PostgresTestDatabase``.
-@Suite(.timeLimit(.minutes(15))) struct PostgresDefaultsTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct PostgresDefaultsTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     struct Default: Sendable, CustomTestStringConvertible {
@@ -113,25 +113,24 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A database that is read-only for a while says so, and is used again`(endingSessions: Bool) async throws {
-        try await withTestStore(.postgres) { test in
-            let name = test.url.split(separator: "/").last ?? ""
-            let end =
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' "
-                + "AND pid <> pg_backend_pid()"
-            try await test.execute("ALTER DATABASE \(name) SET default_transaction_read_only TO on")
-            try await test.execute(end)
-            let isTold = try await eventually(within: .seconds(60)) {
-                await test.readiness()?.contains("The database is read-only.") == true
-            }
-            #expect(isTold)
-            let error = await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
-            #expect(error?.isRetriable == true)
-            // psql has a read-only session too.
-            try await test.execute(
-                "BEGIN; SET TRANSACTION READ WRITE; ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")
-            if endingSessions { try? await test.execute(end) }
-            #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
-            try await test.store.append([.sample()])
+        let test = try await StoreKind.postgres.openTest()
+        let name = test.url.split(separator: "/").last ?? ""
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' "
+            + "AND pid <> pg_backend_pid()"
+        try await test.execute("ALTER DATABASE \(name) SET default_transaction_read_only TO on")
+        try await test.execute(end)
+        let isTold = try await eventually(within: .seconds(60)) {
+            await test.readiness()?.contains("The database is read-only.") == true
         }
+        #expect(isTold)
+        let error = await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
+        #expect(error?.isRetriable == true)
+        // psql has a read-only session too.
+        try await test.execute(
+            "BEGIN; SET TRANSACTION READ WRITE; ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")
+        if endingSessions { try? await test.execute(end) }
+        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        try await test.store.append([.sample()])
     }
 }

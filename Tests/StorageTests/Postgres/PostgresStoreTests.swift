@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-struct PostgresStoreTests {
+@Suite(.stores) struct PostgresStoreTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func sealed(_ count: Int) -> [SealedNotification] {
@@ -21,33 +21,17 @@ struct PostgresStoreTests {
     }
 
     @Test func `Concurrent appends share transactions`() async throws {
-        try await withTestStore(.postgres) { test in
-            let count = 400
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
-                try await group.waitForAll()
-            }
-            let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
-            let transactions = try PostgresTestDatabase.psql(
-                test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
-            #expect(Int(rows) == count)
-            #expect(try #require(Int(transactions)) < count / 4)
+        let test = try await StoreKind.postgres.openTest()
+        let count = 400
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
+            try await group.waitForAll()
         }
-    }
-
-    @Test func `Two leases never overlap`() async throws {
-        try await withTestStore(.postgres) { test in
-            try await test.store.append(sealed(500))
-            let now = Timestamp.now + .seconds(60)
-            let leases = try await withThrowingTaskGroup(of: [OutboxEntry].self) { group in
-                for _ in 0..<8 {
-                    group.addTask { try await test.store.lease(limit: 50, now: now, until: now + .seconds(60)) }
-                }
-                return try await group.reduce(into: []) { $0 += $1.map(\.id) }
-            }
-            #expect(leases.count == 400)
-            #expect(Set(leases).count == leases.count)
-        }
+        let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
+        let transactions = try PostgresTestDatabase.psql(
+            test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
+        #expect(Int(rows) == count)
+        #expect(try #require(Int(transactions)) < count / 4)
     }
 
     @Test func `Two processes migrate once`() async throws {
@@ -79,7 +63,6 @@ struct PostgresStoreTests {
             group.addTask { try? await store.run() }
             let isUnavailable = { (error: any Error) in (error as? StorageError)?.code == .unavailable }
             await #expect { try await store.append(sealed(1)) } throws: { isUnavailable($0) }
-            await #expect { try await store.appendByCallback(sealed(1)) } throws: { isUnavailable($0) }
             await #expect { try await store.claim([NotificationID()], now: .now) } throws: { isUnavailable($0) }
             await #expect { try await store.ping(timeout: .seconds(5)) } throws: { isUnavailable($0) }
             group.cancelAll()
