@@ -4,7 +4,7 @@ import Testing
 
 struct AuthorizationHeaderTests {
     @Test(arguments: ["Bearer abc", "bearer abc", "BEARER   abc", " Bearer abc \t", "bEaReR\tabc"])
-    func `Bearer`(value: String) throws {
+    func `Bearer credentials are read`(value: String) throws {
         let header = try #require(AuthorizationHeader(value))
         #expect(header.scheme == .bearer)
         #expect(header.credentials == "abc")
@@ -12,12 +12,12 @@ struct AuthorizationHeaderTests {
     }
 
     @Test(arguments: ["Bearerabc", "Digest abc", "Bear\u{5} abc", "\u{212A}earer abc", "B", "Bearer\u{301} abc"])
-    func `Other`(value: String) throws {
+    func `Another scheme is other`(value: String) throws {
         #expect(try #require(AuthorizationHeader(value)).scheme == .other)
     }
 
     @Test(arguments: ["Bearer", "Bearer =", "Bearer a b", "Bearer a,b", "Bearer a=b", "Bearer é", "Bearer \"a\""])
-    func `Not token 68`(value: String) throws {
+    func `Credentials with other characters are no token68`(value: String) throws {
         #expect(try #require(AuthorizationHeader(value)).isToken68 == false)
     }
 

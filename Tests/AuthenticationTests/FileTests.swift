@@ -71,7 +71,7 @@ struct APIKeyTests {
             ("Bearer spk_wrong", .invalid), ("Bearer spk_é", .malformed),
             ("Bearer " + String(repeating: "a", count: 1025), .malformed),
         ] as [(String?, AuthenticationError.Code)])
-    func `Refusals`(header: String?, code: AuthenticationError.Code) async throws {
+    func `A header without a known key is refused`(header: String?, code: AuthenticationError.Code) async throws {
         try await withTemporaryFolder { folder in
             let file = APIKeysFile(path: folder + "/keys")
             _ = try file.add("billing")
@@ -108,7 +108,7 @@ struct APIKeyTests {
     }
 
     @Test(arguments: ["", "a b", "a/b", "é", String(repeating: "a", count: 65)])
-    func `Names`(name: String) async throws {
+    func `A name that no sender can have is refused`(name: String) async throws {
         try await withTemporaryFolder { folder in
             let error = #expect(throws: AuthenticationSetupError.self) {
                 try APIKeysFile(path: folder + "/k").add(name)
@@ -203,7 +203,7 @@ struct UsersFileTests {
         ("Å", "\u{212B}"), ("ﬁn", "fin"), ("istanbul", "ıstanbul"), ("a\u{AD}b", "ab"), ("BOB", "воb"),
         ("alice", "aIice"), ("alice", "a1ice"), ("alice", "al|ce"), ("ALICE", "alice"), ("all", "ali"),
     ])
-    func `Names that look alike`(known: String, added: String) async throws {
+    func `Users whose names look alike are found`(known: String, added: String) async throws {
         try await withTemporaryFolder { folder in
             let file = UsersFile(path: folder + "/users")
             let (known, added) = (try #require(UserName(known)), try #require(UserName(added)))
@@ -220,19 +220,19 @@ struct UsersFileTests {
         ("user1", "user2"),
         ("\u{E4}", "a"), ("x", "xx"),
     ])
-    func `Names that do not look alike`(known: String, added: String) throws {
+    func `Other names do not look alike`(known: String, added: String) throws {
         #expect(NameLook(try #require(UserName(known))) != NameLook(try #require(UserName(added))))
     }
 
     @Test(arguments: ["%", "%2", "%zz", "a%00", "%ff", "%+1"])
-    func `Names that cannot be read`(name: String) throws {
+    func `The line of a name that cannot be read is named`(name: String) throws {
         let hash = "$scrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
         let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
         #expect(error?.line == 2)
     }
 
     @Test(arguments: ["alice x", "alice", "alice $scrypt$ln=99,r=1,p=1$c2FsdHNhbHQ$AAAA"])
-    func `Hashes that cannot be read`(line: String) throws {
+    func `The line of a hash that cannot be read is named`(line: String) throws {
         let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("\n\(line)\n") }
         #expect(error?.line == 2)
     }

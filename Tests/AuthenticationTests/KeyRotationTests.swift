@@ -109,7 +109,6 @@ struct KeyRotationTests {
         }
     }
 
-    /// A failure long ago does not let old keys in: the URL is asked again.
     @Test func `A failure long ago is no reason to use old keys`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))

@@ -15,7 +15,7 @@ struct KeySetTests {
         #""use":"enc""#, #""use":7"#, #""key_ops":["sign"]"#, #""alg":"RS256""#, #""alg":"none""#, #""alg":1"#,
         #""kid":7"#,
     ])
-    func `Keys of another use`(members: String) {
+    func `Keys of another use are left out`(members: String) {
         #expect(throws: AuthenticationSetupError.self) { try read(jwks(TestKey.es256().jwk(members))) }
     }
 

@@ -30,7 +30,7 @@ struct PasswordTests {
         ("a", ":"),
         ("#comment", "x"), ("e\u{301}", "x"),
     ])
-    func `Good`(user: String, password: String) async throws {
+    func `A good password names its user`(user: String, password: String) async throws {
         try await withUsers([("other", "other"), (user, password)]) { bench in
             for _ in 0..<2 {
                 let found = try await bench.user(basic(user, password))
@@ -43,7 +43,7 @@ struct PasswordTests {
         ("alice", "Secret"), ("alice", ""), ("alice", "secret "), ("alice", "secret:"), ("alice:", "secret"),
         ("Alice", "secret"), ("", "secret"), ("", ""), ("bob", "secret"), ("\u{e9}", "x"),
     ])
-    func `Wrong`(user: String, password: String) async throws {
+    func `A wrong name or password is refused`(user: String, password: String) async throws {
         // Names are compared byte for byte, unlike passwords.
         try await withUsers([("alice", "secret"), ("e\u{301}", "x")]) { bench in
             try await bench.expectUser(basic("alice", "secret"), "alice")
@@ -59,7 +59,7 @@ struct PasswordTests {
         "Basic", "Basic ", "Basic !", "Basic YWxpY2U=", "Basic YWxpY2U6c2VjcmV0=", "Basic YWxpY2U6c2VjcmV0\u{e9}",
         "Basic alice:secret", "Basic YWxpY2U6c2VjcmV0 YQ==", "Basic YWxpY2U6/w==", "Basic null", "Basic YTr=",
     ])
-    func `Malformed`(header: String) async throws {
+    func `Malformed credentials are refused`(header: String) async throws {
         try await withUsers([("alice", "secret")]) { bench in
             #expect(await bench.refusal(header)?.code == .malformed)
             #expect(await bench.refusal(header)?.challenges.count == 2)

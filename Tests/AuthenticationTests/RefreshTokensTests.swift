@@ -190,7 +190,7 @@ struct RefreshTokensTests {
     }
 
     @Test(arguments: ["bob x", "changed", "unusable"])
-    func `The users entry decides`(change: String) async throws {
+    func `The user's entry decides`(change: String) async throws {
         try await withTokens { bench in
             let token = try await bench.tokens.begin(for: bench.alice).refresh
             let file = bench.folder + "/users"

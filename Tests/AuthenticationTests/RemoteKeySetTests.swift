@@ -274,14 +274,14 @@ struct RemoteKeySetTests {
 
 struct KeySetURLTests {
     @Test(arguments: ["https://id.example/keys", "http://127.0.0.1:80/k", "http://localhost/k", "http://[::1]:1/k"])
-    func `Good`(url: String) throws { _ = try KeySetURL(url) }
+    func `HTTPS, and HTTP to this machine, are taken`(url: String) throws { _ = try KeySetURL(url) }
 
     @Test(arguments: [
         "", "keys.json", "http://id.example/keys", "file:///etc/keys", "ftp://127.0.0.1/", "https://",
         "http://127.0.0.1.x/", "https://id.example:0/k", "https://127.0.0.1:65536/k", "https://[::1]:99999/k",
         "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k",
     ])
-    func `Bad`(url: String) {
+    func `Other URLs are refused`(url: String) {
         #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }
     }
 

@@ -62,7 +62,7 @@ struct ScryptHashTests {
         "$scrypt$ln=14,r=8,p=1$\(salt)$AAAA",
         "$scrypt$ln=14,r=8,p=1$$\(hash)", "$scrypt$ln=14,r=8,p=1$\(salt)$",
     ])
-    func `Refuses`(text: String) {
+    func `Other texts are no hashes`(text: String) {
         #expect(throws: AuthenticationSetupError.self) { try ScryptHash(text) }
     }
 }

@@ -21,7 +21,7 @@ struct TokenAttackTests {
     }
 
     @Test(arguments: ["none", "None", "NONE", "nOnE", "", "HS257", "ES256K", "RSA1_5", "dir"])
-    func `Algorithm none`(name: String) async throws {
+    func `A token without a signature is refused, however it spells it`(name: String) async throws {
         let key = TestKey.es256()
         let header = #"{"alg":"\#(name)"}"#
         let signed = "\(Base64.encode(header.utf8, .url)).\(Base64.encode(claims().utf8, .url))"
@@ -30,7 +30,6 @@ struct TokenAttackTests {
         try await expectRefusal(try key.token(header: header, claims: claims()), jwks(key.jwk()))
     }
 
-    /// The public key, in any of its spellings, as the secret of an HMAC.
     @Test func `A public key is no secret of an HMAC`() async throws {
         let key = try TestKey.rsa("RS256")
         let publicKey = try TestKey.rsaKey.get().publicKey
@@ -71,7 +70,7 @@ struct TokenAttackTests {
         #"{"alg":"ES256","typ":"logout+jwt"}"#, #"{"alg":"ES256","typ":7}"#, #"["ES256"]"#, #"{"alg":"ES256"} x"#,
         #"{"alg":"es256"}"#, #"{"alg":"ES256\u0000"}"#,
     ])
-    func `Headers`(header: String) async throws {
+    func `A token with another header is refused`(header: String) async throws {
         let key = TestKey.es256()
         try await expectRefusal(try key.token(header: header, claims: claims()), jwks(key.jwk()))
     }
@@ -92,7 +91,7 @@ struct TokenAttackTests {
         #"{"sub":"alice","\u0073ub":"bob","exp":1800000600}"#, #"{"sub":"alice","exp":"1800000600"}"#,
         #"{"sub":"alice","exp":true}"#, #"["alice"]"#, #""alice""#, "", "{", #"{"sub":"alice","exp":1800000600}}"#,
     ])
-    func `Bad claims`(claims: String) async throws {
+    func `A token with bad claims is refused`(claims: String) async throws {
         let key = TestKey.es256()
         try await expectRefusal(try key.token(claims: claims), jwks(key.jwk()))
     }

@@ -53,7 +53,7 @@ struct TokenTests {
             (#""exp":1e300"#, .malformed),
             (#""iat":1"#, .malformed), (#""exp":\#(Timestamp.claim(60)),"iat":true"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
-    func `Times`(times: String, expected: AuthenticationError.Code?) async throws {
+    func `The times of a token are honoured`(times: String, expected: AuthenticationError.Code?) async throws {
         let key = TestKey.edDSA()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             let token = try key.token(claims: #"{"sub":"alice",\#(times)}"#)
@@ -71,7 +71,9 @@ struct TokenTests {
             (#""iss":["https://id"],"aud":"push""#, .malformed),
             (#""iss":"https://id","aud":{"push":1}"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
-    func `Issuer and audience`(members: String, expected: AuthenticationError.Code?) async throws {
+    func `Issuer and audience must be those of the settings`(members: String, expected: AuthenticationError.Code?)
+        async throws
+    {
         let key = TestKey.edDSA()
         try await withAuthenticator(
             jwks: jwks(key.jwk()),

@@ -6,7 +6,7 @@ struct ClientAddressTests {
         ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("2001:db8:0:1:a::1", "2001:db8:0:1::/64"),
         ("::1", "0:0:0:0::/64"), ("fe80::1", "fe80:0:0:0::/64"),
     ])
-    func `Networks`(text: String, description: String) {
+    func `An address stands for its network`(text: String, description: String) {
         #expect(ClientAddress(text)?.description == description)
     }
 
@@ -17,5 +17,5 @@ struct ClientAddressTests {
     }
 
     @Test(arguments: ["", "localhost", "1.2.3", "fe80::1%eth0", "1.2.3.4:80", "[::1]"])
-    func `No addresses`(text: String) { #expect(ClientAddress(text) == nil) }
+    func `Other texts are no addresses`(text: String) { #expect(ClientAddress(text) == nil) }
 }

@@ -119,7 +119,7 @@ struct TimestampTests {
         "2026-11-21T10:60:00Z", "2026-11-21T10:00:00.Z", "2026-11-21T10:00:00ZZ", "2026-11-21T10:00:00+2:00",
         "２026-11-21T10:00:00Z", "2026-11-21 10:00:00Z", "2026-11-21T10:00:00+02", " 2026-11-21T10:00:00Z",
     ])
-    func `Other texts are not`(_ text: String) {
+    func `Other texts are no times`(_ text: String) {
         #expect(Timestamp(iso8601: text) == nil)
     }
 

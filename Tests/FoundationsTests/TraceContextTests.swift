@@ -25,7 +25,7 @@ struct TraceContextTests {
         "00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01",
         "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01x",
     ])
-    func `Ignores what is none`(_ text: String) {
+    func `Other texts are no trace`(_ text: String) {
         #expect(TraceContext(traceparent: text) == nil)
     }
 }

@@ -11,7 +11,7 @@ struct UserNameTagTests {
         ("x||y&&!(z)", "username:x#7c#7cy#26#26#21#28z#29"), ("##ab", "username:#23#23ab"),
         (String(repeating: "a", count: 111), "username:" + String(repeating: "a", count: 111)),
     ])
-    func `Known names`(_ name: String, _ tag: String) throws {
+    func `The tags of known names are fixed`(_ name: String, _ tag: String) throws {
         #expect(try #require(UserName(name)).tag == tag)
     }
 

@@ -38,7 +38,9 @@ struct JSONObjectReaderTests {
         (#"{"Name":1,"Tag\u017f":2,"Tags\u0301":3}"#, ["Name"], ["/Tag\u{17F}", "/Tags\u{301}"]),
         (#"{"N@me":1,"name\u0000":1}"#, [], ["/Name", "/N@me", "/name\u{0}"]),
     ])
-    func `Members`(_ text: String, _ names: [String], _ pointers: [String]) throws {
+    func `Members are found, and the others are named by pointers`(
+        _ text: String, _ names: [String], _ pointers: [String]
+    ) throws {
         let found = try read(text)
         #expect(found.names == names)
         #expect(found.pointers == pointers)

@@ -26,7 +26,7 @@ struct JSONScannerTests {
         ("{}", JSONSpan.Kind.object), (" [ ] ", .array), (#""""#, .string), ("0", .number), ("-1.5e+10", .number),
         ("true", .boolean), ("\tnull\r\n", .null), (#"{"a":[1,{"b":null}]}"#, .object), ("1E400", .number),
     ])
-    func `Takes what is JSON`(_ text: String, _ kind: JSONSpan.Kind) throws {
+    func `What is JSON is taken`(_ text: String, _ kind: JSONSpan.Kind) throws {
         #expect(try Self.kind(text) == kind)
     }
 
@@ -35,7 +35,7 @@ struct JSONScannerTests {
         "\"", "\"\u{01}\"", #""\x""#, #""\u12""#, #""\ud800""#, #""\udc00""#, #""\ud800\u0041""#, "1 2", "NaN",
         "'a'", "[1 2]", "// x\n1", "\u{FEFF}1",
     ])
-    func `Refuses what is not`(_ text: String) {
+    func `What is not JSON is refused`(_ text: String) {
         #expect(throws: JSONSyntaxError.self) { try Self.kind(text) }
     }
 
@@ -61,7 +61,7 @@ struct JSONScannerTests {
         (#""a""#, "a"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{08}\u{0C}\n\r\t"), (#""\u00e9\u20AC""#, "é€"),
         (#""\ud83d\ude00""#, "😀"), (#""é€😀""#, "é€😀"), (#""\u0000""#, "\u{0}"),
     ])
-    func `Reads strings`(_ json: String, _ text: String) throws {
+    func `Strings are read`(_ json: String, _ text: String) throws {
         let read = try Self.text(json)
         #expect(read.text.utf8.elementsEqual(text.utf8))
         #expect(read.length == text.utf8.count)

@@ -51,7 +51,7 @@ struct SpanTracerTests {
         (.ratio(0), [false, false, false]), (.ratio(1), [true, true, true]),
         (.parentOrRatio(0), [false, true, false]), (.parentOrRatio(1), [true, true, false]),
     ])
-    func `Samplers`(_ sampler: SpanSampler, _ expected: [Bool]) {
+    func `A sampler decides by the parent and its share`(_ sampler: SpanSampler, _ expected: [Bool]) {
         let book = SpanTable()
         let tracer = book.tracer(sampler)
         let spans = [nil, Self.sender, Self.unsampled].map { span(tracer, below: $0) }

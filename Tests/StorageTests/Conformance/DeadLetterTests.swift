@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: conformingStores)
-    func `ReplayDecision again changes nothing that matters`(_ kind: StoreKind) async throws {
+    func `Reopening again changes nothing that matters`(_ kind: StoreKind) async throws {
         let store = try await kind.open()
         let id = try await Self.giveUp(store)
         for _ in 0..<3 {

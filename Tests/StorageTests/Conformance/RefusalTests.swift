@@ -105,7 +105,6 @@ import Testing
         #expect(Set(read.map(\.id)) == Set(all.map(\.id)).subtracting(odd))
     }
 
-    /// A damaged row that cannot be read is of its reader only.
     @Test func `A row that cannot be read fails its own reader only`() async throws {
         let test = try await StoreKind.postgres.openTest()
         let (all, odd) = try samples()

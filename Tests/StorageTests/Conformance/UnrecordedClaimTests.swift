@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: conformingStores)
-    func `ReplayDecision is no claim`(_ kind: StoreKind) async throws {
+    func `Reopening is no claim`(_ kind: StoreKind) async throws {
         let store = try await kind.open()
         let sent = SealedNotification.sample()
         try await store.append([sent])

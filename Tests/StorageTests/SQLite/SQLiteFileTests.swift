@@ -29,7 +29,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test func `ReplayDecision finds everything`() async throws {
+    @Test func `A file that is opened again has everything`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"
             let sent = SealedNotification.samples(10)
