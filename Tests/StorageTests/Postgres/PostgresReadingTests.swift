@@ -41,17 +41,4 @@ import Testing
         let after = try PostgresTestDatabase.psql(test.url, scans)
         #expect(after == before)
     }
-
-    /// The number of rows that one question reads is bounded.
-    @Test func `The newest ten thousand are counted`() async throws {
-        let test = try await StoreKind.postgres.openTest()
-        let sent = (0..<(InboxPage.maxUnreadScan + 5)).map { _ in SealedNotification.sample() }
-        for start in stride(from: 0, to: sent.count, by: 2000) {
-            try await test.store.append(Array(sent[start..<min(start + 2000, sent.count)]))
-        }
-        let unread = try await test.store.unreadCount(of: .alice, now: noon)
-        #expect(unread == InboxPage.maxUnreadScan)
-        let page = try await test.store.inbox(of: .alice, unreadOnly: false, after: nil, limit: 1, now: noon)
-        #expect(page.unread == unread)
-    }
 }

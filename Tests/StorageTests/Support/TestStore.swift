@@ -1,8 +1,6 @@
 import Domain
 import Foundation
 import GRDB
-import Logging
-import ServiceLifecycle
 import StackKit
 import Storage
 import TestSupport
