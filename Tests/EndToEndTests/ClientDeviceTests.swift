@@ -76,7 +76,7 @@ struct ClientDeviceTests {
     }
 
     @Test(arguments: ["silent", "alert"])
-    func theSecretIsShownOnEveryPlatform(_ presentation: String) async throws {
+    func `The secret is shown on every platform`(_ presentation: String) async throws {
         try await withStack { stack in
             let devices = try await Devices(stack)
             var running: [ProcessUnderTest] = []
@@ -94,7 +94,9 @@ struct ClientDeviceTests {
     }
 
     @Test(arguments: [true, false])
-    func withoutValidCredentialsThePromptAndAfterTheLogInTheSecret(_ isExpired: Bool) async throws {
+    func `Without valid credentials the prompt is shown, and the secret after the log-in`(_ isExpired: Bool)
+        async throws
+    {
         try await withStack { stack in
             let devices = try await Devices(stack)
             let file = stack.folder.appending(path: "expired.token")
@@ -112,7 +114,7 @@ struct ClientDeviceTests {
         }
     }
 
-    @Test func whatOneDeviceHasReadDisappearsFromTheOthers() async throws {
+    @Test func `What one device has read disappears from the others`() async throws {
         try await withStack { stack in
             let devices = try await Devices(stack, dispatcher: ["DISPATCH_WITHDRAW": "read"])
             let reader = try await devices.start("apple", "--login-after", "1s")

@@ -90,7 +90,7 @@ struct ConfigurationRefusalTests {
     ]
 
     @Test(arguments: cases)
-    func eachIsOneLineAndTheExitCodeIs78(_ wrong: Case) async throws {
+    func `Each mistake is one line and the exit code is 78`(_ wrong: Case) async throws {
         try await withFolder { folder in
             let process = try ProcessUnderTest(
                 wrong.service, environment: Self.good.merging(wrong.settings) { _, new in new }, folder: folder)
@@ -115,7 +115,7 @@ struct ConfigurationRefusalTests {
     ]
 
     @Test(arguments: ["ingest", "retrieval", "dispatcher"])
-    func goodSettingsAreTaken(_ service: String) async throws {
+    func `Good settings are taken`(_ service: String) async throws {
         try await withFolder { folder in
             var settings = Self.good
             settings["LOG_FORMAT"] = "json"
@@ -128,7 +128,7 @@ struct ConfigurationRefusalTests {
     }
 
     @Test(arguments: ["ingest", "retrieval", "dispatcher"])
-    func anUnknownFlagIs64(_ service: String) async throws {
+    func `An unknown flag is 64`(_ service: String) async throws {
         try await withFolder { folder in
             for arguments in [["--no-such-flag", "1"], ["--http-port"], ["surplus"]] {
                 let process = try ProcessUnderTest(service, arguments, environment: Self.good, folder: folder)
@@ -144,7 +144,7 @@ struct ConfigurationRefusalTests {
         ("retrieval", ["PAYLOAD_KEYS_FILE", "HUB_CONNECTION_STRING_FILE", "AUTH_TOKEN_SIGNING_KEY_FILE"]),
         ("dispatcher", ["AMQP_URL", "RETRY_DELAYS", "DISPATCH_MAX_ATTEMPTS", "HUB_NAME", "HUB_PLATFORMS"]),
     ])
-    func helpNamesEveryKey(_ service: String, _ own: [String]) async throws {
+    func `Help names every key`(_ service: String, _ own: [String]) async throws {
         let all = ["HTTP_HOST", "HTTP_PORT", "TLS_CERTIFICATE_FILE", "LOG_LEVEL", "DATABASE_URL", "DATABASE_MIGRATE"]
         try await withFolder { folder in
             let process = try ProcessUnderTest(service, ["--help"], folder: folder)

@@ -9,7 +9,7 @@ import Testing
 @Suite("From the sender to the device", .serialized, .broker, .timeLimit(.minutes(5)))
 struct DeliveryTests {
     @Test(arguments: TestDatabase.allCases)
-    func aNotificationWakesThreePlatformsAndIsRead(_ database: TestDatabase) async throws {
+    func `A notification wakes three platforms and is read`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -57,7 +57,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func theBrokerMayGoAway() async throws {
+    @Test func `The broker may go away`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -79,7 +79,7 @@ struct DeliveryTests {
     }
 
     /// One wrong letter in `HUB_NAME`: the hub answers every send with 404, until the letter is corrected.
-    @Test func aWrongHubNameUsesNoAttempt() async throws {
+    @Test func `A wrong hub name uses no attempt`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -116,7 +116,7 @@ struct DeliveryTests {
         return true
     }
 
-    @Test func nothingSecretIsLeftOnTheWay() async throws {
+    @Test func `Nothing secret is left on the way`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("SIGTERM under load", .serialized, .broker, .timeLimit(.minutes(5)))
 struct DrainTests {
-    @Test func aDispatcherThatEndsLosesNothing() async throws {
+    @Test func `A dispatcher that ends loses nothing`() async throws {
         try await withStack(hubLatency: .milliseconds(30)) { stack in
             let ingest = try await stack.start("ingest")
             let settings = ["DISPATCH_CONCURRENCY": "8", "DISPATCH_PREFETCH": "64"]
@@ -27,7 +27,7 @@ struct DrainTests {
     }
 
     /// The hub accepts connections and requests of one platform and never answers them.
-    @Test func aSilentHubDoesNotKeepADispatcherFromEnding() async throws {
+    @Test func `A silent hub does not keep a dispatcher from ending`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let first = try await stack.start("dispatcher")
@@ -48,7 +48,7 @@ struct DrainTests {
     }
 
     /// The same while the broker is down, so that nothing can be given back to it either.
-    @Test func aSilentHubAndNoBrokerDoNotKeepADispatcherFromEnding() async throws {
+    @Test func `A silent hub and no broker do not keep a dispatcher from ending`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let first = try await stack.start("dispatcher")
@@ -81,7 +81,7 @@ struct DrainTests {
         #expect(Set(status.Deliveries.filter { $0.State == "sent" }.map(\.Platform)) == platforms, "\(answer.body)")
     }
 
-    @Test func anIngestThatEndsLosesNothingThatItAccepted() async throws {
+    @Test func `An ingest that ends loses nothing that it accepted`() async throws {
         try await withStack { stack in
             let first = try await stack.start("ingest")
             try await expectReady(first)
@@ -102,7 +102,7 @@ struct DrainTests {
         }
     }
 
-    @Test func aRetrievalThatEndsFinishesItsAnswers() async throws {
+    @Test func `A retrieval that ends finishes its answers`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let id = try await ingest.post(#""\#(String(repeating: "x", count: 200_000))""#, to: "alice", stack)

@@ -78,13 +78,13 @@ struct EncryptedDeliveryTests {
         var search: SecretSearch { SecretSearch([secret, contentKey]) }
     }
 
-    @Test func nobodyOnTheWayHasTheSecretOrTheContentKeyOnSQLite() async throws {
+    @Test func `Nobody on the way has the secret or the content key on SQLite`() async throws {
         try await withStack { stack in
             try await expectNothingOnTheWay(stack, database: stack.folder.appending(path: "data"))
         }
     }
 
-    @Test func nobodyOnTheWayHasTheSecretOrTheContentKeyOnPostgreSQL() async throws {
+    @Test func `Nobody on the way has the secret or the content key on PostgreSQL`() async throws {
         try await withPostgresServer { server in
             try await withStack(databaseURL: server.url) { stack in
                 try await expectNothingOnTheWay(stack, database: server.folder)
@@ -139,7 +139,7 @@ struct EncryptedDeliveryTests {
         #endif
     }
 
-    @Test func aDeviceThatIsAddedLaterCannotReadWhatWasSentBefore() async throws {
+    @Test func `A device that is added later cannot read what was sent before`() async throws {
         try await withStack { stack in
             let services = try await Services(stack)
             let (phone, tablet) = (EnvelopePrivateKey(), EnvelopePrivateKey())
@@ -170,7 +170,7 @@ struct EncryptedDeliveryTests {
         }
     }
 
-    @Test func whatIsNotEncryptedIsRefused() async throws {
+    @Test func `What is not encrypted is refused`() async throws {
         try await withStack { stack in
             let services = try await Services(stack)
             let plain = #"{"Recipient":"alice","Payload":"Your results are in."}"#

@@ -20,7 +20,7 @@ struct FollowUpTests {
     }
 
     @Test(arguments: TestDatabase.allCases)
-    func whatIsRevokedIsWithdrawnFromEveryPlatform(_ database: TestDatabase) async throws {
+    func `What is revoked is withdrawn from every platform`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let (ingest, dispatcher) = (try await stack.start("ingest"), try await stack.start("dispatcher"))
             try await expectReady(ingest, dispatcher)
@@ -46,7 +46,7 @@ struct FollowUpTests {
         }
     }
 
-    @Test func whatOneDeviceHasReadIsWithdrawnIfTheSettingSaysSo() async throws {
+    @Test func `What one device has read is withdrawn if the setting says so`() async throws {
         try await withStack(.postgres) { stack in
             let ingest = try await stack.start("ingest")
             // It is the dispatcher's setting: no other service knows it.
@@ -69,7 +69,7 @@ struct FollowUpTests {
     }
 
     /// The API's shortest reminder comes after 30 s, so the test sets the times in the store back.
-    @Test func aReadEndsTheReminders() async throws {
+    @Test func `A read ends the reminders`() async throws {
         try await withStack(.postgres) { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")

@@ -76,7 +76,7 @@ struct OutcomeDeliveryTests {
 
     /// Alice has two devices of Apple's, and one of Google's whose channel is dead.
     @Test(arguments: TestDatabase.allCases)
-    func theSenderSeesWhatBecameOfEachMessage(_ database: TestDatabase) async throws {
+    func `The sender sees what became of each message`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let services = try await Services(stack)
             let dispatchers = [
@@ -107,7 +107,7 @@ struct OutcomeDeliveryTests {
         }
     }
 
-    @Test func withoutTelemetryTheHubIsNotAskedOrLeftAlone() async throws {
+    @Test func `Without telemetry the hub is not asked or left alone`() async throws {
         try await withStack(.postgres) { stack in
             let services = try await Services(stack)
             try await services.fault(#"{"Operation":"telemetry","Status":403}"#)

@@ -9,7 +9,7 @@ import Testing
 /// What becomes of notifications when a process dies or stands still in the middle of its work.
 @Suite("Processes that die or stand still", .serialized, .broker, .timeLimit(.minutes(5)))
 struct ProcessFaultTests {
-    @Test func whatAKilledIngestHasAcceptedIsDelivered() async throws {
+    @Test func `What a killed ingest has accepted is delivered`() async throws {
         try await withStack { stack in
             let first = try await stack.start("ingest")
             try await expectReady(first)
@@ -31,7 +31,7 @@ struct ProcessFaultTests {
         }
     }
 
-    @Test func whatAKilledDispatcherWasSendingIsSentByAnother() async throws {
+    @Test func `What a killed dispatcher was sending is sent by another`() async throws {
         try await withStack(hubLatency: .milliseconds(30)) { stack in
             let ingest = try await stack.start("ingest")
             let settings = ["DISPATCH_CONCURRENCY": "8", "DISPATCH_PREFETCH": "64"]
@@ -53,7 +53,7 @@ struct ProcessFaultTests {
 
     /// A dispatcher that stands still for longer than its heartbeat has lost its deliveries to another. What it still
     /// knows when it goes on is of an older attempt, and must not replace what the other has put on record.
-    @Test func aDispatcherThatStoodStillOverwritesNothing() async throws {
+    @Test func `A dispatcher that stood still overwrites nothing`() async throws {
         try await withStack(hubLatency: .milliseconds(50)) { stack in
             let ingest = try await stack.start("ingest")
             let settings = [
@@ -81,7 +81,7 @@ struct ProcessFaultTests {
         }
     }
 
-    @Test func servicesOutliveTheirDatabase() async throws {
+    @Test func `Services outlive their database`() async throws {
         try await withPostgresServer { database in
             try await withStack(databaseURL: database.url) { stack in
                 let services = [

@@ -107,7 +107,7 @@ struct SeveralHubsTests {
     }
 
     @Test(arguments: TestDatabase.allCases)
-    func aThirdHubIsAddedWithoutAMissedPush(_ database: TestDatabase) async throws {
+    func `A third hub is added without a missed push`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let system = try await System(stack)
             for user in Self.users { try await system.register(user) }

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Readiness of ingest")
 struct ReadinessTests {
-    @Test func withoutTheBrokerItIsReady() async throws {
+    @Test func `Without the broker ingest is ready`() async throws {
         let answer = try await readiness(databaseURL: "memory:")
         #expect(answer.status == .ok)
         let report = try answer.object()
@@ -23,7 +23,7 @@ struct ReadinessTests {
         #expect((report["checks"] as? [String: String]) == ["database": "up", "amqp": "down", "files": "up"])
     }
 
-    @Test func withoutTheDatabaseItIsNot() async throws {
+    @Test func `Without the database ingest is not ready`() async throws {
         let password = "s3cret-\(UUID().uuidString)"
         let answer = try await readiness(databaseURL: "postgres://nobody:\(password)@127.0.0.1:1/none")
         #expect(answer.status == .serviceUnavailable)

@@ -20,7 +20,7 @@ struct InboxPayloadTests {
 
     private func time(_ second: Int) -> Timestamp { Self.start + .seconds(second) }
 
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let empty = try await bench.page()
             #expect(empty.text == #"{"Notifications":[],"Unread":0}"#)
@@ -46,7 +46,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func eachEntryIsMarkedAsByAFetch() async throws {
+    @Test func `Each entry is marked as by a fetch`() async throws {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for _ in 0..<3 { ids.append(try await bench.accept("1", createdAt: .now - .seconds(3600))) }
@@ -65,7 +65,7 @@ struct InboxPayloadTests {
 
     /// It has the length of GET, which marks ten of eleven and so has a shorter number of unread ones.
     @Test(arguments: ["", "&Limit=10", "&Unread=true&Limit=3"])
-    func headMarksNothing(query: String) async throws {
+    func `HEAD marks nothing`(query: String) async throws {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for number in 0..<11 {
@@ -83,7 +83,7 @@ struct InboxPayloadTests {
     }
 
     /// Loading needs more memory than there is, and opening would log an error.
-    @Test func headOpensNothing() async throws {
+    @Test func `HEAD opens nothing`() async throws {
         let kept = Mutex<[String]>([])
         let logger = Logger(label: "test") { label in
             JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
@@ -99,7 +99,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func aPageHasAtMostTwenty() async throws {
+    @Test func `A page has at most twenty`() async throws {
         try await withRetrieval { bench in
             var ids: [String] = []
             for second in 0..<23 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
@@ -113,7 +113,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func twentyOfTheLargestFit() async throws {
+    @Test func `Twenty of the largest fit`() async throws {
         try await withRetrieval { bench in
             let payload = "\"" + String(repeating: "x", count: 256 * 1024 - 2) + "\""
             for _ in 0..<20 { _ = try await bench.accept(payload) }
@@ -124,7 +124,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func whatDoesNotFitIs503AndIsNotMarked() async throws {
+    @Test func `What does not fit is 503 and is not marked`() async throws {
         // Each payload is in memory twice while a page is made.
         let budget = RequestBudget(maxBytes: 200_000, reservedForSmall: 0)
         try await withRetrieval(budget: budget) { bench in
@@ -141,7 +141,7 @@ struct InboxPayloadTests {
     }
 
     /// The likeliest mistake of a key rotation must not hide what can be opened.
-    @Test func whatCannotBeOpenedIsListedWithoutItsPayloadAndStaysUnread() async throws {
+    @Test func `What cannot be opened is listed without its payload and stays unread`() async throws {
         let kept = Mutex<[String]>([])
         let logger = Logger(label: "test") { label in
             JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
@@ -168,7 +168,7 @@ struct InboxPayloadTests {
     }
 
     /// Between the list and the payloads, another request may take a notification away.
-    @Test func whatIsGoneMeanwhileIsLeftOut() async throws {
+    @Test func `What is gone meanwhile is left out`() async throws {
         let store = memoryStore()
         try await withRetrieval(reader: VanishingReader(base: store)) { bench in
             let user = try #require(UserName("alice"))
@@ -187,7 +187,7 @@ struct InboxPayloadTests {
     }
 
     @Test(arguments: ["unread", "", "Payload", "payload&include=payload", "payload,unread"])
-    func anotherValueIs422(_ value: String) async throws {
+    func `Another value is 422`(_ value: String) async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(
                 .get, "/api/notifications?include=\(value)", by: try bench.token())

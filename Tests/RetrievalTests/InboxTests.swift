@@ -13,7 +13,7 @@ struct InboxTests {
 
     private func time(_ second: Int) -> Timestamp { Self.start + .seconds(second) }
 
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let empty = try await bench.inbox()
             #expect(empty.status == .ok)
@@ -39,7 +39,7 @@ struct InboxTests {
         }
     }
 
-    @Test func itMarksNothing() async throws {
+    @Test func `The list marks nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             for method in [HTTPRequest.Method.get, .head] {
@@ -51,7 +51,7 @@ struct InboxTests {
     }
 
     @Test(arguments: [("?Unread=true", 1), ("?unread=TRUE", 1), ("?Unread=false", 2), ("", 2), ("?", 2)])
-    func unreadOnly(_ query: String, _ count: Int) async throws {
+    func `Only unread ones are listed if the query says so`(_ query: String, _ count: Int) async throws {
         try await withRetrieval { bench in
             let read = try await bench.accept("1")
             _ = try await bench.read(read)
@@ -62,7 +62,7 @@ struct InboxTests {
         }
     }
 
-    @Test func whatCannotBeReadIsNotThere() async throws {
+    @Test func `What cannot be read is not there`() async throws {
         try await withRetrieval { bench in
             _ = try await bench.accept("1", expiresAt: .now - .milliseconds(1))
             let revoked = try await bench.accept("2")
@@ -71,7 +71,7 @@ struct InboxTests {
         }
     }
 
-    @Test func fiftyToAPage() async throws {
+    @Test func `A page has fifty unless a limit says otherwise`() async throws {
         try await withRetrieval { bench in
             var ids: [String] = []
             for second in 0..<51 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
@@ -93,7 +93,7 @@ struct InboxTests {
             ("limit=1&Limit=2", ["/Limit"]), ("Unread=true&unread=true", ["/Unread"]),
             ("Page=1&Limit=0&After=x&Unread=maybe", ["/After", "/Limit", "/Page", "/Unread"]),
         ] as [(String, [String])])
-    func offendingParametersAreNamed(_ query: String, _ pointers: [String]) async throws {
+    func `Offending parameters are named`(_ query: String, _ pointers: [String]) async throws {
         try await withRetrieval { bench in
             let answer = try await bench.inbox("?" + query)
             try answer.expectProblem(422)
@@ -101,7 +101,7 @@ struct InboxTests {
         }
     }
 
-    @Test func withoutCredentialsItIs401() async throws {
+    @Test func `Without credentials it is 401`() async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(.get, "/api/notifications", by: nil)
             try answer.expectProblem(401)

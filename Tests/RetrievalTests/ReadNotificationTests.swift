@@ -13,7 +13,7 @@ import Testing
 
 @Suite("GET /api/notifications/{id}", .bothWays)
 struct ReadNotificationTests {
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(#""Your results are in.""#)
             let answer = try await bench.read(id)
@@ -31,7 +31,7 @@ struct ReadNotificationTests {
         "null", "1.10", "-0.0", "1e400", "12345678901234567890", "false", #""""#, #""\u0041\n\ud83d\ude00 é / \/""#,
         #"{"b":1, "a":[true,null],"b":2}"#, "\"e\u{301}\"",
     ])
-    func payloadsComeBackByteForByte(_ payload: String) async throws {
+    func `Payloads come back byte for byte`(_ payload: String) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(payload)
             let expected = #"{"Id":"\#(id)","Payload":\#(payload),"Read":false}"#
@@ -39,7 +39,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func aHeadReadsNothing() async throws {
+    @Test func `HEAD reads nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let head = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token())
@@ -49,7 +49,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func whatIsNotYoursIsNotThere() async throws {
+    @Test func `What is not yours is not there`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1", for: "bob")
             let others = try await bench.read(id)
@@ -74,7 +74,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func beforeItsTimeItIsNotThere() async throws {
+    @Test func `Before its time it is not there`() async throws {
         try await withRetrieval { bench in
             let early = try await bench.accept(#""embargoed""#, notBefore: .now + .seconds(600))
             let due = try await bench.accept(#""published""#, notBefore: .now - .milliseconds(1))
@@ -90,7 +90,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func expiredIsGoneForItsOwner() async throws {
+    @Test func `Expired is gone for its owner`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(#""a secret""#, expiresAt: .now - .milliseconds(1))
             let answer = try await bench.read(id)
@@ -99,7 +99,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func revokedIsGoneForItsOwner() async throws {
+    @Test func `Revoked is gone for its owner`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             #expect(try await bench.read(id).status == .ok)
@@ -111,7 +111,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func purgedIsGoneForItsOwnerAndThenForgotten() async throws {
+    @Test func `Purged is gone for its owner and then forgotten`() async throws {
         try await withRetrieval { bench in
             let expiry = Timestamp.now - .seconds(1)
             let id = try await bench.accept("1", expiresAt: expiry)
@@ -122,7 +122,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func readingsAreCounted() async throws {
+    @Test func `Readings are counted`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1", createdAt: .now - .seconds(3600), expiresAt: .now + .seconds(60))
             _ = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token())
@@ -143,7 +143,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func theLogHasTheTraceAndNothingOfTheSecret() async throws {
+    @Test func `The log has the trace and nothing of the secret`() async throws {
         let kept = Mutex<[String]>([])
         let logger = Logger(label: "test") { label in
             JSONLogHandler(label: label, service: "retrieval", logLevel: .trace) { bytes in
@@ -165,7 +165,7 @@ struct ReadNotificationTests {
     }
 
     /// The likeliest mistake of a key rotation.
-    @Test func aMissingPayloadKeyIs500AndNamedInTheLog() async throws {
+    @Test func `A missing payload key is 500 and named in the log`() async throws {
         let kept = Mutex<[String]>([])
         let logger = Logger(label: "test") { label in
             JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
@@ -196,7 +196,7 @@ struct ReadNotificationTests {
     }
 
     @Test(arguments: [nil, "", "Digest x", "Basic !", "Basic YWxpY2U6d3Jvbmc=", "Bearer", "Bearer a.b.c"])
-    func withoutGoodCredentialsItIs401(_ authorization: String?) async throws {
+    func `Without good credentials it is 401`(_ authorization: String?) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.read(id, by: .some(authorization))
@@ -207,7 +207,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func anExpiredTokenIsToldSo() async throws {
+    @Test func `An expired token is told so`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.read(id, by: try bench.token(at: .now - .seconds(7200)))
@@ -217,7 +217,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func canonicallyEquivalentNamesAreDifferentUsers() async throws {
+    @Test func `Canonically equivalent names are different users`() async throws {
         let (composed, decomposed) = ("ren\u{E9}", "rene\u{301}")
         try await withRetrieval { bench in
             let id = try await bench.accept("1", for: composed)

@@ -10,7 +10,7 @@ import Testing
 struct RegistrationOwnershipTests {
     private static let body = #"{"Platform":"apns","Handle":"H"}"#
 
-    @Test func anotherUsersIDIsNotThere() async throws {
+    @Test func `Another user's ID is not there`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.newID()
             #expect(try await bench.put(id, Self.body).status == .ok)
@@ -22,7 +22,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func whoPresentsAHandleTakesItOver() async throws {
+    @Test func `Who presents a handle takes it over`() async throws {
         try await withRetrieval { bench in
             let older = try await bench.newID()
             bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
@@ -40,7 +40,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func askingForAnIDWithAHandleRemovesItsOlderRegistrations() async throws {
+    @Test func `Asking for an ID with a handle removes its older registrations`() async throws {
         try await withRetrieval { bench in
             let older = try await bench.newID()
             bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
@@ -54,7 +54,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func withoutAHandleNothingIsRemoved() async throws {
+    @Test func `Without a handle nothing is removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.put(try await bench.newID(), Self.body).status == .ok)
             _ = try await bench.newID()
@@ -62,7 +62,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func anIDThatTheHubHasGivenUpIsGone() async throws {
+    @Test func `An ID that the hub has given up is gone`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.newID()
             bench.hub.failPuts(PushGatewayError(.gone, "given up"))
@@ -77,7 +77,8 @@ struct RegistrationOwnershipTests {
             (PushGatewayError(.throttled, "slow", retryAfter: .seconds(7)), 503, "7"),
             (PushGatewayError(.rejected, "no"), 502, nil), (PushGatewayError(.unauthorized, "who?"), 502, nil),
         ] as [(PushGatewayError, Int, String?)])
-    func theHubsFailuresArePassedOn(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws {
+    func `The hub's failures are passed on`(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws
+    {
         try await withRetrieval { bench in
             let id = try await bench.newID()
             bench.hub.fail(error)
@@ -96,7 +97,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func aStoreThatIsAwayIs503() async throws {
+    @Test func `A store that is away is 503`() async throws {
         try await withRetrieval(storeIsAway: true) { bench in
             for (method, path) in [(HTTPRequest.Method.post, "/api/register"), (.put, "/api/register/1")] {
                 let answer = try await bench.request(method, path, by: try bench.token(), body: Self.body)

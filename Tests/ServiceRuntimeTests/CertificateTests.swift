@@ -33,7 +33,7 @@ struct CertificateTests {
         return made
     }
 
-    @Test func aChangedPairIsServedAndHalfAPairIsNot() async throws {
+    @Test func `A changed pair is served and half a pair is not`() async throws {
         try await withCertificate { files in
             let time = Mutex(ContinuousClock.now)
             let sink = LineSink()
@@ -58,7 +58,7 @@ struct CertificateTests {
     }
 
     /// A FIFO without a writer stands for a file system that does not answer: opening it blocks.
-    @Test func aReloadDoesNotWaitForAFileSystemThatDoesNotAnswer() async throws {
+    @Test func `A reload does not wait for a file system that does not answer`() async throws {
         try await withCertificate { files in
             let store = try CertificateStore(files, logger: LineSink().logger(level: .info))
             store.watch()
@@ -82,7 +82,7 @@ struct CertificateTests {
         }
     }
 
-    @Test func newConnectionsGetTheNewCertificate() async throws {
+    @Test func `New connections get the new certificate`() async throws {
         try await withCertificate { files in
             let context = ServiceContext.test()
             let router = makeRouter(of: BasicRequestContext.self, context: context)

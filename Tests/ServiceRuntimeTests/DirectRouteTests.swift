@@ -98,7 +98,7 @@ struct DirectRouteTests {
         "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
 
-    @Test func aRequestIsAnswered() async throws {
+    @Test func `A request is answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("a", "X-Request-Id: mine\r\n"))
@@ -117,7 +117,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aBodyInPiecesIsAnswered() async throws {
+    @Test func `A body in pieces is answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             for character in post("slowly") {
@@ -133,7 +133,7 @@ struct DirectRouteTests {
         "Content-Encoding: identity\r\n",
         "Connection: Upgrade\r\nUpgrade: websocket\r\n",
     ])
-    func anUnusualRequestIsTheRouters(_ fields: String) async throws {
+    func `An unusual request is the router's`(_ fields: String) async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(post("x", fields))
@@ -142,7 +142,7 @@ struct DirectRouteTests {
     }
 
     @Test(arguments: ["GET /api/echo/no", "GET /api/echo/a?b=c", "GET /api/echo/%61", "HEAD /api/echo/a"])
-    func otherRequestsAreTheRouters(_ line: String) async throws {
+    func `Other requests are the router's`(_ line: String) async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send("\(line) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -152,7 +152,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aLongOrChunkedBodyIsTheRouters() async throws {
+    @Test func `A long or chunked body is the router's`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             let long = String(repeating: "l", count: 65)
@@ -164,7 +164,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func responsesKeepTheOrderOfTheirRequests() async throws {
+    @Test func `Responses keep the order of their requests`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("1") + get("later2") + get("3") + get("later4") + post("5") + get("no") + get("6"))
@@ -191,7 +191,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func manyConnectionsAreAnsweredWhenTheirTimeComes() async throws {
+    @Test func `Many connections are answered when their time comes`() async throws {
         try await withServer { server in
             let connections = try (0..<20).map { _ in try server.connect() }
             for (number, connection) in connections.enumerated() { connection.send(get("later\(number)")) }
@@ -203,7 +203,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aFailureIsAProblem() async throws {
+    @Test func `A failure is a problem`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("throw", "X-Request-Id: first\r\n"))
@@ -214,7 +214,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func onlyTheFirstReplyCounts() async throws {
+    @Test func `Only the first reply counts`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("twice") + get("a"))
@@ -223,7 +223,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aFullServiceRefusesByTheRouter() async throws {
+    @Test func `A full service refuses by the router`() async throws {
         try await withServer(maxInFlight: 1) { server in
             let (first, second) = (try server.connect(), try server.connect())
             first.send(get("later"))
@@ -237,7 +237,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClientThatDoesNotReadIsNotAnswered() async throws {
+    @Test func `A client that does not read is not answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             for _ in 0..<500 { connection.send(get("large")) }
@@ -259,7 +259,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClientThatStopsSendingGetsItsAnswer() async throws {
+    @Test func `A client that stops sending gets its answer`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("later"))
@@ -271,7 +271,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClosedConnectionNeedsNoAnswer() async throws {
+    @Test func `A closed connection needs no answer`() async throws {
         try await withServer { server in
             do {
                 let connection = try server.connect()
@@ -287,7 +287,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aShutdownFinishesTheRequestInFlight() async throws {
+    @Test func `A shutdown finishes the request in flight`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("later"))
@@ -300,7 +300,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func cachesLearnThatTheOriginMatters() async throws {
+    @Test func `Caches learn that the origin matters`() async throws {
         let origin = try WebOrigin("https://app.example")
         try await withServer(cors: CORSPolicy(origins: [origin])) { server in
             let connection = try server.connect()

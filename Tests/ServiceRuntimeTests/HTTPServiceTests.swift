@@ -37,7 +37,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func healthOfALiveServer() async throws {
+    @Test func `A live server is healthy`() async throws {
         try await withServer { port, _ in
             #expect(port > 0)
             #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() == nil)
@@ -45,7 +45,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func healthOverTLS() async throws {
+    @Test func `Health is asked for over TLS`() async throws {
         try await withCertificate { tls in
             try await withServer(tls: tls) { port, _ in
                 #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: true).run() == nil)
@@ -54,13 +54,13 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func healthOfNobody() async throws {
+    @Test func `Where nobody listens the probe says so`() async throws {
         let port = try await unusedPort()
         let problem = await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run()
         #expect(problem == "no answer from 127.0.0.1:\(port) within 2 s")
     }
 
-    @Test func drainFinishesTheRequestInFlight() async throws {
+    @Test func `Drain finishes the request in flight`() async throws {
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(routes: { router in
@@ -83,7 +83,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func http2OverTLS() async throws {
+    @Test func `HTTP2 and HTTP1 are served over TLS`() async throws {
         try await withCertificate { tls in
             try await withServer(tls: tls) { port, _ in
                 let url = try #require(URL(string: "https://127.0.0.1:\(port)/version"))
@@ -93,7 +93,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func noServerHeader() async throws {
+    @Test func `An answer names no server`() async throws {
         try await withServer { port, _ in
             let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
             let answer = try await Curl.get(url).lowercased()
@@ -102,7 +102,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func portInUse() async throws {
+    @Test func `A port in use is told`() async throws {
         try await withServer { port, _ in
             let context = ServiceContext.test()
             let service = try makeHTTPService(
@@ -113,7 +113,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func unusableCertificate() async throws {
+    @Test func `An unusable certificate is refused by its setting`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "no.pem").path
             try "nothing".write(toFile: file, atomically: true, encoding: .utf8)

@@ -19,7 +19,7 @@ struct ServiceActionTests {
         }
     }
 
-    @Test func serves() throws {
+    @Test func `A start without a command serves`() throws {
         guard case .serve(let http, let logging, let tracing) = decide(["--http-port", "0"], ["LOG_LEVEL": "debug"])
         else {
             Issue.record("not served")
@@ -30,7 +30,7 @@ struct ServiceActionTests {
         #expect(tracing == nil)
     }
 
-    @Test func aSecretInAFlagIsAWarning() throws {
+    @Test func `A secret in a flag is a warning`() throws {
         let usage = ServiceUsage(name: "ingest", summary: "x") { _ = $0[\.amqpURL] }
         let action = ServiceAction.decide(
             usage: usage, arguments: ["--amqp-url", "amqp://u:hunter2@127.0.0.1"], environment: [:]
@@ -44,7 +44,7 @@ struct ServiceActionTests {
     }
 
     /// A service that makes no spans ignores the variable, which others on the machine may use.
-    @Test func aServiceIsTracedIfItMakesSpans() {
+    @Test func `A service is traced if it makes spans`() {
         for isTraced in [false, true] {
             let usage = ServiceUsage(name: "x", summary: "", isTraced: isTraced) { _ = $0[\.httpHost] }
             #expect(usage.keys.contains { $0.name == "OTEL_EXPORTER_OTLP_ENDPOINT" } == isTraced)
@@ -60,7 +60,7 @@ struct ServiceActionTests {
         }
     }
 
-    @Test func refusesUsage() {
+    @Test func `An unknown option is refused with 64`() {
         guard case .refuse(let lines, let code) = decide(["--http-prot", "1"]) else {
             Issue.record("not refused")
             return
@@ -69,7 +69,7 @@ struct ServiceActionTests {
         #expect(lines == ["error: unknown option --http-prot: is --http-port meant?", "See ingest --help."])
     }
 
-    @Test func refusesConfigurationWithALineForEachIssue() {
+    @Test func `Each issue of the settings is a line, and the code is 78`() {
         let environment = ["HTTP_PORT": "x", "LOG_FORMAT": "xml", "TLS_CERTIFICATE_FILE": "/nonexistent"]
         guard case .refuse(let lines, let code) = decide([], environment) else {
             Issue.record("not refused")
@@ -85,7 +85,7 @@ struct ServiceActionTests {
             ])
     }
 
-    @Test func refusesWhenReadGivesNothing() {
+    @Test func `Incomplete settings are refused`() {
         let action: ServiceAction<Int> = ServiceAction.decide(usage: usage, arguments: [], environment: [:]) { _ in nil
         }
         guard case .refuse(let lines, 78) = action else {
@@ -102,7 +102,7 @@ struct ServiceActionTests {
             (["HTTP_HOST": "::"], HealthProbe(host: "::1", port: 8080, usesTLS: false)),
             (["TLS_CERTIFICATE_FILE": "/x"], HealthProbe(host: "127.0.0.1", port: 8080, usesTLS: true)),
         ] as [([String: String], HealthProbe)])
-    func health(environment: [String: String], expected: HealthProbe) {
+    func `The probe asks where the service listens`(environment: [String: String], expected: HealthProbe) {
         guard case .checkHealth(let probe) = decide(["health"], environment) else {
             Issue.record("no probe")
             return
@@ -110,14 +110,14 @@ struct ServiceActionTests {
         #expect(probe == expected)
     }
 
-    @Test func healthOfAnyPort() {
+    @Test func `Port 0 has no probe`() {
         guard case .refuse(_, 78) = decide(["health", "--http-port=0"]) else {
             Issue.record("not refused")
             return
         }
     }
 
-    @Test func version() {
+    @Test func `The version is printed`() {
         guard case .print(let text) = decide(["--version"]) else {
             Issue.record("nothing printed")
             return
@@ -125,7 +125,7 @@ struct ServiceActionTests {
         #expect(text.hasPrefix("ingest 0.1.0 (revision ") && text.contains(", Swift 6."))
     }
 
-    @Test func help() {
+    @Test func `The help has every key and the service's own default`() {
         let environment = ["HTTP_PORT": "broken", "COLUMNS": "100"]
         guard case .print(let text) = decide(["--help", "--http-port", "9"], environment) else {
             Issue.record("nothing printed")
@@ -140,13 +140,13 @@ struct ServiceActionTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
 
-    @Test func loggingKeysAreAddedOnce() {
+    @Test func `Logging keys are added once`() {
         let names = ServiceUsage(name: "x", summary: "") { _ = $0[\.logLevel] }.keys.map(\.name)
         #expect(names == ["LOG_LEVEL", "LOG_FORMAT", "ACCESS_LOG"])
     }
 
     @Test(arguments: [80, 100])
-    func helpOfAllKeysFitsTheWidth(columns: Int) {
+    func `Help of all keys fits the width`(columns: Int) {
         let usage = ServiceUsage(name: "x", summary: "Everything.", isTraced: false, keys: ConfigurationKeys.all)
         for line in usage.help(columns: columns).split(separator: "\n") {
             // The example of a connection string is one word.
@@ -155,7 +155,7 @@ struct ServiceActionTests {
         }
     }
 
-    @Test func helpIsAsWideAsTheTerminal() {
+    @Test func `Help is as wide as the terminal`() {
         for (columns, width) in [("80", 80), ("400", 100)] {
             guard case .print(let text) = decide(["--help"], ["COLUMNS": columns]) else {
                 Issue.record("nothing printed")

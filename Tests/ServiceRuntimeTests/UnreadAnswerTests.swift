@@ -17,7 +17,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func thirtyTwoStreamsAtOnce() async throws {
+    @Test func `A connection has 32 streams at once`() async throws {
         try await withCertificate { tls in
             try await withLimitedServer(tls: tls, { _ in }) { server in
                 let connection = try await RawHTTP2(port: server.port)
@@ -41,7 +41,7 @@ struct UnreadAnswerTests {
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere", "/livez"])
-    func anAnswerIsInFlightUntilItHasLeft(path: String) async throws {
+    func `An answer is in flight until it has left`(path: String) async throws {
         try await withCertificate { tls in
             try await withLimitedServer(tls: tls, { _ in }, routes: addRoutes) { server in
                 let connection = try await RawHTTP2(port: server.port, window: 0)
@@ -59,7 +59,7 @@ struct UnreadAnswerTests {
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere"])
-    func aConnectionWithTooMuchUnreadIsClosed(path: String) async throws {
+    func `A connection with too much unread is closed`(path: String) async throws {
         try await withCertificate { tls in
             try await withLimitedServer(tls: tls, { $0.slowReaderTimeout = .milliseconds(300) }, routes: addRoutes) {
                 server in
@@ -72,7 +72,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func allConnectionsTogetherHaveABound() async throws {
+    @Test func `All connections together have a bound`() async throws {
         try await withCertificate { tls in
             try await withLimitedServer(
                 tls: tls,
@@ -97,7 +97,7 @@ struct UnreadAnswerTests {
     }
 
     /// Nobody takes the rest of an answer whose stream was reset, and nothing of it waits.
-    @Test(arguments: [1, 20]) func whatWasResetIsNotUnread(parts: Int) async throws {
+    @Test(arguments: [1, 20]) func `What was reset is not unread`(parts: Int) async throws {
         let isOver = Mutex(false)
         let addPart = { (router: Router<ServiceRequestContext>) in
             addRoutes(router)
@@ -131,7 +131,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func whoNeedsAPermitGetsIt() async throws {
+    @Test func `Who needs a permit gets it`() async throws {
         try await withCertificate { tls in
             try await withLimitedServer(tls: tls, { $0.maxInFlight = 4 }, routes: addRoutes) { server in
                 let silent = try await RawHTTP2(port: server.port, window: 0)
@@ -144,7 +144,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func aPipelineOfHTTP1IsBounded() async throws {
+    @Test func `A pipeline of HTTP1 is bounded`() async throws {
         try await withLimitedServer({ $0.slowReaderTimeout = .seconds(3600) }, routes: addRoutes) { server in
             let connection = try server.connect()
             for _ in 0..<2000 { connection.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -179,7 +179,7 @@ struct UnreadAnswerTests {
         ("PING answers", RawHTTP2.frame(6, flags: 1, payload: [UInt8](repeating: 0, count: 8))),
         ("WINDOW_UPDATE of a stream", RawHTTP2.frame(8, stream: 1, payload: [0, 0, 0, 1])),
     ])
-    func floodsOfFramesAreClosed(name: String, frame: [UInt8]) async throws {
+    func `Floods of frames are closed`(name: String, frame: [UInt8]) async throws {
         try await withCertificate { tls in
             try await withLimitedServer(tls: tls, { _ in }) { server in
                 let connection = try await RawHTTP2(port: server.port)
@@ -195,7 +195,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func theMeterAllowsWhatAClientNeeds() {
+    @Test func `The meter allows what a client needs`() {
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         let update = ByteBuffer(bytes: RawHTTP2.frame(8, payload: [0, 0, 64, 0]))
@@ -229,7 +229,7 @@ struct UnreadAnswerTests {
     }
 
     @Test(arguments: [1, 1000])
-    func paddingIsNoContent(chunk: Int) {
+    func `Padding is no content`(chunk: Int) {
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         func passes(_ frame: [UInt8], _ count: Int) -> Bool {
             var meter = FrameMeter(now: start)
@@ -256,7 +256,7 @@ struct UnreadAnswerTests {
 
     /// A pipeline in which a handler is missing that the handlers of requests need.
     @Test(arguments: [0, 1, 2])
-    func aConnectionWithoutItsHandlersIsClosed(number: Int) throws {
+    func `A connection without its handlers is closed`(number: Int) throws {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let context = ServiceContext.test()

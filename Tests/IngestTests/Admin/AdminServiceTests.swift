@@ -36,7 +36,7 @@ struct AdminServiceTests {
         }
     }
 
-    @Test func withAPortItHasAListenerOfItsOwn() async throws {
+    @Test func `With a port the page has a listener of its own`() async throws {
         try await withBuilt(["ADMIN_PORT": "8083"]) { configuration, built in
             #expect(configuration.startDetails["operator_page"] == "http://127.0.0.1:8083")
             let admin = try #require(built.admin)
@@ -57,7 +57,7 @@ struct AdminServiceTests {
         }
     }
 
-    @Test func withoutAPortThereIsNone() async throws {
+    @Test func `Without a port there is no page`() async throws {
         try await withBuilt([:]) { configuration, built in
             #expect(built.admin == nil && configuration.startDetails["operator_page"] == nil)
         }

@@ -30,7 +30,7 @@ struct BatchBoundTests {
     }
 
     /// The attack of the security review, finding 8: a hundred batches without a line.
-    @Test func idleBatchesHoldNothingOfTheBudget() async throws {
+    @Test func `Idle batches hold nothing of the budget`() async throws {
         let budget = RequestBudget(maxBytes: 1024 * 1024, reservedForSmall: 0)
         try await withIngest(budget: budget, server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { first in
@@ -53,7 +53,7 @@ struct BatchBoundTests {
     }
 
     @Test(arguments: ["", "\n", " \t\r\n\n", #"{"Recipient":"al"#])
-    func aBatchWithoutALineEndsWithAnAnswer(_ filler: String) async throws {
+    func `A batch without a line ends with an answer`(_ filler: String) async throws {
         try await withIngest(maxBatchIdle: .seconds(5), server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 // The first line comes with the head, so that no time passes before it.
@@ -75,7 +75,7 @@ struct BatchBoundTests {
         }
     }
 
-    @Test func linesKeepABatchOpen() async throws {
+    @Test func `Lines keep a batch open`() async throws {
         try await withIngest(maxBatchIdle: .seconds(6), server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(Self.head(bench))
@@ -96,7 +96,7 @@ struct BatchBoundTests {
     }
 
     /// The time in which the store is slow is not the client's.
-    @Test func aSlowStoreIsNoIdleTime() async throws {
+    @Test func `A slow store is no idle time`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer, maxBatchIdle: .seconds(3), server: .live) { bench in
@@ -128,7 +128,7 @@ struct BatchBoundTests {
     ]
 
     @Test(arguments: refusedLines)
-    func theAnswerOfARefusedLineIsBounded(_ line: String) async throws {
+    func `The answer of a refused line is bounded`(_ line: String) async throws {
         try await withIngest { bench in
             let requestID = try #require(HTTPField.Name("X-Request-Id"))
             // Each of these is three bytes in `instance`.
@@ -143,7 +143,7 @@ struct BatchBoundTests {
         }
     }
 
-    @Test func theAnswerOfAnAcceptedLineIsBounded() async throws {
+    @Test func `The answer of an accepted line is bounded`() async throws {
         try await withIngest { bench in
             let name = String(repeating: #"\""#, count: 1024)
             let answer = try await bench.batch(#"{"Recipient":"\#(name)","Payload":1}"#)
@@ -153,7 +153,7 @@ struct BatchBoundTests {
     }
 
     /// One write of more than 256 KiB would close a connection whose client does not read for five seconds.
-    @Test func resultsAreWrittenInParts() {
+    @Test func `Results are written in parts`() {
         let text = (0..<40_000).map { UInt8($0 % 251) }
         let parts = BatchController.parts(of: text)
         #expect(parts.map(\.readableBytes) == [16_384, 16_384, 7232])
@@ -163,7 +163,7 @@ struct BatchBoundTests {
 
     /// Before, both sides waited for each other until the connection was reset.
     @Test(arguments: [0, 3])
-    func tenThousandRefusedLinesAreTakenFromAClientThatDoesNotReadMeanwhile(_ index: Int) async throws {
+    func `Ten thousand refused lines are taken from a client that does not read meanwhile`(_ index: Int) async throws {
         try await withIngest(server: .live) { bench in
             let line = Self.refusedLines[index] + "\n"
             try await RawConnection.with(port: bench.client.port) { connection in
@@ -178,7 +178,7 @@ struct BatchBoundTests {
     }
 
     /// Whoever reads nothing holds only the sender's own part.
-    @Test func aBatchBeyondTheSendersPartEndsWith503() async throws {
+    @Test func `A batch beyond the sender's part ends with 503`() async throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)

@@ -25,7 +25,7 @@ struct BatchStreamingTests {
         """
     }
 
-    @Test func aLineIsAnsweredBeforeTheNextIsSent() async throws {
+    @Test func `A line is answered before the next is sent`() async throws {
         try await withIngest(server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(Self.head(bench))
@@ -46,7 +46,7 @@ struct BatchStreamingTests {
         }
     }
 
-    @Test func aStoreThatComesBackTakesTheLaterLines() async throws {
+    @Test func `A store that comes back takes the later lines`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, failure: StorageError(.unavailable, "away"))
         try await withIngest(store: store, writer: writer, server: .live) { bench in
@@ -63,7 +63,7 @@ struct BatchStreamingTests {
         }
     }
 
-    @Test func whileOneGroupIsBeingStoredTheNextOnesGather() async throws {
+    @Test func `While one group is being stored the next ones gather`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer, server: .live) { bench in
@@ -82,7 +82,7 @@ struct BatchStreamingTests {
     }
 
     /// Many clients write everything before they read anything.
-    @Test func tenThousandLinesAreTakenFromAClientThatDoesNotReadMeanwhile() async throws {
+    @Test func `Ten thousand lines are taken from a client that does not read meanwhile`() async throws {
         try await withIngest(server: .live) { bench in
             let filler = String(repeating: "x", count: 1024)
             let line = #"{"Recipient":"alice","Payload":"\#(filler)"}"# + "\n"
@@ -96,7 +96,7 @@ struct BatchStreamingTests {
         }
     }
 
-    @Test func afterLine10001TheConnectionIsStillOfUse() async throws {
+    @Test func `After line 10001 the connection is still of use`() async throws {
         try await withIngest(server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(Self.head(bench))
@@ -113,7 +113,7 @@ struct BatchStreamingTests {
         }
     }
 
-    @Test func whatWasReadBeforeTheClientLeftIsStored() async throws {
+    @Test func `What was read before the client left is stored`() async throws {
         try await withIngest(server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(Self.head(bench))
@@ -124,7 +124,7 @@ struct BatchStreamingTests {
         }
     }
 
-    @Test func aRefusalDoesNotWaitForTheBody() async throws {
+    @Test func `A refusal does not wait for the body`() async throws {
         try await withIngest(server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
                 let head = Self.head(bench).replacing(bench.credentials.sender, with: "Bearer spk_wrong")

@@ -24,7 +24,7 @@ struct IngestOpenAPITests {
         "components/schemas/OpenAPI/properties/openapi"
     ]
 
-    @Test func itListsTheRoutesThatThereAre() async throws {
+    @Test func `The description lists the routes that there are`() async throws {
         try await withTemporaryFolder { folder in
             _ = try Credentials(folder: folder)
             let keys = folder.appending(path: "payload-keys")
@@ -44,12 +44,12 @@ struct IngestOpenAPITests {
         }
     }
 
-    @Test func itIsTrueToTheAnswers() async throws {
+    @Test func `The description is true to the answers`() async throws {
         let ledger = try await IngestExchanges.run()
         try Self.description().expectTruth(of: ledger, excused: Self.excused, unneeded: Self.unneeded)
     }
 
-    @Test func itNamesThePlatformsThatAreServed() throws {
+    @Test func `The description names the platforms that are served`() throws {
         let description = try Self.description([.gcm])
         #expect(description.root.at(["components", "schemas", "Platform", "enum"]) == .array([.string("gcm")]))
         #expect(description.root.at(["info", "version"]) == .string(SecurePushVersion.current))

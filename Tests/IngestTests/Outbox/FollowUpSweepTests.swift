@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The sweep: withdrawals and reminders")
 struct FollowUpSweepTests {
-    @Test func whatIsDueIsPublishedWithItsKind() async throws {
+    @Test func `What is due is published with its kind`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let sent = try await store.accept(2, at: .unswept).map(\.id)
         try await store.dispatch(sent)
@@ -19,7 +19,7 @@ struct FollowUpSweepTests {
         #expect(publisher.record.published.allSatisfy { $0.route == .dispatch })
     }
 
-    @Test func itIsPublishedOnceUntilItHasWaitedForItsClaim() async throws {
+    @Test func `A follow-up is published once until it has waited for its claim`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let sent = try await store.accept(1, at: .unswept).map(\.id)
         try await store.dispatch(sent)
@@ -35,7 +35,7 @@ struct FollowUpSweepTests {
         #expect(outbox.confirmed.isEmpty)
     }
 
-    @Test func nothingIsLeasedWithoutTheBroker() async throws {
+    @Test func `Nothing is leased without the broker`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let sent = try await store.accept(1, at: .unswept).map(\.id)
         try await store.dispatch(sent)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(5)))
 struct ScheduledBacklogTests {
-    @Test func whatFallsDueTogetherIsLeasedWhileConfirmsAreAwaited() async throws {
+    @Test func `What falls due together is leased while confirms are awaited`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         let ids = try await store.schedule(5200, notBefore: .now)
         let outbox = CountingOutbox(store)
@@ -25,7 +25,7 @@ struct ScheduledBacklogTests {
         #expect(Set(publisher.ids) == Set(ids))
     }
 
-    @Test func aBrokerThatRefusesEverythingIsNotGivenTheWholeBacklog() async throws {
+    @Test func `A broker that refuses everything is not given the whole backlog`() async throws {
         let store = memoryStore()
         let ids = try await store.schedule(12_000, notBefore: .now)
         let publisher = FakePublisher(refused: Set(ids))
@@ -40,7 +40,7 @@ struct ScheduledBacklogTests {
         #expect(try await store.backlog(now: .now).count == ids.count)
     }
 
-    @Test func aRevokedOneIsNotPublishedWhenItsTimeComes() async throws {
+    @Test func `A revoked notification is not published when its time comes`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let ids = try await store.schedule(3, notBefore: .now + .milliseconds(50))
         _ = try await store.revoke(ids[1], sender: "clinic", now: .now)
