@@ -21,10 +21,8 @@ struct ClientDeviceTests {
 
         init(_ stack: Stack, dispatcher settings: [String: String] = [:]) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            let hub = ["HUB_CONNECTION_STRING": try #require(connection)]
+            let (emulator, connection) = try await stack.startEmulator()
+            let hub = ["HUB_CONNECTION_STRING": connection]
             ingest = try await stack.start("ingest", hub)
             dispatcher = try await stack.start("dispatcher", hub.merging(settings) { $1 })
             let retrieval = try await stack.start("retrieval", hub)

@@ -21,10 +21,8 @@ struct EncryptedDeliveryTests {
 
         init(_ stack: Stack) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            settings = ["HUB_CONNECTION_STRING": try #require(connection), "RECIPIENT_E2E_REQUIRED": "true"]
+            let (emulator, connection) = try await stack.startEmulator()
+            settings = ["HUB_CONNECTION_STRING": connection, "RECIPIENT_E2E_REQUIRED": "true"]
             ingest = try await stack.start("ingest", settings)
             retrieval = try await stack.start("retrieval", settings)
             self.emulator = emulator

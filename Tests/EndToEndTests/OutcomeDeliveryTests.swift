@@ -34,10 +34,8 @@ struct OutcomeDeliveryTests {
 
         init(_ stack: Stack) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            hub = ["HUB_CONNECTION_STRING": try #require(connection)]
+            let (emulator, connection) = try await stack.startEmulator()
+            hub = ["HUB_CONNECTION_STRING": connection]
             self.emulator = emulator
             ingest = try await stack.start("ingest", hub)
             retrieval = try await stack.start("retrieval", hub)

@@ -122,19 +122,6 @@ struct ProcessFaultTests {
 }
 
 extension Stack {
-    /// The records of notifications as ingest shows them to their sender.
-    fileprivate func records(of ids: [NotificationID], _ ingest: RunningService) async throws -> [String] {
-        var records: [String] = []
-        for id in ids {
-            records.append(try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: apiKey).body)
-        }
-        return records
-    }
-
-    fileprivate func areDispatched(_ ids: [NotificationID], _ ingest: RunningService) async throws -> Bool {
-        try await records(of: ids, ingest).allSatisfy { $0.contains(#""Status":"dispatched""#) }
-    }
-
     /// Pauses a process while it does not hold SQLite's writer lock. No other process could write until it goes on, and
     /// the test would only measure how long the lock is waited for.
     fileprivate func pauseOutsideTransaction(_ process: ProcessUnderTest) async throws {

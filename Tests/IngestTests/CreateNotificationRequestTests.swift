@@ -111,7 +111,7 @@ import Testing
         #expect(try #require(Self.issues(body)).keys.sorted() == [pointer])
     }
 
-    @Test(arguments: ["", "{", "{]", #"{"Recipient":"a","Payload":}"#, "nul", #"{"a":"\ud800"}"#, "{} {}"])
+    @Test(arguments: ["", "\u{0}", "{", "{]", #"{"Recipient":"a","Payload":}"#, "nul", #"{"a":"\ud800"}"#, "{} {}"])
     func `What is not JSON is malformed`(_ body: String) {
         #expect {
             _ = try Self.read(body)

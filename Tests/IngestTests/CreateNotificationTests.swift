@@ -81,19 +81,6 @@ struct CreateNotificationTests {
         }
     }
 
-    @Test(arguments: [
-        "null", "1.10", "-0.0", "1e400", "12345678901234567890", #""\u0041\n\ud83d\ude00 é""#, #"{"b":1,"a":[ ]}"#,
-        "\"" + String(repeating: "é", count: 128 * 1024) + "\"",
-    ])
-    func `The stored payload opens to the bytes sent`(_ payload: String) async throws {
-        try await withIngest { bench in
-            let answer = try await bench.post(#"{"Recipient":"alice","Payload":\#(payload)}"#)
-            let id = try #require((try answer.object()["Id"] as? String).flatMap { NotificationID($0) })
-            let opened = try await bench.payload(id, of: "alice")
-            #expect(opened.utf8.elementsEqual(payload.utf8))
-        }
-    }
-
     @Test func `The broker may be down`() async throws {
         try await withIngest(publisher: FakePublisher(isConnected: false)) { bench in
             let answer = try await bench.post(#"{"Recipient":"alice","Payload":1}"#)

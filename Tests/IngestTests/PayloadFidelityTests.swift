@@ -68,6 +68,7 @@ struct PayloadFidelityTests {
     @Test(
         arguments: [
             [0xC0, 0x80], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF0, 0x9F, 0x98], [0x80],
+            [0xC3, 0x28],
         ] as [[UInt8]])
     func `What is not UTF-8 is 400`(_ bytes: [UInt8]) async throws {
         try await withIngest { bench in
@@ -175,6 +176,14 @@ struct PayloadLimitTests {
                 try answer.expectProblem(413)
                 #expect(try answer.pointers().isEmpty)
             }
+            // Told by its length, it is refused unread.
+            let unread = try await bench.client.execute(
+                uri: "/api/notifications", method: .post,
+                headers: [
+                    .authorization: bench.credentials.sender, .contentType: "application/json",
+                    .contentLength: "2097153",
+                ])
+            try unread.expectProblem(413)
             #expect(try await bench.store.backlog(now: .now).count == 1)
         }
     }

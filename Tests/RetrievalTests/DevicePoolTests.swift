@@ -41,6 +41,16 @@ import Testing
         #expect(isDone)
     }
 
+    private func lease(
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition
+    ) async throws -> DeviceLease {
+        let result = try await store.lease(kind, id, if: condition, now: .now)
+        guard case .leased(let lease) = result else { throw NotLeased() }
+        return lease
+    }
+
+    private struct NotLeased: Error {}
+
     /// The hubs that have an installation.
     private func holders(_ id: String) -> [String] {
         hubs.filter { $0.value.installations[id] != nil }.keys.sorted()
@@ -170,9 +180,7 @@ import Testing
         let changes = changes("hub-a", "hub-b")
         for (id, owner) in [("i1", "alice"), ("i2", "bob")] {
             try await install(try installation(id, owner, handle: "h-\(id)"), changes)
-            guard case .leased(let lease) = try await store.lease(.installation, id, if: .any, now: .now) else {
-                return #expect(Bool(false))
-            }
+            let lease = try await lease(.installation, id, if: .any)
             try await store.expire(lease, now: .now)
         }
         hubs["hub-b"]?.failPuts(PushGatewayError(.unavailable, "down"))
@@ -199,9 +207,7 @@ extension DevicePoolTests {
     private func copy(_ id: String, _ names: String...) async throws {
         let table = table(names)
         let installation = try #require(try await store.installation(id))
-        guard case .leased(let lease) = try await store.lease(.installation, id, if: .any, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(.installation, id, if: .any)
         try await DevicePlacer(.pool { table }, places: store).copy(.installation(installation), lease)
         #expect(try await store.end(lease, .keep, now: .now))
     }
@@ -212,9 +218,7 @@ extension DevicePoolTests {
         case .installation: hubs[name]?.plant(id, FakeHub.Installed(handle: "h", document: "{}"))
         case .registration: hubs[name]?.plant(id, FakeHub.Device(platform: .apns, handle: "h", tags: []))
         }
-        guard case .leased(let lease) = try await store.lease(kind, id, if: .absent, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(kind, id, if: .absent)
         #expect(try await store.setPlaces([DevicePlace(hub: name, content: 1)], of: lease))
         #expect(try await store.end(lease, .keep, now: .now))
     }
@@ -282,9 +286,7 @@ extension DevicePoolTests {
     @Test func `A device that is back or in use stays`() async throws {
         let changes = changes("hub-a", "hub-b")
         try await strand("i1", at: "hub-b")
-        guard case .leased(let lease) = try await store.lease(.installation, "i1", if: .absent, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(.installation, "i1", if: .absent)
         _ = try await sweep(changes).sweep()
         #expect(holders("i1") == ["hub-b"])
         _ = try await store.end(lease, .keep, now: .now)

@@ -8,7 +8,6 @@ import Logging
 import NIOCore
 import ServiceRuntime
 import StackKit
-import Synchronization
 import TestSupport
 import Testing
 
@@ -84,17 +83,12 @@ struct InboxPayloadTests {
 
     /// Loading needs more memory than there is, and opening would log an error.
     @Test func `HEAD opens nothing`() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger, budget: RequestBudget(maxBytes: 1, reservedForSmall: 0)) { bench in
-            _ = try await bench.acceptUnopenable(NotificationID())
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger, budget: RequestBudget(maxBytes: 1, reservedForSmall: 0)) { bench in
+            _ = try await bench.acceptUnopenable()
             let path = "/api/notifications?include=payload"
             #expect(try await bench.request(.head, path, by: try bench.token()).status == .ok)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             #expect(!lines.joined().contains("could not be opened"))
         }
     }
@@ -104,12 +98,12 @@ struct InboxPayloadTests {
             var ids: [String] = []
             for second in 0..<23 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
             for query in ["&Limit=200", "&Limit=20", ""] {
-                #expect(try await bench.page(query).ids() == Array(ids.prefix(20)))
+                #expect(try await bench.page(query).listedIDs() == Array(ids.prefix(20)))
             }
-            #expect(try await bench.page("&After=\(ids[19])").ids() == Array(ids.suffix(3)))
+            #expect(try await bench.page("&After=\(ids[19])").listedIDs() == Array(ids.suffix(3)))
             // The limit of a list without payloads is as ever.
             let list = try await bench.request(.get, "/api/notifications?Limit=200", by: try bench.token())
-            #expect(try list.ids().count == 23)
+            #expect(try list.listedIDs().count == 23)
         }
     }
 
@@ -142,13 +136,8 @@ struct InboxPayloadTests {
 
     /// The likeliest mistake of a key rotation must not hide what can be opened.
     @Test func `What cannot be opened is listed without its payload and stays unread`() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger) { bench in
             let first = try await bench.accept(#""one secret""#, createdAt: time(1))
             let lost = try await bench.acceptUnopenable(NotificationID(at: time(2)))
             let last = try await bench.accept(#""another secret""#, createdAt: time(3))
@@ -160,7 +149,7 @@ struct InboxPayloadTests {
             #expect(entries.map { $0["Payload"] == nil } == [false, true, false])
             #expect(try answer.object()["Unread"] as? Int == 1)
             #expect(try await bench.store.record(lost, sender: "clinic")?.readAt == nil)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             let line = try #require(lines.first { $0.contains("could not be opened") })
             #expect(line.contains("\(lost)") && line.contains("The key ring holds no key"))
             #expect(!lines.joined().contains("secret"))
@@ -181,7 +170,7 @@ struct InboxPayloadTests {
                 ids.append(notification.id)
             }
             let answer = try await bench.page()
-            #expect(try answer.ids() == ids.dropFirst().map(\.description))
+            #expect(try answer.listedIDs() == ids.dropFirst().map(\.description))
             #expect(try answer.object()["Unread"] as? Int == 0)
         }
     }
@@ -215,26 +204,5 @@ extension RetrievalBench {
     /// A page of the inbox of `alice` with payloads.
     fileprivate func page(_ query: String = "") async throws -> TestResponse {
         try await request(.get, "/api/notifications?include=payload" + query, by: try token())
-    }
-
-    /// Stores a notification for `alice` whose key the service does not have.
-    fileprivate func acceptUnopenable(_ id: NotificationID) async throws -> NotificationID {
-        let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: ring) }
-        try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
-        let other = try PayloadSealer(path: ring.path, logger: .silent)
-        let user = try #require(UserName("alice"))
-        let lost = Notification(id: id, sender: "clinic", recipient: user, expiresAt: .now + .seconds(60))
-        let sealed = try other.seal(Array(#""a lost secret""#.utf8), id: lost.id, recipient: user)
-        try await store.append([SealedNotification(notification: lost, payload: sealed)])
-        return lost.id
-    }
-}
-
-extension TestResponse {
-    fileprivate func ids() throws -> [String] {
-        #expect(status == .ok, "\(text)")
-        let entries = try #require(try object()["Notifications"] as? [[String: Any]])
-        return entries.compactMap { $0["Id"] as? String }
     }
 }

@@ -148,16 +148,4 @@ struct InstallationOwnershipTests {
             #expect(bench.hub.installations["1"]?.handle == "H")
         }
     }
-
-    @Test func `A store that is away is 503`() async throws {
-        try await withRetrieval(storeIsAway: true) { bench in
-            for method in [HTTPRequest.Method.put, .get, .delete] {
-                let answer = try await bench.request(
-                    method, "/api/installations/1", by: try bench.token(), body: Self.body)
-                try answer.expectProblem(503)
-                #expect(answer.headers[.retryAfter] != nil)
-            }
-            #expect(bench.hub.installations.isEmpty)
-        }
-    }
 }

@@ -68,23 +68,6 @@ struct MarkShownTests {
             #expect(answer.status == .noContent)
         }
     }
-
-    @Test(arguments: [HTTPRequest.Method.get, .head, .put, .delete, .options])
-    func `Other methods are 405`(_ method: HTTPRequest.Method) async throws {
-        try await withRetrieval { bench in
-            let answer = try await bench.request(
-                method, "/api/notifications/\(NotificationID())/shown", by: try bench.token())
-            #expect(answer.status == .methodNotAllowed && answer.headers[.allow] == "POST")
-        }
-    }
-
-    @Test func `Without credentials it is 401`() async throws {
-        try await withRetrieval { bench in
-            let id = try await bench.accept("1")
-            try (try await bench.request(.post, "/api/notifications/\(id)/shown", by: nil)).expectProblem(401)
-            #expect(try await bench.store.record(id, sender: "clinic")?.shownAt == nil)
-        }
-    }
 }
 
 extension RetrievalBench {

@@ -6,7 +6,6 @@ import HTTPTypes
 import HummingbirdTesting
 import Logging
 import ServiceRuntime
-import Synchronization
 import Testing
 
 @testable import Retrieval
@@ -144,19 +143,14 @@ struct ReadNotificationTests {
     }
 
     @Test func `The log has the trace and nothing of the secret`() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .trace) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+        let log = KeptLog(.trace)
+        try await withRetrieval(logger: log.logger) { bench in
             let trace = "0af7651916cd43dd8448eb211c80319c"
             let id = try await bench.accept(
                 #""Your results are in.""#, traceparent: "00-\(trace)-b7ad6b7169203331-01")
             let token = try bench.token()
             #expect(try await bench.read(id, by: token).status == .ok)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             let line = try #require(lines.first { $0.contains("Notification read") })
             #expect(line.contains(#""trace_id":"\#(trace)""#) && line.contains("\(id)"), "\(line)")
             let all = lines.joined()
@@ -166,29 +160,14 @@ struct ReadNotificationTests {
 
     /// The likeliest mistake of a key rotation.
     @Test func `A missing payload key is 500 and named in the log`() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger) { bench in
             let id = try await bench.accept(#""a secret""#)
-            let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
-            defer { try? FileManager.default.removeItem(at: ring) }
-            try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
-            let other = try PayloadSealer(path: ring.path, logger: .silent)
-            let user = try #require(UserName("alice"))
-            let lost = Notification(
-                id: NotificationID(), sender: "clinic", recipient: user, createdAt: .now, expiresAt: .now + .seconds(60)
-            )
-            let sealed = try other.seal(Array(#""another secret""#.utf8), id: lost.id, recipient: user)
-            try await bench.store.append([SealedNotification(notification: lost, payload: sealed)])
-
-            let answer = try await bench.read(lost.id)
+            let lost = try await bench.acceptUnopenable()
+            let answer = try await bench.read(lost)
             try answer.expectProblem(500)
             #expect(!answer.text.contains("key"))
-            let lines = kept.withLock { $0 }.joined()
+            let lines = log.lines.joined()
             #expect(lines.contains("The key ring holds no key"), "\(lines)")
             #expect(!lines.contains("secret"))
             #expect(try await bench.read(id).status == .ok)

@@ -70,16 +70,6 @@ struct RefreshTokenTests {
         }
     }
 
-    /// RFC 6749 has them; they have no meaning here.
-    @Test func `Scope and client in JSON are ignored`() async throws {
-        try await withTokens { bench in
-            let token = try await logIn(bench)
-            let body = #"{"grant_type":"refresh_token","refresh_token":"\#(token)","scope":"read","client_id":"app"}"#
-            let answer = try await bench.request(.post, "/api/token", by: nil, body: body)
-            #expect(answer.status == .ok)
-        }
-    }
-
     @Test func `A token whose successor was used ends its family and no other`() async throws {
         try await withTokens { bench in
             let (first, other) = (try await logIn(bench), try await logIn(bench))
@@ -206,13 +196,6 @@ struct RefreshTokenTests {
             try (try await refresh(bench, "x")).expectProblem(401)
             let end = try await bench.request(.delete, "/api/token", by: nil, body: Self.json("x"))
             try end.expectProblem(404)
-        }
-    }
-
-    @Test func `A store that is away is 503`() async throws {
-        try await withRetrieval(storeIsAway: true, refreshTTL: .seconds(600)) { bench in
-            try (try await bench.request(.post, "/api/token", by: bench.basic())).expectProblem(503)
-            try (try await refresh(bench, String(repeating: "A", count: 64))).expectProblem(503)
         }
     }
 }

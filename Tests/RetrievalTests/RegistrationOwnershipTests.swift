@@ -62,15 +62,6 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func `An ID that the hub has given up is gone`() async throws {
-        try await withRetrieval { bench in
-            let id = try await bench.newID()
-            bench.hub.failPuts(PushGatewayError(.gone, "given up"))
-            // And stays so: clients ask again with the same ID.
-            for _ in 0..<2 { try (try await bench.put(id, Self.body)).expectProblem(410) }
-        }
-    }
-
     @Test(
         arguments: [
             (PushGatewayError(.unavailable, "down"), 503, "1"),
@@ -94,16 +85,6 @@ struct RegistrationOwnershipTests {
             // Nothing was forgotten here that is still in the hub.
             bench.hub.fail(nil)
             #expect(try await bench.put(id, Self.body).status == .ok)
-        }
-    }
-
-    @Test func `A store that is away is 503`() async throws {
-        try await withRetrieval(storeIsAway: true) { bench in
-            for (method, path) in [(HTTPRequest.Method.post, "/api/register"), (.put, "/api/register/1")] {
-                let answer = try await bench.request(method, path, by: try bench.token(), body: Self.body)
-                try answer.expectProblem(503)
-                #expect(answer.headers[.retryAfter] != nil)
-            }
         }
     }
 }

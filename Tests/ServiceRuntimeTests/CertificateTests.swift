@@ -87,14 +87,7 @@ struct CertificateTests {
             let context = ServiceContext.test()
             let router = makeRouter(of: BasicRequestContext.self, context: context)
             router.addOperations(readiness: [], context: context)
-            let (ports, port) = AsyncStream.makeStream(of: Int.self)
-            let service = try makeHTTPService(
-                router: router, configuration: HTTPConfiguration(port: 0, tls: files), context: context,
-                onListening: { port.yield($0) })
-            let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { try await group.run() }
-                let bound = try #require(await ports.first { _ in true })
+            try await withHTTPService(router, HTTPConfiguration(port: 0, tls: files), context) { bound, _ in
                 #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 1[0-9]{5}\n/#))
                 _ = try await place("renewed", files)
                 await context.reload()
@@ -105,8 +98,6 @@ struct CertificateTests {
                     #expect(answer.contains("alive"))
                 }
                 #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 25[0-9]{5}\n/#))
-                await group.triggerGracefulShutdown()
-                try await tasks.waitForAll()
             }
         }
     }

@@ -78,11 +78,4 @@ struct ConfigurationKeysTests {
         #expect(reader[\.databaseURL] == "sqlite:./.securepush/securepush.sqlite")
         #expect(reader.issues.isEmpty)
     }
-
-    @Test(arguments: [
-        ("HTTP_PORT", "--http-port"), ("AUTH_TOKEN_TTL", "--auth-token-ttl"), ("AMQP_URL", "--amqp-url"),
-    ])
-    func `A flag is the key in lower case with hyphens`(name: String, flag: String) {
-        #expect(ConfigurationKeys.all.first { $0.name == name }?.flag == flag)
-    }
 }

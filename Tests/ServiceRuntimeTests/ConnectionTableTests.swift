@@ -12,10 +12,7 @@ struct ConnectionTableTests {
     @Test func `Within the limit nothing is evicted`() {
         var book = ConnectionTable(maxConnections: 3, maxPerAddress: 0)
         for _ in 0..<3 {
-            guard case .admitted(_, false, nil) = book.admit(Self.alice) else {
-                Issue.record("not admitted")
-                return
-            }
+            #expect(book.admitted(Self.alice) != nil)
         }
         #expect(book.count == 3)
     }
@@ -43,30 +40,23 @@ struct ConnectionTableTests {
         #expect(book.count == 1)
     }
 
-    @Test func `Where all are busy a few are restricted and then refused`() {
+    @Test func `Where all are busy a few are restricted and then refused`() throws {
         var book = ConnectionTable(maxConnections: 2, maxPerAddress: 0)
         for id in (0..<2).compactMap({ _ in book.admitted(Self.alice) }) { book.becameBusy(id) }
         var restricted: [ConnectionTable.ID] = []
         for _ in 0..<ConnectionTable.maxRestricted {
-            guard case .admitted(let id, true, nil) = book.admit(Self.bob) else {
-                Issue.record("not restricted")
-                return
-            }
-            book.becameBusy(id)
-            restricted.append(id)
+            let next = book.restricted(Self.bob)
+            let admission = try #require(next)
+            #expect(admission.evicted == nil)
+            book.becameBusy(admission.id)
+            restricted.append(admission.id)
         }
         #expect(book.admit(Self.bob) == .refused(.limit))
         // One of these without a request makes room, for another of these.
         book.becameIdle(restricted[3])
-        guard case .admitted(_, true, restricted[3]) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.restricted(Self.bob)?.evicted == restricted[3])
         book.closed(restricted[4])
-        guard case .admitted(_, true, _) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.restricted(Self.bob) != nil)
     }
 
     @Test func `One address takes its share only`() {
@@ -77,10 +67,7 @@ struct ConnectionTableTests {
         #expect(book.evicted(by: Self.alice) == own[0])
         #expect(own[0] != others)
         #expect(book.count == 3)
-        guard case .admitted(_, false, nil) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.admitted(Self.bob) != nil)
         // Sockets without an address have no share.
         for _ in 0..<3 { #expect(book.admitted(nil) != nil) }
     }
@@ -89,10 +76,7 @@ struct ConnectionTableTests {
         var book = ConnectionTable(maxConnections: 100, maxPerAddress: 0)
         for _ in 0..<100 { _ = book.admitted(Self.alice) }
         for _ in 0..<ConnectionTable.maxEvicting { #expect(book.evicted(by: Self.bob) != nil) }
-        guard case .admitted(_, true, nil) = book.admit(Self.bob) else {
-            Issue.record("not restricted")
-            return
-        }
+        #expect(book.restricted(Self.bob).map { $0.evicted == nil } == true)
     }
 
     @Test func `Many requests leave no trace`() {
@@ -138,8 +122,13 @@ struct ConnectionTableTests {
 
 extension ConnectionTable {
     fileprivate mutating func admitted(_ address: ClientAddress?) -> ID? {
-        guard case .admitted(let id, _, nil) = admit(address) else { return nil }
+        guard case .admitted(let id, false, nil) = admit(address) else { return nil }
         return id
+    }
+
+    fileprivate mutating func restricted(_ address: ClientAddress?) -> (id: ID, evicted: ID?)? {
+        guard case .admitted(let id, true, let evicted) = admit(address) else { return nil }
+        return (id, evicted)
     }
 
     fileprivate mutating func evicted(by address: ClientAddress?) -> ID? {

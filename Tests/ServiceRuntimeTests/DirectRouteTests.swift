@@ -41,22 +41,11 @@ struct DirectRouteTests {
         let held = HeldReplies()
         var configuration = HTTPConfiguration(port: 0)
         if let maxInFlight { configuration.limits.maxInFlight = maxInFlight }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes(Self.routes(held), cors: cors), configuration: configuration,
-            context: context, onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await ports.first { _ in true })
-            do {
-                try await body(Server(port: bound, context: context, group: group, held: held))
-            } catch {
-                Issue.record(error)
-            }
-            held.take().forEach { $0() }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+        let direct = DirectRoutes(Self.routes(held), cors: cors)
+        try await withHTTPService(router, direct: direct, configuration, context) { port, group in
+            // What is still held would keep the service from draining.
+            defer { held.take().forEach { $0() } }
+            try await body(Server(port: port, context: context, group: group, held: held))
         }
     }
 

@@ -12,9 +12,6 @@ import Testing
 
 @Suite("The HTTP service", .serialized)
 struct HTTPServiceTests {
-    private struct NoPort: Error {}
-
-    /// Runs a server on a free port, gives the port to the body, and drains the server afterwards.
     private func withServer(
         tls: HTTPConfiguration.TLS? = nil, routes: (Router<BasicRequestContext>) -> Void = { _ in },
         _ body: (Int, ServiceGroup) async throws -> Void
@@ -23,18 +20,7 @@ struct HTTPServiceTests {
         let router = makeRouter(of: BasicRequestContext.self, context: context)
         router.addOperations(readiness: [], context: context)
         routes(router)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, configuration: HTTPConfiguration(port: 0, tls: tls), context: context
-        ) { continuation.yield($0) }
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            guard let port = await ports.first(where: { _ in true }) else { throw NoPort() }
-            try await body(port, group)
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
+        try await withHTTPService(router, HTTPConfiguration(port: 0, tls: tls), context, body)
     }
 
     @Test func `A live server is healthy`() async throws {
@@ -80,16 +66,6 @@ struct HTTPServiceTests {
             #expect(refused)
             release.yield()
             #expect(try await answer.contains("finished"))
-        }
-    }
-
-    @Test func `HTTP2 and HTTP1 are served over TLS`() async throws {
-        try await withCertificate { tls in
-            try await withServer(tls: tls) { port, _ in
-                let url = try #require(URL(string: "https://127.0.0.1:\(port)/version"))
-                #expect(try await Curl.get(url, "--http2").hasPrefix("HTTP/2 200"))
-                #expect(try await Curl.get(url, "--http1.1").hasPrefix("HTTP/1.1 200"))
-            }
         }
     }
 

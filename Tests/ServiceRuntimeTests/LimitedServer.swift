@@ -40,18 +40,25 @@ func withLimitedServer(
     routes(router)
     var configuration = HTTPConfiguration(port: 0, tls: tls)
     change(&configuration.limits)
+    try await withHTTPService(router, configuration, context) { port, _ in
+        try await body(LimitedServer(port: port, context: context))
+    }
+}
+
+/// Runs the body with a service on a free port, and drains the service afterwards.
+func withHTTPService<Context: RequestContext>(
+    _ router: Router<Context>, direct: DirectRoutes? = nil, _ configuration: HTTPConfiguration,
+    _ context: ServiceContext, _ body: (_ port: Int, ServiceGroup) async throws -> Void
+) async throws where Context.Source == ApplicationRequestContextSource {
     let (ports, port) = AsyncStream.makeStream(of: Int.self)
     let service = try makeHTTPService(
-        router: router, configuration: configuration, context: context, onListening: { port.yield($0) })
+        router: router, direct: direct, configuration: configuration, context: context,
+        onListening: { port.yield($0) })
     let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
         let bound = try #require(await ports.first { _ in true })
-        do {
-            try await body(LimitedServer(port: bound, context: context))
-        } catch {
-            Issue.record(error)
-        }
+        do { try await body(bound, group) } catch { Issue.record(error) }
         await group.triggerGracefulShutdown()
         try await tasks.waitForAll()
     }

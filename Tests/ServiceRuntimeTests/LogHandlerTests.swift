@@ -112,16 +112,6 @@ struct LogHandlerTests {
         #expect(line.dropFirst(25) == "\u{1B}[31merror\u{1B}[0m    x \u{1B}[2ma=1\u{1B}[0m\n")
     }
 
-    @Test func `Copies of a logger are independent`() {
-        var first = Logger(label: "x") { JSONLogHandler(label: $0, service: "s") }
-        first[metadataKey: "a"] = "1"
-        var second = first
-        second.logLevel = .error
-        second[metadataKey: "a"] = "2"
-        #expect(first.logLevel == .info && second.logLevel == .error)
-        #expect(first[metadataKey: "a"] == "1" && second[metadataKey: "a"] == "2")
-    }
-
     @Test(
         arguments: [
             ([:], true, LoggingConfiguration(level: .info, format: .text, isColoured: true)),

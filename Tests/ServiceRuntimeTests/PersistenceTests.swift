@@ -47,17 +47,9 @@ struct PersistenceTests {
             reply(.success(CompleteResponse(status: .ok, headers: [:], body: ByteBuffer(string: "direct"))))
             return true
         }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes([direct]), configuration: HTTPConfiguration(port: 0),
-            context: context, onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await ports.first { _ in true })
-            do { try await body(bound) } catch { Issue.record(error) }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+        let configuration = HTTPConfiguration(port: 0)
+        try await withHTTPService(router, direct: DirectRoutes([direct]), configuration, context) { port, _ in
+            try await body(port)
         }
     }
 

@@ -15,31 +15,17 @@ import Testing
 @Suite("The bounds of a batch", .timeLimit(.minutes(3)))
 struct BatchBoundTests {
     private static let line = #"{"Recipient":"alice","Payload":1}"# + "\n"
-    private static let endOfAnswer = "\r\n0\r\n\r\n"
-
-    private static func head(_ bench: IngestBench, _ field: String = "Transfer-Encoding: chunked") -> String {
-        """
-        POST /api/notifications/batch HTTP/1.1\r
-        Host: localhost\r
-        Authorization: \(bench.credentials.sender)\r
-        Content-Type: application/x-ndjson\r
-        \(field)\r
-        \r
-
-        """
-    }
-
     /// The attack of the security review, finding 8: a hundred batches without a line.
     @Test func `Idle batches hold nothing of the budget`() async throws {
         let budget = RequestBudget(maxBytes: 1024 * 1024, reservedForSmall: 0)
         try await withIngest(budget: budget, server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { first in
-                try await first.write(Self.head(bench))
+                try await first.write(RawConnection.batchHead(bench))
                 try await first.writeChunk("\n  \n")
                 _ = try await first.read(until: "\r\n\r\n")
                 for _ in 0..<20 {
                     try await RawConnection.with(port: bench.client.port) { other in
-                        try await other.write(Self.head(bench))
+                        try await other.write(RawConnection.batchHead(bench))
                         _ = try await other.read(until: "\r\n\r\n")
                         try await expectEventually { budget.usedBytes == 0 }
                     }
@@ -58,7 +44,7 @@ struct BatchBoundTests {
             try await RawConnection.with(port: bench.client.port) { connection in
                 // The first line comes with the head, so that no time passes before it.
                 let size = String(Self.line.utf8.count, radix: 16)
-                try await connection.write(Self.head(bench) + "\(size)\r\n\(Self.line)\r\n")
+                try await connection.write(RawConnection.batchHead(bench) + "\(size)\r\n\(Self.line)\r\n")
                 let writer = connection.writer
                 let dripping = Task {
                     while !filler.isEmpty, !Task.isCancelled {
@@ -67,7 +53,7 @@ struct BatchBoundTests {
                     }
                 }
                 defer { dripping.cancel() }
-                let answer = try await connection.read(until: Self.endOfAnswer)
+                let answer = try await connection.read(until: RawConnection.endOfBatch)
                 #expect(answer.contains(#""Id":"#) && answer.contains(#""status":408"#))
                 #expect(answer.contains("after line 1."))
                 #expect(try await bench.count == 1)
@@ -78,7 +64,7 @@ struct BatchBoundTests {
     @Test func `Lines keep a batch open`() async throws {
         try await withIngest(maxBatchIdle: .seconds(6), server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { connection in
-                try await connection.write(Self.head(bench))
+                try await connection.write(RawConnection.batchHead(bench))
                 let end = ContinuousClock.now + .seconds(7)
                 var lines = 0
                 while ContinuousClock.now < end {
@@ -88,7 +74,7 @@ struct BatchBoundTests {
                     try await Task.sleep(for: .milliseconds(500))
                 }
                 try await connection.write("0\r\n\r\n")
-                let rest = try await connection.read(until: Self.endOfAnswer)
+                let rest = try await connection.read(until: RawConnection.endOfBatch)
                 #expect(!rest.contains(#""status":408"#))
                 #expect(try await bench.count == lines)
             }
@@ -103,14 +89,14 @@ struct BatchBoundTests {
             let big = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 200 * 1024))"}"# + "\n"
             try await RawConnection.with(port: bench.client.port) { connection in
                 let body = String(repeating: big, count: 20)
-                try await connection.write(Self.head(bench, "Content-Length: \(body.utf8.count)"))
+                try await connection.write(RawConnection.batchHead(bench, "Content-Length: \(body.utf8.count)"))
                 let half = connection.writer
                 let writing = Task { try await half.write(body) }
                 try await expectEventually { writer.waiting == 1 }
                 try await Task.sleep(for: .seconds(5))
                 writer.release()
                 try await writing.value
-                let answer = try await connection.read(until: Self.endOfAnswer)
+                let answer = try await connection.read(until: RawConnection.endOfBatch)
                 // Not only "408": an ID may hold these digits.
                 #expect(answer.split(separator: #""Id":"#).count == 21, "\(answer)")
                 #expect(!answer.contains(#""status":408"#), "\(answer)")
@@ -168,10 +154,10 @@ struct BatchBoundTests {
             let line = Self.refusedLines[index] + "\n"
             try await RawConnection.with(port: bench.client.port) { connection in
                 try await connection.write(
-                    Self.head(bench, "Content-Length: \(line.utf8.count * BatchLimit.maxLines)"))
+                    RawConnection.batchHead(bench, "Content-Length: \(line.utf8.count * BatchLimit.maxLines)"))
                 let part = String(repeating: line, count: 100)
                 for _ in 0..<100 { try await connection.write(part) }
-                let answer = try await connection.read(until: Self.endOfAnswer)
+                let answer = try await connection.read(until: RawConnection.endOfBatch)
                 #expect(answer.split(separator: #""status":422"#).count == 10_001)
             }
         }
@@ -185,19 +171,19 @@ struct BatchBoundTests {
         try await withIngest(store: store, writer: writer, budget: budget, server: .live) { bench in
             let half = #"{"Recipient":"alice","Payload":"\#(String(repeating: "x", count: 40_000))"}"# + "\n"
             try await RawConnection.with(port: bench.client.port) { first in
-                try await first.write(Self.head(bench))
+                try await first.write(RawConnection.batchHead(bench))
                 try await first.writeChunk(half)
                 try await expectEventually { writer.waiting == 1 }
                 #expect(budget.usedBytes <= 100_000)
                 try await RawConnection.with(port: bench.client.port) { second in
-                    try await second.write(Self.head(bench))
+                    try await second.write(RawConnection.batchHead(bench))
                     try await second.writeChunk(half)
-                    let answer = try await second.read(until: Self.endOfAnswer)
+                    let answer = try await second.read(until: RawConnection.endOfBatch)
                     #expect(answer.contains(#""status":503"#) && answer.contains("line 1 on"))
                 }
                 writer.release()
                 try await first.write("0\r\n\r\n")
-                _ = try await first.read(until: Self.endOfAnswer)
+                _ = try await first.read(until: RawConnection.endOfBatch)
             }
             try await expectEventually { budget.usedBytes == 0 }
         }

@@ -123,20 +123,6 @@ struct BatchTests {
         }
     }
 
-    @Test func `Only senders may send batches`() async throws {
-        try await withIngest { bench in
-            for authorization in [bench.credentials.basic, bench.credentials.bearer] {
-                try (try await bench.batch(Self.good, authorization: authorization)).expectProblem(403)
-            }
-            for authorization in ["", "Bearer spk_wrong"] {
-                let answer = try await bench.batch(Self.good, authorization: authorization, contentType: "text/plain")
-                try answer.expectProblem(401)
-                #expect(!answer.headers[values: .wwwAuthenticate].isEmpty)
-            }
-            #expect(try await bench.count == 0)
-        }
-    }
-
     @Test func `The trace is kept with every notification`() async throws {
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         try await withIngest { bench in

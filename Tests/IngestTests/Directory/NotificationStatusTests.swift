@@ -200,15 +200,6 @@ struct DirectoryAccessTests {
             #expect(try await bench.store.record(id, sender: "user:alice")?.revokedAt == nil)
         }
     }
-
-    @Test func `Other methods are told what is there`() async throws {
-        try await withDirectory { bench in
-            let id = try await bench.stored()
-            let answer = try await bench.send(.delete, "/api/notifications/\(id)/status")
-            try answer.expectProblem(405)
-            #expect(answer.headers[.allow] == "GET, HEAD")
-        }
-    }
 }
 
 extension DirectoryBench {

@@ -82,17 +82,6 @@ struct RecipientKeysTests {
         try await withIngest { bench in try (try await keys(bench, path)).expectProblem(404) }
     }
 
-    @Test func `Only senders are told`() async throws {
-        try await withIngest { bench in
-            try await install(bench, "phone", of: "alice", at: .now)
-            try (try await keys(bench, "alice", by: bench.credentials.bearer)).expectProblem(403)
-            try (try await keys(bench, "alice", by: bench.credentials.basic)).expectProblem(403)
-            for authorization in ["", "Bearer nobody"] {
-                try (try await keys(bench, "alice", by: authorization)).expectProblem(401)
-            }
-        }
-    }
-
     @Test func `At most a hundred devices are listed`() async throws {
         try await withIngest { bench in
             for number in 0...100 { try await install(bench, "i\(1000 + number)", of: "alice", at: .now) }

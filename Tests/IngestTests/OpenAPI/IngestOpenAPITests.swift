@@ -25,18 +25,7 @@ struct IngestOpenAPITests {
     ]
 
     @Test func `The description lists the routes that there are`() async throws {
-        try await withTemporaryFolder { folder in
-            _ = try Credentials(folder: folder)
-            let keys = folder.appending(path: "payload-keys")
-            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-            var reader = ConfigurationReader(environment: [
-                "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
-                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
-            ])
-            let read = IngestConfiguration(&reader)
-            let configuration = try #require(read, "\(reader.issues)")
-            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-            let built = try await buildIngest(configuration, context: context)
+        try await withBuiltIngest { _, built, _ in
             // HEAD is GET's (RFC 9110, section 9.3.2).
             let routes = built.router.routes.filter { $0.method != .head }.map { "\($0.method) \($0.path)" }
             let description = try Self.description()

@@ -148,16 +148,10 @@ struct RequestTraceTests {
                 .success(CompleteResponse(status: .ok, headers: [:], body: ByteBuffer(string: "direct \(inner)"))))
             return true
         }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var configuration = HTTPConfiguration(port: 0)
         configuration.limits.trustedProxies = [AddressBlock("127.0.0.1")].compactMap(\.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes([route]), configuration: configuration, context: context,
-            onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let connection = try RawConnection(port: try #require(await ports.first { _ in true }))
+        try await withHTTPService(router, direct: DirectRoutes([route]), configuration, context) { port, _ in
+            let connection = try RawConnection(port: port)
             let fields = ["", "traceparent: \(Self.sender)\r\nX-Forwarded-For: 198.51.100.7\r\n"]
             for (index, field) in fields.enumerated() {
                 connection.send("GET /api/notifications/n\(index) HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
@@ -165,8 +159,6 @@ struct RequestTraceTests {
             }
             connection.send("GET /api/notifications/left HTTP/1.1\r\nHost: a\r\nForwarded: for=198.51.100.8\r\n\r\n")
             #expect(try await connection.receives("router"))
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
         }
         // The request that was left to the router has one span.
         #expect(book.spans.count == 3 && Set(book.spans.map(\.name)) == ["GET /api/notifications/{id}"])
