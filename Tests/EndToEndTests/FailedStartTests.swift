@@ -71,7 +71,6 @@ import Testing
         }
     }
 
-    /// The same under load: eight starts at once on a machine that is busy already.
     @Test func `A start that fails under load ends with a sentence`() async throws {
         try await withFiles { folder in
             let taken = try await Self.taken(folder)
@@ -102,7 +101,6 @@ import Testing
         }
     }
 
-    /// A log that is read late, as on a busy machine, has the sentence all the same.
     @Test func `A start that fails waits for a log that is read late`() async throws {
         try await withLooseFolder { folder in
             let pipe = folder.appending(path: "pipe").path

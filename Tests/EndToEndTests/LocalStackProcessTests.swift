@@ -104,7 +104,6 @@ struct LocalStackProcessTests {
         }
     }
 
-    /// Settings of another installation: its audit log, its users, its servers.
     @Test func `A stack takes no settings from its caller`() async throws {
         try await withFolder { folder in
             let scripts = Scripts.ofThisCheckout.folder.path

@@ -87,7 +87,6 @@ import Testing
         }
     }
 
-    /// The audit log on standard output refuses requests, and does not hold the end.
     @Test func `An audit log that nobody reads does not hold the end`() async throws {
         try await withService("retrieval", #"> "$PIPE""#, ["AUDIT_LOG": "-"]) { service, _ in
             // Refusals of tokens have lines. Requests wait for them, until the log counts as stuck.

@@ -127,7 +127,6 @@ struct TraceTests {
         }
     }
 
-    /// Nothing waits for a collector that does not answer.
     @Test func `Without its collector everything works`() async throws {
         try await withStack { stack in
             let settings = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"]

@@ -35,7 +35,6 @@ import Testing
         #expect(error?.output.contains("FAILED: b ") == true)
     }
 
-    /// The recorded figures are those of the operations that there are.
     @Test func `All operations are recorded`() throws {
         let text = try String(contentsOf: Self.folder.appending(path: "thresholds.json"), encoding: .utf8)
         let recorded = try JSONDecoder().decode(Figures.self, from: Data(text.utf8)).operations

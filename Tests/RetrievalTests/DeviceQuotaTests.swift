@@ -103,7 +103,6 @@ struct DeviceQuotaTests {
         }
     }
 
-    /// The device stays its owner's, here and at the hub.
     @Test func `A handle is not taken over by a user without room`() async throws {
         try await withRetrieval { bench in
             try await Self.fill(bench, registrations: 40, installations: 60)

@@ -103,7 +103,6 @@ struct HubListingTests {
         }
     }
 
-    /// The list is older than the claim: the device that is being registered stays.
     @Test func `A device that registers meanwhile is not removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", #"{"platform":"apns","pushChannel":"H"}"#).status == .ok)

@@ -55,7 +55,6 @@ struct InstallationOwnershipTests {
         }
     }
 
-    /// An APNs token is hexadecimal; in the other case it is the same device's.
     @Test func `Tokens in the other case are the same device`() async throws {
         try await withRetrieval { bench in
             let first = try await bench.install("1", #"{"platform":"apns","pushChannel":"ab12"}"#)

@@ -120,34 +120,30 @@ struct HTTPLimitsTests {
     }
 
     @Test func `A silent TLS client and a dripping one are closed`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.handshakeTimeout = .milliseconds(300) }) { server in
-                let silent = try server.connect()
-                let dripping = try server.connect()
-                dripping.send("\u{16}\u{03}\u{01}\u{02}")
-                try await expectEventually {
-                    dripping.send("\u{00}")
-                    return silent.isClosed && dripping.isClosed
-                }
-                #expect(server.closed(.handshake) >= 1)
+        try await withLimitedServer(isTLS: true, { $0.handshakeTimeout = .milliseconds(300) }) { server in
+            let silent = try server.connect()
+            let dripping = try server.connect()
+            dripping.send("\u{16}\u{03}\u{01}\u{02}")
+            try await expectEventually {
+                dripping.send("\u{00}")
+                return silent.isClosed && dripping.isClosed
             }
+            #expect(server.closed(.handshake) >= 1)
         }
     }
 
     @Test func `An HTTP2 client without a stream is closed`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(
-                tls: tls,
-                {
-                    $0.idleTimeout = .milliseconds(200)
-                    $0.goAwayGrace = .milliseconds(200)
-                }
-            ) { server in
-                // It says nothing after the handshake, and does not answer the server's GOAWAY and PING.
-                _ = try? await Curl.openssl(
-                    "s_client", "-quiet", "-alpn", "h2", "-connect", "127.0.0.1:\(server.port)")
-                #expect(server.closed(.idle) == 1)
+        try await withLimitedServer(
+            isTLS: true,
+            {
+                $0.idleTimeout = .milliseconds(200)
+                $0.goAwayGrace = .milliseconds(200)
             }
+        ) { server in
+            // It says nothing after the handshake, and does not answer the server's GOAWAY and PING.
+            _ = try? await Curl.openssl(
+                "s_client", "-quiet", "-alpn", "h2", "-connect", "127.0.0.1:\(server.port)")
+            #expect(server.closed(.idle) == 1)
         }
     }
 
@@ -281,16 +277,14 @@ struct HTTPLimitsTests {
 
     @Test(arguments: ["--http1.1", "--http2"])
     func `An error to head keeps the connection`(version: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let url = "https://127.0.0.1:\(server.port)"
-                let first = try #require(URL(string: "\(url)/livez"))
-                let answers = try await Curl.get(
-                    first, version, "--head", "-w", "connections=%{num_connects}\n", "\(url)/nowhere", "\(url)/refused")
-                #expect(answers.contains(" 404") && answers.contains(" 405") && answers.contains(" 200"))
-                #expect(answers.components(separatedBy: "connections=0").count == 3, "\(answers)")
-                #expect(!answers.contains("about:blank"))
-            }
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let url = "https://127.0.0.1:\(server.port)"
+            let first = try #require(URL(string: "\(url)/livez"))
+            let answers = try await Curl.get(
+                first, version, "--head", "-w", "connections=%{num_connects}\n", "\(url)/nowhere", "\(url)/refused")
+            #expect(answers.contains(" 404") && answers.contains(" 405") && answers.contains(" 200"))
+            #expect(answers.components(separatedBy: "connections=0").count == 3, "\(answers)")
+            #expect(!answers.contains("about:blank"))
         }
     }
 }

@@ -29,7 +29,7 @@ struct LimitedServer {
 
 /// Runs the body with a server that has `/refused`, `/collected`, the paths of operators and the routes given.
 func withLimitedServer(
-    tls: HTTPConfiguration.TLS? = nil, _ change: (inout HTTPLimits) -> Void,
+    isTLS: Bool = false, _ change: (inout HTTPLimits) -> Void,
     routes: (Router<ServiceRequestContext>) -> Void = { _ in }, _ body: (LimitedServer) async throws -> Void
 ) async throws {
     let context = ServiceContext.test()
@@ -38,10 +38,17 @@ func withLimitedServer(
     router.post("/refused") { _, _ -> String in throw Problem.unauthorized("Who are you?", challenges: ["Basic"]) }
     router.post("/collected") { request, _ in "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes" }
     routes(router)
-    var configuration = HTTPConfiguration(port: 0, tls: tls)
+    var configuration = HTTPConfiguration(port: 0)
     change(&configuration.limits)
-    try await withHTTPService(router, configuration, context) { port, _ in
-        try await body(LimitedServer(port: port, context: context))
+    func run() async throws {
+        try await withHTTPService(router, configuration, context) { port, _ in
+            try await body(LimitedServer(port: port, context: context))
+        }
+    }
+    guard isTLS else { return try await run() }
+    try await withCertificate { tls in
+        configuration.tls = tls
+        try await run()
     }
 }
 

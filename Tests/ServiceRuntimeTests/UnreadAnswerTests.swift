@@ -18,81 +18,73 @@ struct UnreadAnswerTests {
     }
 
     @Test func `A connection has 32 streams at once`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let connection = try await RawHTTP2(port: server.port)
-                try await expectEventually { connection.frames.contains { $0.type == 4 } }
-                let settings = try #require(connection.frames.first { $0.type == 4 }).payload
-                let pairs = stride(from: 0, to: settings.count - 5, by: 6).map { Array(settings[$0..<$0 + 6]) }
-                #expect(pairs.contains([0, 3, 0, 0, 0, 32]))
-                // This client does not acknowledge the settings. What is above is refused, and can be sent again.
-                for number in 0..<40 {
-                    connection.request("POST", "/collected", stream: UInt32(2 * number + 1), isComplete: false)
-                }
-                try await expectEventually { connection.frames.count { $0.type == 3 } == 8 }
-                let resets = connection.frames.filter { $0.type == 3 }
-                #expect(resets.allSatisfy { $0.stream > 64 && $0.payload == [0, 0, 0, 7] })
-                connection.data("x", stream: 1, isLast: true)
-                try await expectEventually { connection.body(of: 1) == "1 bytes" }
-                connection.request("GET", "/version", stream: 81)
-                try await expectEventually { !connection.body(of: 81).isEmpty }
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let connection = try await RawHTTP2(port: server.port)
+            try await expectEventually { connection.frames.contains { $0.type == 4 } }
+            let settings = try #require(connection.frames.first { $0.type == 4 }).payload
+            let pairs = stride(from: 0, to: settings.count - 5, by: 6).map { Array(settings[$0..<$0 + 6]) }
+            #expect(pairs.contains([0, 3, 0, 0, 0, 32]))
+            // This client does not acknowledge the settings. What is above is refused, and can be sent again.
+            for number in 0..<40 {
+                connection.request("POST", "/collected", stream: UInt32(2 * number + 1), isComplete: false)
             }
+            try await expectEventually { connection.frames.count { $0.type == 3 } == 8 }
+            let resets = connection.frames.filter { $0.type == 3 }
+            #expect(resets.allSatisfy { $0.stream > 64 && $0.payload == [0, 0, 0, 7] })
+            connection.data("x", stream: 1, isLast: true)
+            try await expectEventually { connection.body(of: 1) == "1 bytes" }
+            connection.request("GET", "/version", stream: 81)
+            try await expectEventually { !connection.body(of: 81).isEmpty }
         }
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere", "/livez"])
     func `An answer is in flight until it has left`(path: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }, routes: addRoutes) { server in
-                let connection = try await RawHTTP2(port: server.port, window: 0)
-                for stream: UInt32 in [1, 3, 5] { connection.request("GET", path, stream: stream) }
-                try await expectEventually { server.context.requests.current == 3 }
-                // WINDOW_UPDATE of the streams.
-                for stream: UInt32 in [1, 3, 5] {
-                    connection.send(RawHTTP2.frame(8, stream: stream, payload: [0, 1, 0, 0]))
-                }
-                connection.send(RawHTTP2.frame(8, payload: [0, 1, 0, 0]))
-                try await expectEventually { server.context.requests.current == 0 }
-                #expect(!connection.body(of: 5).isEmpty)
+        try await withLimitedServer(isTLS: true, { _ in }, routes: addRoutes) { server in
+            let connection = try await RawHTTP2(port: server.port, window: 0)
+            for stream: UInt32 in [1, 3, 5] { connection.request("GET", path, stream: stream) }
+            try await expectEventually { server.context.requests.current == 3 }
+            // WINDOW_UPDATE of the streams.
+            for stream: UInt32 in [1, 3, 5] {
+                connection.send(RawHTTP2.frame(8, stream: stream, payload: [0, 1, 0, 0]))
             }
+            connection.send(RawHTTP2.frame(8, payload: [0, 1, 0, 0]))
+            try await expectEventually { server.context.requests.current == 0 }
+            #expect(!connection.body(of: 5).isEmpty)
         }
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere"])
     func `A connection with too much unread is closed`(path: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.slowReaderTimeout = .milliseconds(300) }, routes: addRoutes) {
-                server in
-                let connection = try await RawHTTP2(port: server.port, window: 0)
-                for number in 0..<30 { connection.request("GET", path, stream: UInt32(2 * number + 1)) }
-                try await expectEventually { connection.isClosed }
-                #expect(server.closed(.write) == 1)
-                try await expectEventually { server.context.requests.current == 0 }
-            }
+        try await withLimitedServer(isTLS: true, { $0.slowReaderTimeout = .milliseconds(300) }, routes: addRoutes) {
+            server in
+            let connection = try await RawHTTP2(port: server.port, window: 0)
+            for number in 0..<30 { connection.request("GET", path, stream: UInt32(2 * number + 1)) }
+            try await expectEventually { connection.isClosed }
+            #expect(server.closed(.write) == 1)
+            try await expectEventually { server.context.requests.current == 0 }
         }
     }
 
     @Test func `All connections together have a bound`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(
-                tls: tls,
-                {
-                    $0.maxUnsentBytesInAll = 1 << 20
-                    $0.slowReaderTimeout = .seconds(3600)
-                }, routes: addRoutes
-            ) { server in
-                var connections: [RawHTTP2] = []
-                for _ in 0..<10 {
-                    let connection = try await RawHTTP2(port: server.port, window: 0)
-                    for number in 0..<8 { connection.request("GET", "/page", stream: UInt32(2 * number + 1)) }
-                    connections.append(connection)
-                }
-                // Each has 384 KiB, so two stay.
-                try await expectEventually { connections.count { !$0.isClosed } <= 2 }
-                let reader = try await RawHTTP2(port: server.port)
-                reader.request("GET", "/page", stream: 1)
-                try await expectEventually { reader.body(of: 1).count == 32 * 1024 }
+        try await withLimitedServer(
+            isTLS: true,
+            {
+                $0.maxUnsentBytesInAll = 1 << 20
+                $0.slowReaderTimeout = .seconds(3600)
+            }, routes: addRoutes
+        ) { server in
+            var connections: [RawHTTP2] = []
+            for _ in 0..<10 {
+                let connection = try await RawHTTP2(port: server.port, window: 0)
+                for number in 0..<8 { connection.request("GET", "/page", stream: UInt32(2 * number + 1)) }
+                connections.append(connection)
             }
+            // Each has 384 KiB, so two stay.
+            try await expectEventually { connections.count { !$0.isClosed } <= 2 }
+            let reader = try await RawHTTP2(port: server.port)
+            reader.request("GET", "/page", stream: 1)
+            try await expectEventually { reader.body(of: 1).count == 32 * 1024 }
         }
     }
 
@@ -113,34 +105,30 @@ struct UnreadAnswerTests {
                     })
             }
         }
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxUnsentBytesInAll = 256 * 1024 }, routes: addPart) { server in
-                defer { isOver.withLock { $0 = true } }
-                let connection = try await RawHTTP2(port: server.port)
-                connection.send(RawHTTP2.frame(8, payload: [0x3F, 0, 0, 0]))
-                for number in 0..<10 {
-                    let stream = UInt32(2 * number + 1)
-                    connection.request("GET", "/part", stream: stream)
-                    try await expectEventually { connection.body(of: stream).count == 60_000 }
-                    connection.send(RawHTTP2.frame(3, stream: stream, payload: [0, 0, 0, 8]))
-                }
-                connection.request("GET", "/page", stream: 21)
-                try await expectEventually { connection.body(of: 21).count == 32 * 1024 }
-                #expect(server.closed(.write) == 0 && !connection.isClosed)
+        try await withLimitedServer(isTLS: true, { $0.maxUnsentBytesInAll = 256 * 1024 }, routes: addPart) { server in
+            defer { isOver.withLock { $0 = true } }
+            let connection = try await RawHTTP2(port: server.port)
+            connection.send(RawHTTP2.frame(8, payload: [0x3F, 0, 0, 0]))
+            for number in 0..<10 {
+                let stream = UInt32(2 * number + 1)
+                connection.request("GET", "/part", stream: stream)
+                try await expectEventually { connection.body(of: stream).count == 60_000 }
+                connection.send(RawHTTP2.frame(3, stream: stream, payload: [0, 0, 0, 8]))
             }
+            connection.request("GET", "/page", stream: 21)
+            try await expectEventually { connection.body(of: 21).count == 32 * 1024 }
+            #expect(server.closed(.write) == 0 && !connection.isClosed)
         }
     }
 
     @Test func `Who needs a permit gets it`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxInFlight = 4 }, routes: addRoutes) { server in
-                let silent = try await RawHTTP2(port: server.port, window: 0)
-                for number in 0..<4 { silent.request("GET", "/page", stream: UInt32(2 * number + 1)) }
-                try await expectEventually { server.context.requests.current == 4 }
-                let reader = try await RawHTTP2(port: server.port)
-                reader.request("GET", "/page", stream: 1)
-                try await expectEventually { reader.body(of: 1).count == 32 * 1024 && silent.isClosed }
-            }
+        try await withLimitedServer(isTLS: true, { $0.maxInFlight = 4 }, routes: addRoutes) { server in
+            let silent = try await RawHTTP2(port: server.port, window: 0)
+            for number in 0..<4 { silent.request("GET", "/page", stream: UInt32(2 * number + 1)) }
+            try await expectEventually { server.context.requests.current == 4 }
+            let reader = try await RawHTTP2(port: server.port)
+            reader.request("GET", "/page", stream: 1)
+            try await expectEventually { reader.body(of: 1).count == 32 * 1024 && silent.isClosed }
         }
     }
 
@@ -180,18 +168,16 @@ struct UnreadAnswerTests {
         ("WINDOW_UPDATE of a stream", RawHTTP2.frame(8, stream: 1, payload: [0, 0, 0, 1])),
     ])
     func `Floods of frames are closed`(name: String, frame: [UInt8]) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let connection = try await RawHTTP2(port: server.port)
-                connection.request("POST", "/collected", stream: 1, isComplete: false)
-                try await expectEventually { connection.frames.contains { $0.type == 4 } }
-                let flood = (0..<3000).flatMap { _ in frame }
-                try await expectEventually {
-                    connection.send(flood)
-                    return connection.isClosed
-                }
-                #expect(connection.frames.contains { $0.type == 7 || $0.type == 3 }, "\(name)")
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let connection = try await RawHTTP2(port: server.port)
+            connection.request("POST", "/collected", stream: 1, isComplete: false)
+            try await expectEventually { connection.frames.contains { $0.type == 4 } }
+            let flood = (0..<3000).flatMap { _ in frame }
+            try await expectEventually {
+                connection.send(flood)
+                return connection.isClosed
             }
+            #expect(connection.frames.contains { $0.type == 7 || $0.type == 3 }, "\(name)")
         }
     }
 

@@ -57,25 +57,23 @@ struct WaitingBodyTests {
     }
 
     @Test func `HTTP2 bodies hold no permit`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxInFlight = 2 }, routes: addRoutes) { server in
-                let waiting = try await RawHTTP2(port: server.port)
-                for number in 0..<30 {
-                    let stream = UInt32(2 * number + 1)
-                    let fields = number.isMultiple(of: 2) ? ["content-length": "60"] : [:]
-                    waiting.request("POST", "/collected", stream: stream, isComplete: false, fields: fields)
-                    if number.isMultiple(of: 3) { waiting.data("x", stream: stream) }
-                }
-                try await expectAwaited(30, server)
-                try await expectEventually { server.context.requests.current == 0 }
-                let other = try await RawHTTP2(port: server.port)
-                other.request("GET", "/fast", stream: 1)
-                try await expectEventually { other.body(of: 1) == "fast" }
-                waiting.request("GET", "/fast", stream: 61)
-                try await expectEventually { waiting.body(of: 61) == "fast" }
-                waiting.data("12345", stream: 3, isLast: true)
-                try await expectEventually { waiting.body(of: 3) == "6 bytes" || waiting.body(of: 3) == "5 bytes" }
+        try await withLimitedServer(isTLS: true, { $0.maxInFlight = 2 }, routes: addRoutes) { server in
+            let waiting = try await RawHTTP2(port: server.port)
+            for number in 0..<30 {
+                let stream = UInt32(2 * number + 1)
+                let fields = number.isMultiple(of: 2) ? ["content-length": "60"] : [:]
+                waiting.request("POST", "/collected", stream: stream, isComplete: false, fields: fields)
+                if number.isMultiple(of: 3) { waiting.data("x", stream: stream) }
             }
+            try await expectAwaited(30, server)
+            try await expectEventually { server.context.requests.current == 0 }
+            let other = try await RawHTTP2(port: server.port)
+            other.request("GET", "/fast", stream: 1)
+            try await expectEventually { other.body(of: 1) == "fast" }
+            waiting.request("GET", "/fast", stream: 61)
+            try await expectEventually { waiting.body(of: 61) == "fast" }
+            waiting.data("12345", stream: 3, isLast: true)
+            try await expectEventually { waiting.body(of: 3) == "6 bytes" || waiting.body(of: 3) == "5 bytes" }
         }
     }
 
@@ -122,20 +120,18 @@ struct WaitingBodyTests {
     }
 
     @Test func `A dripped HTTP2 body ends`() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) {
-                server in
-                let connection = try await RawHTTP2(port: server.port)
-                let fields = ["content-length": "6000"]
-                connection.request("POST", "/collected", stream: 1, isComplete: false, fields: fields)
-                connection.request("POST", "/collected", stream: 3, isComplete: false)
-                try await expectEventually {
-                    for stream: UInt32 in [1, 3] { connection.data("x", stream: stream) }
-                    return server.closed(.body) == 2
-                }
-                connection.request("GET", "/fast", stream: 5)
-                try await expectEventually { connection.body(of: 5) == "fast" }
+        try await withLimitedServer(isTLS: true, { $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) {
+            server in
+            let connection = try await RawHTTP2(port: server.port)
+            let fields = ["content-length": "6000"]
+            connection.request("POST", "/collected", stream: 1, isComplete: false, fields: fields)
+            connection.request("POST", "/collected", stream: 3, isComplete: false)
+            try await expectEventually {
+                for stream: UInt32 in [1, 3] { connection.data("x", stream: stream) }
+                return server.closed(.body) == 2
             }
+            connection.request("GET", "/fast", stream: 5)
+            try await expectEventually { connection.body(of: 5) == "fast" }
         }
     }
 

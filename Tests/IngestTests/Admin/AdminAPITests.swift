@@ -82,7 +82,6 @@ struct AdminAPITests {
         }
     }
 
-    /// Many pages cost no more than one.
     @Test func `An overview is collected once for all`() async throws {
         try await withAdmin { bench in
             try await withThrowingTaskGroup { group in
@@ -260,7 +259,6 @@ struct AdminAPITests {
         }
     }
 
-    /// Names come from senders, reasons from the hub: neither becomes markup.
     @Test func `Text is never markup`() async throws {
         try await withAdmin { bench in
             let id = try await bench.stored { $0.recipient = UserName("<b>{{title}}</b>")! }

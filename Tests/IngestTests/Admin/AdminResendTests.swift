@@ -93,7 +93,6 @@ struct AdminResendTests {
         }
     }
 
-    /// The letters at the front stay there, and the operator's request gets behind them.
     @Test func `Letters that cannot be replayed do not hide others`() async throws {
         try await withAdmin { bench in
             for _ in 0..<AdminActions.maxReplayed { bench.queues.add(NotificationID(), reason: "attempts") }

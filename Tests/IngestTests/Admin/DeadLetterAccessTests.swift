@@ -151,7 +151,6 @@ struct DeadLetterAccessTests {
         #expect(broker.opened == 2)
     }
 
-    /// A failed replay lets the next one in, too.
     @Test func `A replay that fails ends its turn`() async throws {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)

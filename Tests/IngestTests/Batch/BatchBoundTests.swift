@@ -81,7 +81,6 @@ struct BatchBoundTests {
         }
     }
 
-    /// The time in which the store is slow is not the client's.
     @Test func `A slow store is no idle time`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)

@@ -113,7 +113,6 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
-    /// While a large request is with the store, one more does not fit, and a small one does.
     @Test func `What does not fit is 503`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)

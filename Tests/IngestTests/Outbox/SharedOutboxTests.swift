@@ -45,7 +45,6 @@ struct SharedOutboxTests {
         }
     }
 
-    /// What one hands over in memory the other must not take for left behind.
     @Test(arguments: kinds)
     func `What one hands over the other leaves alone`(_ kind: StoreKind) async throws {
         try await withTwoStores(kind) { stores in

@@ -175,7 +175,6 @@ struct SpanExporterTests {
         }
     }
 
-    /// Nobody takes from the queue yet.
     @Test func `The queue is bounded`() {
         let metrics = PrometheusMetrics()
         let exporter = SpanExporter(
