@@ -13,43 +13,43 @@ let clientSettings: [SwiftSetting] = [
 /// The settings of every other target. The last feature needs Swift 6.2.
 let settings = clientSettings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+func product(_ name: String, _ package: String) -> Target.Dependency { .product(name: name, package: package) }
+
 // Dependencies by product, so that each target's list below reads as the import table of docs/architecture.md.
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
-let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let metricsCore = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
-let nioHTTPTypesHTTP2 = Target.Dependency.product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let rawStructuredFieldValues = Target.Dependency.product(
-    name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
-let securePushClient = Target.Dependency.product(name: "SecurePushClient", package: "Swift")
-let securePushEnvelope = Target.Dependency.product(name: "SecurePushEnvelope", package: "Swift")
-let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let serviceLifecycleTestKit = Target.Dependency.product(
-    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
-let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asyncHTTPClient = product("AsyncHTTPClient", "async-http-client")
+let argumentParser = product("ArgumentParser", "swift-argument-parser")
+let asn1 = product("SwiftASN1", "swift-asn1")
+let crypto = product("Crypto", "swift-crypto")
+let cryptoExtras = product("CryptoExtras", "swift-crypto")
+let deque = product("DequeModule", "swift-collections")
+let grdb = product("GRDB", "GRDB.swift")
+let histogram = product("Histogram", "hdrhistogram-swift")
+let httpTypes = product("HTTPTypes", "swift-http-types")
+let hummingbird = product("Hummingbird", "hummingbird")
+let hummingbirdCore = product("HummingbirdCore", "hummingbird")
+let hummingbirdTesting = product("HummingbirdTesting", "hummingbird")
+let hummingbirdTLS = product("HummingbirdTLS", "hummingbird")
+let jwtKit = product("JWTKit", "jwt-kit")
+let logging = product("Logging", "swift-log")
+let metrics = product("Metrics", "swift-metrics")
+let metricsCore = product("CoreMetrics", "swift-metrics")
+let mustache = product("Mustache", "swift-mustache")
+let nioCore = product("NIOCore", "swift-nio")
+let nioEmbedded = product("NIOEmbedded", "swift-nio")
+let nioHTTP1 = product("NIOHTTP1", "swift-nio")
+let nioHTTP2 = product("NIOHTTP2", "swift-nio-http2")
+let nioHTTPTypesHTTP2 = product("NIOHTTPTypesHTTP2", "swift-nio-extras")
+let nioPosix = product("NIOPosix", "swift-nio")
+let nioTLS = product("NIOTLS", "swift-nio")
+let nioSSL = product("NIOSSL", "swift-nio-ssl")
+let rawStructuredFieldValues = product("RawStructuredFieldValues", "swift-http-structured-headers")
+let securePushClient = product("SecurePushClient", "Swift")
+let securePushEnvelope = product("SecurePushEnvelope", "Swift")
+let serviceLifecycle = product("ServiceLifecycle", "swift-service-lifecycle")
+let serviceLifecycleTestKit = product("ServiceLifecycleTestKit", "swift-service-lifecycle")
+let tracing = product("Tracing", "swift-distributed-tracing")
+let unixSignals = product("UnixSignals", "swift-service-lifecycle")
+let x509 = product("X509", "swift-certificates")
 
 /// The git revision that every program tells, from `SECUREPUSH_REVISION`, which the Makefile sets. SwiftPM's own
 /// `Context.gitInformation` would be a commit of some earlier build: it keeps a manifest's result until the manifest or
@@ -65,6 +65,26 @@ let pinned: [Target.Dependency] = [
     ("NIOTransportServices", "swift-nio-transport-services"), ("Numerics", "swift-numerics"),
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
+
+/// A library in `folder`, a service of its own program, and a target of tests.
+func module(
+    _ name: String, in folder: String = "Shared", _ dependencies: [Target.Dependency], resources: [Resource]? = nil
+)
+    -> Target
+{
+    .target(
+        name: name, dependencies: dependencies, path: "\(folder)/\(name)", resources: resources, swiftSettings: settings
+    )
+}
+
+func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: settings)
+}
+
+func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+}
 
 let package = Package(
     name: "securepush",
@@ -112,13 +132,9 @@ let package = Package(
     ],
     targets: [
         // Text, JSON, time, files and errors; they know nothing of SecurePush.
-        .target(
-            name: "Foundations", dependencies: [deque, logging, tracing], path: "Shared/Foundations",
-            swiftSettings: settings),
+        module("Foundations", [deque, logging, tracing]),
         // The domain: no NIO, no HTTP, no C, no files.
-        .target(
-            name: "Domain", dependencies: ["Foundations", crypto, logging, tracing], path: "Shared/Domain",
-            swiftSettings: settings),
+        module("Domain", ["Foundations", crypto, logging, tracing]),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
         .systemLibrary(
@@ -127,14 +143,9 @@ let package = Package(
         .systemLibrary(
             name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        .target(
-            name: "ThreadExecutor", dependencies: pinned, path: "Shared/ThreadExecutor", swiftSettings: settings),
-        .target(
-            name: "AMQP", dependencies: ["CRabbitMQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
-            path: "Shared/AMQP", swiftSettings: settings),
-        .target(
-            name: "Postgres", dependencies: ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle],
-            path: "Shared/Postgres", swiftSettings: settings),
+        module("ThreadExecutor", pinned),
+        module("AMQP", ["CRabbitMQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle]),
+        module("Postgres", ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle]),
 
         // What Swift's Glibc module leaves out: settings of malloc and the process.
         .systemLibrary(name: "CGlibc", path: "Shared/CGlibc"),
@@ -145,219 +156,167 @@ let package = Package(
             cSettings: [.define("SECUREPUSH_REVISION", to: revision.isEmpty ? "\"unknown\"" : "\"\(revision)\"")]),
 
         // Settings: keys, parsing, and all mistakes at once.
-        .target(
-            name: "ServiceConfiguration", dependencies: ["Domain", "Foundations", logging],
-            path: "Shared/ServiceConfiguration", swiftSettings: settings),
+        module("ServiceConfiguration", ["Domain", "Foundations", logging]),
 
         // The proxies and authorities of connections to other servers, and their settings.
-        .target(
-            name: "OutgoingHTTP",
-            dependencies: ["Foundations", "ServiceConfiguration", asyncHTTPClient, nioCore, nioSSL],
-            path: "Shared/OutgoingHTTP", swiftSettings: settings),
+        module("OutgoingHTTP", ["Foundations", "ServiceConfiguration", asyncHTTPClient, nioCore, nioSSL]),
 
         // Adapters of the domain's ports; they never import each other.
-        .target(
-            name: "Storage",
-            dependencies: [
+        module(
+            "Storage",
+            [
                 "Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, metrics, serviceLifecycle,
-            ], path: "Shared/Storage", swiftSettings: settings),
-        .target(
-            name: "Messaging",
-            dependencies: [
+            ]),
+        module(
+            "Messaging",
+            [
                 "Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
-            ], path: "Shared/Messaging", swiftSettings: settings),
-        .target(
-            name: "NotificationHubs",
-            dependencies: [
+            ]),
+        module(
+            "NotificationHubs",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
-                logging,
-                metrics, nioCore,
-                nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
-            ], path: "Shared/NotificationHubs", swiftSettings: settings),
-        .target(
-            name: "Authentication",
-            dependencies: [
+                logging, metrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
+            ]),
+        module(
+            "Authentication",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras,
-                jwtKit,
-                logging,
-                metrics, nioCore, nioHTTP1, nioPosix,
-            ], path: "Shared/Authentication", swiftSettings: settings),
-        .target(
-            name: "ServiceRuntime",
-            dependencies: [
+                jwtKit, logging, metrics, nioCore, nioHTTP1, nioPosix,
+            ]),
+        module(
+            "ServiceRuntime",
+            [
                 "CBuildInformation", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
-                hummingbirdCore, hummingbirdTLS,
-                logging,
-                metrics, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypesHTTP2, nioPosix, nioSSL,
-                serviceLifecycle, tracing, unixSignals,
-            ], path: "Shared/ServiceRuntime", resources: [.embedInCode("OpenAPI/common.json")],
-            swiftSettings: settings),
+                hummingbirdCore, hummingbirdTLS, logging, metrics, metricsCore, nioCore, nioHTTP1, nioHTTP2,
+                nioHTTPTypesHTTP2, nioPosix, nioSSL, serviceLifecycle, tracing, unixSignals,
+            ], resources: [.embedInCode("OpenAPI/common.json")]),
 
         // The services; they never import each other.
-        .executableTarget(
-            name: "Ingest",
-            dependencies: [
+        service(
+            "Ingest",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage",
-                "Messaging",
-                asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore, nioHTTP1, nioPosix,
-                rawStructuredFieldValues, serviceLifecycle,
-            ], path: "Services/Ingest",
-            resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")], swiftSettings: settings),
-        .executableTarget(
-            name: "Dispatcher",
-            dependencies: [
+                "Storage", "Messaging", asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore,
+                nioHTTP1, nioPosix, rawStructuredFieldValues, serviceLifecycle,
+            ], resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")]),
+        service(
+            "Dispatcher",
+            [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging",
-                "NotificationHubs",
-                deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
-            ], path: "Services/Dispatcher", swiftSettings: settings),
-        .executableTarget(
-            name: "Retrieval",
-            dependencies: [
+                "NotificationHubs", deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
+            ]),
+        service(
+            "Retrieval",
+            [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
-                "NotificationHubs", httpTypes,
-                hummingbird, logging, metrics, nioCore, serviceLifecycle,
-            ], path: "Services/Retrieval", resources: [.embedInCode("OpenAPI/retrieval.json")],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "HubEmulator",
-            dependencies: [
+                "NotificationHubs", httpTypes, hummingbird, logging, metrics, nioCore, serviceLifecycle,
+            ], resources: [.embedInCode("OpenAPI/retrieval.json")]),
+        service(
+            "HubEmulator",
+            [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes,
-                hummingbird,
-                logging, nioCore, nioHTTP1, serviceLifecycle,
-            ], path: "Services/HubEmulator", resources: [.embedInCode("Page")], swiftSettings: settings),
-        .executableTarget(
-            name: "SecurePushCLI",
-            dependencies: [
+                hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle,
+            ], resources: [.embedInCode("Page")]),
+        service(
+            "SecurePushCLI",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage",
-                "Messaging",
-                "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
-            ], path: "Services/SecurePushCLI", swiftSettings: settings),
+                "Storage", "Messaging", "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto,
+                histogram, logging, nioCore, nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope,
+                serviceLifecycle, unixSignals, x509,
+            ]),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
-        .target(
-            name: "StackKit", dependencies: ["Domain", "Foundations", asyncHTTPClient, crypto, nioCore, nioHTTP1],
-            path: "Tools/StackKit", swiftSettings: settings),
+        module("StackKit", in: "Tools", ["Domain", "Foundations", asyncHTTPClient, crypto, nioCore, nioHTTP1]),
 
         // Tests.
-        .target(
-            name: "TestSupport",
-            dependencies: ["Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing],
-            path: "Tests/TestSupport", swiftSettings: settings),
-        .target(
-            name: "APITestSupport", dependencies: ["TestSupport", httpTypes, hummingbirdTesting, nioCore],
-            path: "Tests/APITestSupport", swiftSettings: settings),
-        .testTarget(
-            name: "FoundationsTests", dependencies: ["Foundations", "StackKit", "TestSupport", logging, tracing],
-            path: "Tests/FoundationsTests", swiftSettings: settings),
-        .testTarget(
-            name: "DomainTests", dependencies: ["Domain", "Foundations", "StackKit", "TestSupport", crypto, tracing],
-            path: "Tests/DomainTests", swiftSettings: settings),
-        .testTarget(
-            name: "ThreadExecutorTests", dependencies: ["ThreadExecutor", "StackKit", "TestSupport"],
-            path: "Tests/ThreadExecutorTests", swiftSettings: settings),
-        .testTarget(
-            name: "AMQPTests",
-            dependencies: ["AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit],
-            path: "Tests/AMQPTests", swiftSettings: settings),
-        .testTarget(
-            name: "PostgresTests",
-            dependencies: ["Postgres", "StackKit", "TestSupport", logging, serviceLifecycle],
-            path: "Tests/PostgresTests", swiftSettings: settings),
-        .testTarget(
-            name: "StorageTests",
-            dependencies: [
+        module(
+            "TestSupport", in: "Tests",
+            [
+                "Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing,
+            ]),
+        module("APITestSupport", in: "Tests", ["TestSupport", httpTypes, hummingbirdTesting, nioCore]),
+        tests("FoundationsTests", ["Foundations", "StackKit", "TestSupport", logging, tracing]),
+        tests("DomainTests", ["Domain", "Foundations", "StackKit", "TestSupport", crypto, tracing]),
+        tests("ThreadExecutorTests", ["ThreadExecutor", "StackKit", "TestSupport"]),
+        tests("AMQPTests", ["AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit]),
+        tests("PostgresTests", ["Postgres", "StackKit", "TestSupport", logging, serviceLifecycle]),
+        tests(
+            "StorageTests",
+            [
                 "Domain", "Foundations", "Storage", "Postgres", "StackKit", "TestSupport", grdb, logging,
                 serviceLifecycle,
-            ], path: "Tests/StorageTests", swiftSettings: settings),
-        .testTarget(
-            name: "MessagingTests",
-            dependencies: [
+            ]),
+        tests(
+            "MessagingTests",
+            [
                 "Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
                 tracing,
-            ],
-            path: "Tests/MessagingTests", swiftSettings: settings),
-        .testTarget(
-            name: "NotificationHubsTests",
-            dependencies: [
+            ]),
+        tests(
+            "NotificationHubsTests",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit",
-                "TestSupport",
-                crypto,
-                logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
-            ], path: "Tests/NotificationHubsTests", swiftSettings: settings),
-        .testTarget(
-            name: "AuthenticationTests",
-            dependencies: [
+                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
+            ]),
+        tests(
+            "AuthenticationTests",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "Authentication", "StackKit",
-                "TestSupport",
-                crypto,
-                cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
-            ], path: "Tests/AuthenticationTests", swiftSettings: settings),
-        .testTarget(
-            name: "ServiceRuntimeTests",
-            dependencies: [
+                "TestSupport", crypto, cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+            ]),
+        tests(
+            "ServiceRuntimeTests",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit",
-                "TestSupport",
-                hummingbird,
-                hummingbirdTesting,
-                httpTypes, logging, metrics, metricsCore, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
-                serviceLifecycle, serviceLifecycleTestKit, tracing, unixSignals,
-            ], path: "Tests/ServiceRuntimeTests", swiftSettings: settings),
-        .testTarget(
-            name: "IngestTests",
-            dependencies: [
+                "TestSupport", hummingbird, hummingbirdTesting, httpTypes, logging, metrics, metricsCore, nioCore,
+                nioEmbedded, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, serviceLifecycleTestKit, tracing,
+                unixSignals,
+            ]),
+        tests(
+            "IngestTests",
+            [
                 "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage",
-                "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto,
-                hummingbird, hummingbirdTesting, logging, serviceLifecycle,
-            ], path: "Tests/IngestTests", swiftSettings: settings),
-        .testTarget(
-            name: "DispatcherTests",
-            dependencies: [
+                "Storage", "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird,
+                hummingbirdTesting, logging, serviceLifecycle,
+            ]),
+        tests(
+            "DispatcherTests",
+            [
                 "Dispatcher", "Domain", "Foundations", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb,
-                logging,
-                serviceLifecycle, tracing,
-            ], path: "Tests/DispatcherTests", swiftSettings: settings),
-        .testTarget(
-            name: "RetrievalTests",
-            dependencies: [
+                logging, serviceLifecycle, tracing,
+            ]),
+        tests(
+            "RetrievalTests",
+            [
                 "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage",
-                "NotificationHubs",
-                "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird, hummingbirdTesting, logging,
-                serviceLifecycle,
-            ], path: "Tests/RetrievalTests", swiftSettings: settings),
-        .testTarget(
-            name: "HubEmulatorTests",
-            dependencies: [
+                "Storage", "NotificationHubs", "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird,
+                hummingbirdTesting, logging, serviceLifecycle,
+            ]),
+        tests(
+            "HubEmulatorTests",
+            [
                 "HubEmulator", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit",
-                "TestSupport",
-                asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1,
-                nioPosix, serviceLifecycle,
-            ], path: "Tests/HubEmulatorTests", swiftSettings: settings),
-        .testTarget(
-            name: "SecurePushCLITests",
-            dependencies: [
+                "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
+                nioHTTP1, nioPosix, serviceLifecycle,
+            ]),
+        tests(
+            "SecurePushCLITests",
+            [
                 "SecurePushCLI", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
-                securePushClient,
-                securePushEnvelope,
-            ], path: "Tests/SecurePushCLITests", swiftSettings: settings),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
+                securePushClient, securePushEnvelope,
+            ]),
+        tests(
+            "EndToEndTests",
+            [
                 "Domain", "Foundations", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
                 hummingbird, logging, nioCore, nioHTTP1, securePushEnvelope,
-            ], path: "Tests/EndToEndTests", swiftSettings: settings),
-        .testTarget(
-            name: "ExamplesTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/ExamplesTests",
-            swiftSettings: settings),
-        .testTarget(
-            name: "DocumentTests", dependencies: ["StackKit", "TestSupport"], path: "Tests/DocumentTests",
-            swiftSettings: settings),
+            ]),
+        tests("ExamplesTests", ["StackKit", "TestSupport"]),
+        tests("DocumentTests", ["StackKit", "TestSupport"]),
         // The SDK's tests, which its own package has too: here they need no second build.
         .testTarget(
             name: "SecurePushEnvelopeTests", dependencies: [securePushEnvelope, crypto],
@@ -368,8 +327,7 @@ let package = Package(
         .testTarget(
             name: "FaultTableTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
-        .testTarget(
-            name: "TidyTests", dependencies: ["TestSupport"], path: "Tests/TidyTests", swiftSettings: settings),
+        tests("TidyTests", ["TestSupport"]),
     ]
 )
 
@@ -388,22 +346,17 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
 
         // Writes the test vectors of the SDKs; see Clients/vectors/README.md.
         tool("Vectors", "Vectors", ["Domain", "Foundations", "NotificationHubs", securePushEnvelope]),
-        .testTarget(
-            name: "VectorsTests", dependencies: ["Vectors", "Foundations"], path: "Tools/Tests/VectorsTests",
-            swiftSettings: settings),
+        tests("VectorsTests", in: "Tools/Tests", ["Vectors", "Foundations"]),
 
         // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.
-        .target(
-            name: "ChaosChecker", dependencies: ["StackKit"], path: "Tools/ChaosChecker", swiftSettings: settings),
+        module("ChaosChecker", in: "Tools", ["StackKit"]),
         tool(
             "Chaos", "Chaos",
             [
                 "ChaosChecker", "Domain", "Foundations", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
                 argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
-        .testTarget(
-            name: "ChaosTests", dependencies: ["ChaosChecker", "StackKit"], path: "Tools/Tests/ChaosTests",
-            swiftSettings: settings),
+        tests("ChaosTests", in: "Tools/Tests", ["ChaosChecker", "StackKit"]),
     ]
 }
 
