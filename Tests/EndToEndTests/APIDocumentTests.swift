@@ -6,7 +6,7 @@ import Testing
 /// docs/reference/http-api.md: each of its commands is run, in its order, against services as in production.
 @Suite("docs/reference/http-api.md", .serialized, .broker, .timeLimit(.minutes(5)))
 struct APIDocumentTests {
-    @Test func itsCommandsGiveTheAnswersThatItShows() async throws {
+    @Test func `The page's commands give the answers that it shows`() async throws {
         try await withStack { stack in
             var environment = try await start(stack)
             let steps = try APIDocument.read().steps
@@ -24,7 +24,7 @@ struct APIDocumentTests {
         }
     }
 
-    @Test func itShowsEveryOperation() async throws {
+    @Test func `The page shows every operation`() async throws {
         try await withStack { stack in
             let environment = try await start(stack)
             let document = try APIDocument.read()

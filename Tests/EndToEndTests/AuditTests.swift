@@ -8,7 +8,7 @@ import Testing
 /// `AUDIT_LOG` of real services and commands that share a file, and `securepush audit verify`.
 @Suite("Audit log", .serialized, .broker, .timeLimit(.minutes(5)))
 struct AuditTests {
-    @Test func everyReadRefusalRegistrationAndChangeIsOnRecord() async throws {
+    @Test func `Every read, refusal, registration and change is on record`() async throws {
         try await withStack { stack in
             let file = stack.folder.appending(path: "audit.log").path
             let settings = ["AUDIT_LOG": file]
@@ -91,7 +91,7 @@ struct AuditTests {
         #expect(broken.standardError.contains("error: ") && broken.standardError.contains("was changed"))
     }
 
-    @Test func aPathThatCannotBeWrittenStopsTheStart() async throws {
+    @Test func `A path that cannot be written stops the start`() async throws {
         try await withStack { stack in
             let process = try stack.run(
                 "retrieval", [], stack.environment.merging(["AUDIT_LOG": "/nowhere/audit.log"]) { $1 })

@@ -21,10 +21,8 @@ struct ClientDeviceTests {
 
         init(_ stack: Stack, dispatcher settings: [String: String] = [:]) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            let hub = ["HUB_CONNECTION_STRING": try #require(connection)]
+            let (emulator, connection) = try await stack.startEmulator()
+            let hub = ["HUB_CONNECTION_STRING": connection]
             ingest = try await stack.start("ingest", hub)
             dispatcher = try await stack.start("dispatcher", hub.merging(settings) { $1 })
             let retrieval = try await stack.start("retrieval", hub)
@@ -76,7 +74,7 @@ struct ClientDeviceTests {
     }
 
     @Test(arguments: ["silent", "alert"])
-    func theSecretIsShownOnEveryPlatform(_ presentation: String) async throws {
+    func `The secret is shown on every platform`(_ presentation: String) async throws {
         try await withStack { stack in
             let devices = try await Devices(stack)
             var running: [ProcessUnderTest] = []
@@ -94,7 +92,9 @@ struct ClientDeviceTests {
     }
 
     @Test(arguments: [true, false])
-    func withoutValidCredentialsThePromptAndAfterTheLogInTheSecret(_ isExpired: Bool) async throws {
+    func `Without valid credentials the prompt is shown, and the secret after the log-in`(_ isExpired: Bool)
+        async throws
+    {
         try await withStack { stack in
             let devices = try await Devices(stack)
             let file = stack.folder.appending(path: "expired.token")
@@ -112,7 +112,7 @@ struct ClientDeviceTests {
         }
     }
 
-    @Test func whatOneDeviceHasReadDisappearsFromTheOthers() async throws {
+    @Test func `What one device has read disappears from the others`() async throws {
         try await withStack { stack in
             let devices = try await Devices(stack, dispatcher: ["DISPATCH_WITHDRAW": "read"])
             let reader = try await devices.start("apple", "--login-after", "1s")

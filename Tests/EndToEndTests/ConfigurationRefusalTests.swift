@@ -28,11 +28,7 @@ struct ConfigurationRefusalTests {
 
     static let cases: [Case] = [
         Case("ingest", ["HTTP_PORT": "abc"], "HTTP_PORT"),
-        Case("ingest", ["HTTP_PORT": "70000"], "HTTP_PORT"),
-        Case("ingest", ["RETENTION": "soon"], "RETENTION"),
         Case("ingest", ["HUB_PLATFORMS": "nokia"], "HUB_PLATFORMS"),
-        Case("ingest", ["HUB_PLATFORMS": "apple,apple"], "HUB_PLATFORMS"),
-        Case("dispatcher", ["HUB_PLATFORMS": "apple, fcmv1 ,  apple"], "HUB_PLATFORMS"),
         Case("dispatcher", ["HUB_PLATFORMS": "apple,Apple"], "HUB_PLATFORMS"),
         Case("ingest", ["DATABASE_URL": "mysql://u:\(secret)@h/d"], "DATABASE_URL"),
         Case("ingest", ["AMQP_URL": "http://u:\(secret)@h/"], "AMQP_URL"),
@@ -45,9 +41,6 @@ struct ConfigurationRefusalTests {
         Case("retrieval", ["DATABASE_URL": "postgres://u:p@\(secret)@h/d?sslmode=verify-full"], "DATABASE_URL"),
         Case("retrieval", ["DATABASE_URL": "postgres://u:12/\(secret)@h/d?sslmode=verify-full"], "DATABASE_URL"),
         Case("retrieval", ["AUTH_JWKS_URL": "http://u:\(secret)@idp.example/?sig=\(secret)"], "AUTH_JWKS_URL"),
-        Case("ingest", ["OTEL_EXPORTER_OTLP_ENDPOINT": "https://u:\(secret)@c"], "OTEL_EXPORTER_OTLP_ENDPOINT"),
-        Case("ingest", ["SECUREPUSH_RETENTION": "1\u{200B}d"], "RETENTION"),
-        Case("ingest", ["LOG_LEVEL": "loud"], "LOG_LEVEL"),
         Case("ingest", ["DATABASE_MIGRATE": "perhaps"], "DATABASE_MIGRATE"),
         Case("ingest", ["PAYLOAD_KEYS_FILE": ""], "PAYLOAD_KEYS_FILE"),
         Case(
@@ -56,7 +49,6 @@ struct ConfigurationRefusalTests {
         Case("ingest", ["PAYLOAD_KEYS_FILE": "garbage"], "PAYLOAD_KEYS_FILE"),
         Case("ingest", ["INGEST_API_KEYS_FILE": "garbage"], "INGEST_API_KEYS_FILE"),
         Case("ingest", ["RATE_LIMIT_USER": "30/minute"], "RATE_LIMIT_USER"),
-        Case("ingest", ["RATE_LIMIT_USER": "0/s"], "RATE_LIMIT_USER"),
         Case("ingest", ["AUTH_USERS_FILE": "garbage"], "AUTH_USERS_FILE"),
         Case("ingest", ["AUTH_JWKS_URL": "http://keys.example.com/"], "AUTH_JWKS_URL"),
         Case("ingest", ["TLS_CERTIFICATE_FILE": "garbage"], "TLS_PRIVATE_KEY_FILE"),
@@ -65,10 +57,7 @@ struct ConfigurationRefusalTests {
         Case("dispatcher", ["AMQP_URL": "amqps://u:\(secret)@rabbit.example/?verify=verify_none"], "AMQP_URL"),
         Case("retrieval", ["DATABASE_URL": "postgres://u:\(secret)@db.example/d?sslmode=require"], "DATABASE_URL"),
         Case("ingest", ["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "amqp,postgres,jwks"], "HTTP_HOST"),
-        Case("retrieval", ["HTTP_HOST": "::"], "HTTP_HOST"),
-        Case("ingest", ["ALLOW_INSECURE": "everything"], "ALLOW_INSECURE"),
         Case("retrieval", ["PAYLOAD_KEYS_FILE": ""], "PAYLOAD_KEYS_FILE"),
-        Case("retrieval", ["RETRIEVAL_CORS_ORIGINS": "https://app.example.org,*"], "RETRIEVAL_CORS_ORIGINS"),
         Case("retrieval", ["AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
         Case("retrieval", ["AUTH_JWKS_FILE": "garbage", "AUTH_JWKS_URL": ""], "AUTH_JWKS_FILE"),
         Case("retrieval", ["AUTH_TOKEN_SIGNING_KEY_FILE": "garbage"], "AUTH_TOKEN_SIGNING_KEY_FILE"),
@@ -90,7 +79,7 @@ struct ConfigurationRefusalTests {
     ]
 
     @Test(arguments: cases)
-    func eachIsOneLineAndTheExitCodeIs78(_ wrong: Case) async throws {
+    func `Each mistake is one line and the exit code is 78`(_ wrong: Case) async throws {
         try await withFolder { folder in
             let process = try ProcessUnderTest(
                 wrong.service, environment: Self.good.merging(wrong.settings) { _, new in new }, folder: folder)
@@ -115,20 +104,7 @@ struct ConfigurationRefusalTests {
     ]
 
     @Test(arguments: ["ingest", "retrieval", "dispatcher"])
-    func goodSettingsAreTaken(_ service: String) async throws {
-        try await withFolder { folder in
-            var settings = Self.good
-            settings["LOG_FORMAT"] = "json"
-            let process = try ProcessUnderTest(service, environment: settings, folder: folder)
-            defer { process.kill() }
-            #expect(try await process.port() > 0)
-            process.terminate()
-            #expect(try await process.exitCode() == 0)
-        }
-    }
-
-    @Test(arguments: ["ingest", "retrieval", "dispatcher"])
-    func anUnknownFlagIs64(_ service: String) async throws {
+    func `An unknown flag is 64`(_ service: String) async throws {
         try await withFolder { folder in
             for arguments in [["--no-such-flag", "1"], ["--http-port"], ["surplus"]] {
                 let process = try ProcessUnderTest(service, arguments, environment: Self.good, folder: folder)
@@ -144,7 +120,7 @@ struct ConfigurationRefusalTests {
         ("retrieval", ["PAYLOAD_KEYS_FILE", "HUB_CONNECTION_STRING_FILE", "AUTH_TOKEN_SIGNING_KEY_FILE"]),
         ("dispatcher", ["AMQP_URL", "RETRY_DELAYS", "DISPATCH_MAX_ATTEMPTS", "HUB_NAME", "HUB_PLATFORMS"]),
     ])
-    func helpNamesEveryKey(_ service: String, _ own: [String]) async throws {
+    func `Help names every key`(_ service: String, _ own: [String]) async throws {
         let all = ["HTTP_HOST", "HTTP_PORT", "TLS_CERTIFICATE_FILE", "LOG_LEVEL", "DATABASE_URL", "DATABASE_MIGRATE"]
         try await withFolder { folder in
             let process = try ProcessUnderTest(service, ["--help"], folder: folder)

@@ -9,7 +9,7 @@ import Testing
 @Suite("From the sender to the device", .serialized, .broker, .timeLimit(.minutes(5)))
 struct DeliveryTests {
     @Test(arguments: TestDatabase.allCases)
-    func aNotificationWakesThreePlatformsAndIsRead(_ database: TestDatabase) async throws {
+    func `A notification wakes three platforms and is read`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -57,7 +57,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func theBrokerMayGoAway() async throws {
+    @Test func `The broker may go away`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -79,7 +79,7 @@ struct DeliveryTests {
     }
 
     /// One wrong letter in `HUB_NAME`: the hub answers every send with 404, until the letter is corrected.
-    @Test func aWrongHubNameUsesNoAttempt() async throws {
+    @Test func `A wrong hub name uses no attempt`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -101,22 +101,14 @@ struct DeliveryTests {
             }
             stack.hub.answer(201)
             let isThere = try await eventually(within: .seconds(60)) {
-                try await areDispatched(ids, ingest, stack)
+                try await stack.areDispatched(ids, ingest)
             }
             #expect(isThere)
             for service in [ingest, dispatcher] { try await service.drain() }
         }
     }
 
-    private func areDispatched(_ ids: [NotificationID], _ ingest: RunningService, _ stack: Stack) async throws -> Bool {
-        for id in ids {
-            let answer = try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: stack.apiKey)
-            guard answer.body.contains(#""Status":"dispatched""#) else { return false }
-        }
-        return true
-    }
-
-    @Test func nothingSecretIsLeftOnTheWay() async throws {
+    @Test func `Nothing secret is left on the way`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
@@ -138,20 +130,12 @@ struct DeliveryTests {
             #expect(stack.logs.contains("listening on"))
             for send in stack.hub.sends { #expect(!"\(send)".contains(canary)) }
             let data = stack.folder.appending(path: "data")
-            #expect(try files(in: data, holding: "alice") > 0, "the search finds what is there")
-            #expect(try files(in: data, holding: canary) == 0)
-            #expect(try files(in: stack.broker.folder, holding: "securepush.dispatch") > 0)
-            #expect(try files(in: stack.broker.folder, holding: canary) == 0)
+            let search = SecretSearch([Data(canary.utf8)])
+            #expect(SecretSearch([Data("alice".utf8)]).hits(below: data) > 0, "the search finds what is there")
+            #expect(search.hits(below: data) == 0)
+            #expect(SecretSearch([Data("securepush.dispatch".utf8)]).hits(below: stack.broker.folder) > 0)
+            #expect(search.hits(below: stack.broker.folder) == 0)
             for service in [ingest, dispatcher, retrieval] { try await service.drain() }
-        }
-    }
-
-    /// How many files below a folder hold a text.
-    private func files(in folder: URL, holding text: String) throws -> Int {
-        let paths = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-        return paths.count { path in
-            guard let url = path as? URL, let data = try? Data(contentsOf: url) else { return false }
-            return data.range(of: Data(text.utf8)) != nil
         }
     }
 }

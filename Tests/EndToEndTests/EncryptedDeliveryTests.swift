@@ -21,10 +21,8 @@ struct EncryptedDeliveryTests {
 
         init(_ stack: Stack) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            settings = ["HUB_CONNECTION_STRING": try #require(connection), "RECIPIENT_E2E_REQUIRED": "true"]
+            let (emulator, connection) = try await stack.startEmulator()
+            settings = ["HUB_CONNECTION_STRING": connection, "RECIPIENT_E2E_REQUIRED": "true"]
             ingest = try await stack.start("ingest", settings)
             retrieval = try await stack.start("retrieval", settings)
             self.emulator = emulator
@@ -78,13 +76,13 @@ struct EncryptedDeliveryTests {
         var search: SecretSearch { SecretSearch([secret, contentKey]) }
     }
 
-    @Test func nobodyOnTheWayHasTheSecretOrTheContentKeyOnSQLite() async throws {
+    @Test func `Nobody on the way has the secret or the content key on SQLite`() async throws {
         try await withStack { stack in
             try await expectNothingOnTheWay(stack, database: stack.folder.appending(path: "data"))
         }
     }
 
-    @Test func nobodyOnTheWayHasTheSecretOrTheContentKeyOnPostgreSQL() async throws {
+    @Test func `Nobody on the way has the secret or the content key on PostgreSQL`() async throws {
         try await withPostgresServer { server in
             try await withStack(databaseURL: server.url) { stack in
                 try await expectNothingOnTheWay(stack, database: server.folder)
@@ -139,7 +137,7 @@ struct EncryptedDeliveryTests {
         #endif
     }
 
-    @Test func aDeviceThatIsAddedLaterCannotReadWhatWasSentBefore() async throws {
+    @Test func `A device that is added later cannot read what was sent before`() async throws {
         try await withStack { stack in
             let services = try await Services(stack)
             let (phone, tablet) = (EnvelopePrivateKey(), EnvelopePrivateKey())
@@ -170,7 +168,7 @@ struct EncryptedDeliveryTests {
         }
     }
 
-    @Test func whatIsNotEncryptedIsRefused() async throws {
+    @Test func `What is not encrypted is refused`() async throws {
         try await withStack { stack in
             let services = try await Services(stack)
             let plain = #"{"Recipient":"alice","Payload":"Your results are in."}"#

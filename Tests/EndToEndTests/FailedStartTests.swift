@@ -65,14 +65,13 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func endsWithASentence(_ start: Case) async throws {
+    func `A start that fails ends with a sentence`(_ start: Case) async throws {
         try await withFiles { folder in
             for service in start.services { try await expect(start, service, folder) }
         }
     }
 
-    /// The same under load: eight starts at once on a machine that is busy already.
-    @Test func aStartThatFailsUnderLoadEndsWithASentence() async throws {
+    @Test func `A start that fails under load ends with a sentence`() async throws {
         try await withFiles { folder in
             let taken = try await Self.taken(folder)
             defer { taken.program.send(SIGKILL) }
@@ -88,7 +87,7 @@ import Testing
     }
 
     /// With the log of a collector that stands still, too.
-    @Test func aStartThatFailsDoesNotWaitForTheLog() async throws {
+    @Test func `A start that fails does not wait for the log`() async throws {
         try await withFiles { folder in
             let pipe = folder.appending(path: "pipe").path
             let reader = try Self.fullPipe(pipe)
@@ -102,8 +101,7 @@ import Testing
         }
     }
 
-    /// A log that is read late, as on a busy machine, has the sentence all the same.
-    @Test func aStartThatFailsWaitsForALogThatIsReadLate() async throws {
+    @Test func `A start that fails waits for a log that is read late`() async throws {
         try await withLooseFolder { folder in
             let pipe = folder.appending(path: "pipe").path
             let reader = try Self.fullPipe(pipe)
@@ -136,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: ["[::1]", "::1", "localhost", "127.0.0.1"])
-    func hostsInEachForm(_ host: String) async throws {
+    func `A host may have each form`(_ host: String) async throws {
         try await withFiles { folder in
             let process = try ProcessUnderTest(
                 "hub-emulator",

@@ -20,7 +20,7 @@ struct FollowUpTests {
     }
 
     @Test(arguments: TestDatabase.allCases)
-    func whatIsRevokedIsWithdrawnFromEveryPlatform(_ database: TestDatabase) async throws {
+    func `What is revoked is withdrawn from every platform`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let (ingest, dispatcher) = (try await stack.start("ingest"), try await stack.start("dispatcher"))
             try await expectReady(ingest, dispatcher)
@@ -46,30 +46,8 @@ struct FollowUpTests {
         }
     }
 
-    @Test func whatOneDeviceHasReadIsWithdrawnIfTheSettingSaysSo() async throws {
-        try await withStack(.postgres) { stack in
-            let ingest = try await stack.start("ingest")
-            // It is the dispatcher's setting: no other service knows it.
-            let dispatcher = try await stack.start("dispatcher", ["DISPATCH_WITHDRAW": "read"])
-            let retrieval = try await stack.start("retrieval")
-            try await expectReady(ingest, dispatcher)
-            #expect(try await retrieval.isReady(#""database":"up""#))
-            let id = try await ingest.post("1", to: "alice", stack)
-            try await expectDispatched(id, ingest, stack)
-            let read = {
-                try await retrieval.request(.GET, "/api/notifications/\(id)", bearer: stack.token(of: "alice"))
-            }
-            for _ in 0..<2 { #expect(try await read().status == 200) }
-            let isWithdrawn = try await eventually(within: .seconds(30)) {
-                try await status(id, ingest, stack).split(separator: #""Withdrawn":"#).count == 4
-            }
-            #expect(isWithdrawn)
-            #expect(stack.hub.sends.count == 6)
-        }
-    }
-
     /// The API's shortest reminder comes after 30 s, so the test sets the times in the store back.
-    @Test func aReadEndsTheReminders() async throws {
+    @Test func `A read ends the reminders`() async throws {
         try await withStack(.postgres) { stack in
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")

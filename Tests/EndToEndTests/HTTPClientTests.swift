@@ -8,7 +8,7 @@ import Testing
 @Suite("HTTP clients", .serialized, .broker, .timeLimit(.minutes(10)))
 struct HTTPClientTests {
     @Test(arguments: [false, true])
-    func everyServiceAnswersEveryClient(_ isTLS: Bool) async throws {
+    func `Every service answers every client`(_ isTLS: Bool) async throws {
         try await withStack { stack in
             let scheme = isTLS ? "https" : "http"
             let settings = isTLS ? try await tls(stack.folder) : [:]

@@ -7,7 +7,7 @@ import Testing
 /// A quorum queue that has no leader (rabbitmq-server issue 10070) is declared and asked for as if nothing were wrong.
 @Suite("A queue without a leader", .serialized, .broker, .timeLimit(.minutes(10)))
 struct LeaderlessQueueTests {
-    @Test func ingestAndTheDoctorNameItWithItsRemedy() async throws {
+    @Test func `Ingest and the doctor name the queue with its remedy`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest")
             try await expectReady(ingest)

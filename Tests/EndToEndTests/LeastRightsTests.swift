@@ -105,7 +105,7 @@ struct LeastRightsTests {
         return all
     }()
 
-    @Test func noRoleOfTheDatabaseMayDoMoreThanItsWork() async throws {
+    @Test func `No role of the database may do more than its work`() async throws {
         try await withSeparatedStack { stack in
             for (role, statement, isAllowed) in Self.statements {
                 let url = try stack.url("database", of: role)
@@ -130,7 +130,7 @@ struct LeastRightsTests {
         }
     }
 
-    @Test func noUserOfTheBrokerMayDoMoreThanItsWork() async throws {
+    @Test func `No user of the broker may do more than its work`() async throws {
         try await withSeparatedStack { stack in
             let exchanges = ["securepush.notifications", "securepush.dead", "", "amq.direct"]
             let writable = [
@@ -196,7 +196,7 @@ struct LeastRightsTests {
         return code
     }
 
-    @Test func everyServiceWorksWithItsOwnRights() async throws {
+    @Test func `Every service works with its own rights`() async throws {
         try await withSeparatedStack { stack in
             let hub = try await stack.start("hub-emulator")
             let ingest = try await stack.start("ingest")

@@ -13,8 +13,8 @@ import Darwin
 @Suite("The local stack's processes", .serialized, .timeLimit(.minutes(5)))
 struct LocalStackProcessTests {
     /// A file with a process ID outlives its process: after a power cut the number may be anybody's.
-    @Test("A number that another process has now is never sent a signal", arguments: ["stop", "kill"])
-    func strangersLive(_ command: String) async throws {
+    @Test(arguments: ["stop", "kill"])
+    func `A number that another process has now is never sent a signal`(_ command: String) async throws {
         try await withFolder { folder in
             let strangers = try (0..<4).map { _ in try stranger(folder) }
             defer { for stranger in strangers { stranger.send(SIGKILL) } }
@@ -34,8 +34,8 @@ struct LocalStackProcessTests {
     }
 
     /// `kill 0` is the caller's own process group, `kill -1` every process of the user.
-    @Test("A damaged record names no process", arguments: ["", "0\n1\n", "-1\n1\n", "1\n1\n", "abc\n1\n", "1 2\n3\n"])
-    func damagedRecords(_ text: String) async throws {
+    @Test(arguments: ["", "0\n1\n", "-1\n1\n", "1\n1\n", "abc\n1\n", "1 2\n3\n"])
+    func `A damaged record names no process`(_ text: String) async throws {
         try await withFolder { folder in
             let record = folder.appending(path: "record")
             try write(text, record)
@@ -46,8 +46,8 @@ struct LocalStackProcessTests {
         }
     }
 
-    @Test("A start that is broken off leaves no server", arguments: [SIGINT, SIGTERM, SIGHUP])
-    func brokenOff(_ signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `A start that is broken off leaves no server`(_ signal: Int32) async throws {
         try await withFolder { folder in
             let node = folder.appending(path: "rabbitmq")
             let port = try freePorts(3)
@@ -68,8 +68,8 @@ struct LocalStackProcessTests {
         }
     }
 
-    @Test("A stack that is broken off while its services start leaves none", arguments: [SIGINT, SIGTERM])
-    func stackBrokenOff(_ signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `A stack that is broken off while its services start leaves none`(_ signal: Int32) async throws {
         try await withFolder { folder in
             let bin = ["SECUREPUSH_BIN": ProcessUnderTest.executables.path]
             let start = try Program(
@@ -97,15 +97,14 @@ struct LocalStackProcessTests {
         }
     }
 
-    @Test func stoppingNothingSaysSo() async throws {
+    @Test func `Stopping nothing says so`() async throws {
         try await withFolder { folder in
             let said = try await Scripts.ofThisCheckout.run("stack.sh", ["down", folder.path])
             #expect(said.contains("No process of a stack is on record"))
         }
     }
 
-    /// Settings of another installation: its audit log, its users, its servers.
-    @Test func aStackTakesNoSettingsFromItsCaller() async throws {
+    @Test func `A stack takes no settings from its caller`() async throws {
         try await withFolder { folder in
             let scripts = Scripts.ofThisCheckout.folder.path
             let script = """
@@ -126,7 +125,7 @@ struct LocalStackProcessTests {
     }
 
     /// Without a place, `find` searches the folder that it stands in, and finds the secret with the devices.
-    @Test func theSearchOfTheDemoNeedsAPlace() async throws {
+    @Test func `The search of the demo needs a place`() async throws {
         let script = #"cd "$1" && . "$0/demo-steps.sh" && count_holding secret && count_holding secret ."#
         try await withFolder { folder in
             try write("secret", folder.appending(path: "run/device.out"))
@@ -135,13 +134,11 @@ struct LocalStackProcessTests {
         }
     }
 
-    @Test(
-        "Settings of another PostgreSQL change nothing",
-        arguments: [
-            "PGSSLMODE=require", "PGSERVICE=prod", "PGHOSTADDR=127.0.0.9",
-            "PGOPTIONS=-c default_transaction_read_only=on",
-        ])
-    func foreignSettingsOfPostgreSQL(_ setting: String) async throws {
+    @Test(arguments: [
+        "PGSSLMODE=require", "PGSERVICE=prod", "PGHOSTADDR=127.0.0.9",
+        "PGOPTIONS=-c default_transaction_read_only=on",
+    ])
+    func `Settings of another PostgreSQL change nothing`(_ setting: String) async throws {
         try await withFolder { folder in
             let data = folder.appending(path: "postgres").path
             let script = Scripts.ofThisCheckout.folder.appending(path: "postgres.sh").path

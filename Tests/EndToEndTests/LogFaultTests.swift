@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: LooseService.names, [1, 2])
-    func aPipeThatNobodyReadsHoldsNoRequestAndNoEnd(_ name: String, signals: Int) async throws {
+    func `A pipe that nobody reads holds no request and no end`(_ name: String, signals: Int) async throws {
         try await withService(name, Self.unread) { service, _ in
             // Ten times what the pipe takes.
             try await service.fill(2400)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aPipeThatIsReadAgainSaysWhatIsMissing() async throws {
+    @Test func `A pipe that is read again says what is missing`() async throws {
         try await withService("hub-emulator", Self.unread, ["LOG_LEVEL": "trace"]) { service, reader in
             var requests = 0
             while try await service.figure("securepush_log_lines_dropped_total") == 0, requests < 80_000 {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["2> >(exit 0)", "2> /dev/full", "2> >(sleep 1)"])
-    func aLogThatCannotBeWrittenIsCountedAndHoldsNothing(_ redirections: String) async throws {
+    func `A log that cannot be written is counted and holds nothing`(_ redirections: String) async throws {
         try await withService("retrieval", redirections) { service, _ in
             let isCounted = try await eventually(within: .seconds(60)) {
                 try await service.fill(80)
@@ -87,8 +87,7 @@ import Testing
         }
     }
 
-    /// The audit log on standard output refuses requests, and does not hold the end.
-    @Test func anAuditLogThatNobodyReadsDoesNotHoldTheEnd() async throws {
+    @Test func `An audit log that nobody reads does not hold the end`() async throws {
         try await withService("retrieval", #"> "$PIPE""#, ["AUDIT_LOG": "-"]) { service, _ in
             // Refusals of tokens have lines. Requests wait for them, until the log counts as stuck.
             let path = "/api/notifications/01900000-0000-7000-8000-000000000000"
@@ -114,7 +113,7 @@ import Testing
 
     /// Its lines would be lost in silence.
     @Test(arguments: ["retrieval", "ingest", "dispatcher"])
-    func anAuditLogOnAClosedDescriptorIsRefused(_ name: String) async throws {
+    func `An audit log on a closed descriptor is refused`(_ name: String) async throws {
         try await withLooseFolder { folder in
             let service = try LooseService(name, "1>&-", ["AUDIT_LOG": "-"], folder: folder)
             defer { service.program.send(SIGKILL) }
@@ -125,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "1>&- 2>&-"], ["retrieval", "ingest"])
-    func aServiceWithoutDescriptorsLogsIntoNoFile(_ redirections: String, _ name: String) async throws {
+    func `A service without descriptors logs into no file`(_ redirections: String, _ name: String) async throws {
         try await withLooseFolder { folder in
             let audit = folder.appending(path: "audit.log").path
             let service = try LooseService(

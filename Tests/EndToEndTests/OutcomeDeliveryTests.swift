@@ -34,10 +34,8 @@ struct OutcomeDeliveryTests {
 
         init(_ stack: Stack) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            let connection = emulator.process.standardOutput.split(separator: "\n").first.map(String.init)
-            hub = ["HUB_CONNECTION_STRING": try #require(connection)]
+            let (emulator, connection) = try await stack.startEmulator()
+            hub = ["HUB_CONNECTION_STRING": connection]
             self.emulator = emulator
             ingest = try await stack.start("ingest", hub)
             retrieval = try await stack.start("retrieval", hub)
@@ -76,7 +74,7 @@ struct OutcomeDeliveryTests {
 
     /// Alice has two devices of Apple's, and one of Google's whose channel is dead.
     @Test(arguments: TestDatabase.allCases)
-    func theSenderSeesWhatBecameOfEachMessage(_ database: TestDatabase) async throws {
+    func `The sender sees what became of each message`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let services = try await Services(stack)
             let dispatchers = [
@@ -107,7 +105,7 @@ struct OutcomeDeliveryTests {
         }
     }
 
-    @Test func withoutTelemetryTheHubIsNotAskedOrLeftAlone() async throws {
+    @Test func `Without telemetry the hub is not asked or left alone`() async throws {
         try await withStack(.postgres) { stack in
             let services = try await Services(stack)
             try await services.fault(#"{"Operation":"telemetry","Status":403}"#)

@@ -9,7 +9,7 @@ import Testing
 /// What becomes of notifications when a process dies or stands still in the middle of its work.
 @Suite("Processes that die or stand still", .serialized, .broker, .timeLimit(.minutes(5)))
 struct ProcessFaultTests {
-    @Test func whatAKilledIngestHasAcceptedIsDelivered() async throws {
+    @Test func `What a killed ingest has accepted is delivered`() async throws {
         try await withStack { stack in
             let first = try await stack.start("ingest")
             try await expectReady(first)
@@ -31,7 +31,7 @@ struct ProcessFaultTests {
         }
     }
 
-    @Test func whatAKilledDispatcherWasSendingIsSentByAnother() async throws {
+    @Test func `What a killed dispatcher was sending is sent by another`() async throws {
         try await withStack(hubLatency: .milliseconds(30)) { stack in
             let ingest = try await stack.start("ingest")
             let settings = ["DISPATCH_CONCURRENCY": "8", "DISPATCH_PREFETCH": "64"]
@@ -53,7 +53,7 @@ struct ProcessFaultTests {
 
     /// A dispatcher that stands still for longer than its heartbeat has lost its deliveries to another. What it still
     /// knows when it goes on is of an older attempt, and must not replace what the other has put on record.
-    @Test func aDispatcherThatStoodStillOverwritesNothing() async throws {
+    @Test func `A dispatcher that stood still overwrites nothing`() async throws {
         try await withStack(hubLatency: .milliseconds(50)) { stack in
             let ingest = try await stack.start("ingest")
             let settings = [
@@ -81,7 +81,7 @@ struct ProcessFaultTests {
         }
     }
 
-    @Test func servicesOutliveTheirDatabase() async throws {
+    @Test func `Services outlive their database`() async throws {
         try await withPostgresServer { database in
             try await withStack(databaseURL: database.url) { stack in
                 let services = [
@@ -122,19 +122,6 @@ struct ProcessFaultTests {
 }
 
 extension Stack {
-    /// The records of notifications as ingest shows them to their sender.
-    fileprivate func records(of ids: [NotificationID], _ ingest: RunningService) async throws -> [String] {
-        var records: [String] = []
-        for id in ids {
-            records.append(try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: apiKey).body)
-        }
-        return records
-    }
-
-    fileprivate func areDispatched(_ ids: [NotificationID], _ ingest: RunningService) async throws -> Bool {
-        try await records(of: ids, ingest).allSatisfy { $0.contains(#""Status":"dispatched""#) }
-    }
-
     /// Pauses a process while it does not hold SQLite's writer lock. No other process could write until it goes on, and
     /// the test would only measure how long the lock is waited for.
     fileprivate func pauseOutsideTransaction(_ process: ProcessUnderTest) async throws {

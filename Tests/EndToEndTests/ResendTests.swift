@@ -10,7 +10,7 @@ import Testing
 @Suite("Resending", .serialized, .broker, .timeLimit(.minutes(3)))
 struct ResendTests {
     @Test(arguments: TestDatabase.allCases)
-    func whatTheHubRefusedIsSentOnceItTakesIt(_ database: TestDatabase) async throws {
+    func `What the hub refused is sent once it takes it`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let key = Data("0123456789abcdef0123456789abcdef".utf8).base64EncodedString()
             let line = { (port: Int) in

@@ -34,10 +34,7 @@ struct SeveralHubsTests {
 
         init(_ stack: Stack) async throws {
             self.stack = stack
-            let emulator = try await stack.start("hub-emulator")
-            #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
-            connection = String(try #require(emulator.process.standardOutput.split(separator: "\n").first))
-            self.emulator = emulator
+            (emulator, connection) = try await stack.startEmulator()
             let path = stack.folder.appending(path: "hubs").path
             let settings = [
                 "HUB_POOL_FILE": path, "HUB_CONNECTION_STRING": "", "HUB_NAME": "", "HUB_PLATFORMS": "fcmv1",
@@ -107,7 +104,7 @@ struct SeveralHubsTests {
     }
 
     @Test(arguments: TestDatabase.allCases)
-    func aThirdHubIsAddedWithoutAMissedPush(_ database: TestDatabase) async throws {
+    func `A third hub is added without a missed push`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             let system = try await System(stack)
             for user in Self.users { try await system.register(user) }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Traces", .serialized, .broker, .timeLimit(.minutes(5)))
 struct TraceTests {
     @Test(arguments: TestDatabase.allCases)
-    func oneTraceFromThePostToTheFetch(_ database: TestDatabase) async throws {
+    func `One trace goes from the POST to the fetch`(_ database: TestDatabase) async throws {
         try await withStack(database) { stack in
             try await withCollector(stack.folder) { collector in
                 let settings = ["OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "ACCESS_LOG": "true"]
@@ -90,7 +90,7 @@ struct TraceTests {
     }
 
     /// The sender's own trace goes on; a retry is a publish and a process of the same trace.
-    @Test func aRetryBelongsToTheSendersTrace() async throws {
+    @Test func `A retry belongs to the sender's trace`() async throws {
         try await withStack { stack in
             try await withCollector(stack.folder) { collector in
                 let settings = [
@@ -127,8 +127,7 @@ struct TraceTests {
         }
     }
 
-    /// Nothing waits for a collector that does not answer.
-    @Test func withoutItsCollectorEverythingWorks() async throws {
+    @Test func `Without its collector everything works`() async throws {
         try await withStack { stack in
             let settings = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"]
             let ingest = try await stack.start("ingest", settings)

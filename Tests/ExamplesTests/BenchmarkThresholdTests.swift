@@ -7,11 +7,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BenchmarkThresholdTests {
     private static let folder = TestEnvironment.packageRoot.appending(path: "Tools/Benchmarks")
 
-    @Test func fivePerCentMoreIsAllowed() async throws {
+    @Test func `Five per cent more is allowed`() async throws {
         #expect(try await compare(recorded: ["a": 1000, "b": 10], measured: ["a": 1050, "b": 10]) == "")
     }
 
-    @Test func moreIsAFailureThatSaysHowToAcceptIt() async throws {
+    @Test func `More is a failure that says how to accept it`() async throws {
         let error = await #expect(throws: ProgramFailed.self) {
             try await compare(recorded: ["a": 1000, "b": 10], measured: ["a": 1051, "b": 10])
         }
@@ -21,22 +21,21 @@ import Testing
         #expect(!output.contains("FAILED: b"))
     }
 
-    @Test func lessIsNoted() async throws {
+    @Test func `Less is noted`() async throws {
         let output = try await compare(recorded: ["a": 1000], measured: ["a": 900])
         #expect(output.contains("note: a takes 900 instructions, -10.0% of the recorded 1,000"))
     }
 
     /// Otherwise a new operation, or a renamed one, would be compared with nothing.
     @Test(arguments: [(["a": 1], ["a": 1, "b": 1]), (["a": 1, "b": 1], ["a": 1])])
-    func eachOperationHasAFigure(_ recorded: [String: Int], _ measured: [String: Int]) async throws {
+    func `Each operation has a figure`(_ recorded: [String: Int], _ measured: [String: Int]) async throws {
         let error = await #expect(throws: ProgramFailed.self) {
             try await compare(recorded: recorded, measured: measured)
         }
         #expect(error?.output.contains("FAILED: b ") == true)
     }
 
-    /// The recorded figures are those of the operations that there are.
-    @Test func allOperationsAreRecorded() throws {
+    @Test func `All operations are recorded`() throws {
         let text = try String(contentsOf: Self.folder.appending(path: "thresholds.json"), encoding: .utf8)
         let recorded = try JSONDecoder().decode(Figures.self, from: Data(text.utf8)).operations
         #expect(recorded.values.allSatisfy { $0.instructions > 0 })

@@ -5,7 +5,7 @@ import Testing
 
 /// `scripts/client-release.sh` on a small repository of its own.
 @Suite(.timeLimit(.minutes(5))) struct ClientReleaseTests {
-    @Test func theSplitHasTheFolderAsItsRootAndOnlyItsHistory() async throws {
+    @Test func `The split has the folder as its root and only its history`() async throws {
         try await withRepository { repository in
             try await repository.commit("Server", ["server.txt": "1"])
             try await repository.commit("Client", ["Clients/Swift/Package.swift": "1", "server.txt": "2"])
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// An app that has the first release fetches the second one as a continuation.
-    @Test func aLaterReleaseContinuesTheFirst() async throws {
+    @Test func `A later release continues the first`() async throws {
         try await withRepository { repository in
             try await repository.commit("Client", ["Clients/Swift/Package.swift": "1"])
             try await repository.release("1.0.0")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aVersionIsReleasedOnce() async throws {
+    @Test func `A version is released once`() async throws {
         try await withRepository { repository in
             try await repository.commit("Client", ["Clients/Swift/Package.swift": "1"])
             try await repository.release("1.0.0")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func uncommittedChangesAreRefused() async throws {
+    @Test func `Uncommitted changes are refused`() async throws {
         try await withRepository { repository in
             try await repository.commit("Client", ["Clients/Swift/Package.swift": "1"])
             try repository.write(["Clients/Swift/Package.swift": "2"])

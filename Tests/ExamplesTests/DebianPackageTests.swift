@@ -9,7 +9,7 @@ import Testing
     /// EX_UNAVAILABLE.
     private static let unavailable: Int32 = 69
 
-    @Test func thePackagesAreInstalledInAScratchRootAndPurged() async throws {
+    @Test func `The packages are installed in a scratch root and purged`() async throws {
         let root = TestEnvironment.packageRoot
         let arguments = [
             root.appending(path: "scripts/deb-check.sh").path, root.appending(path: ".build/debug").path,

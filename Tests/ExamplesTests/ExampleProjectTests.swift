@@ -16,7 +16,7 @@ import Testing
         return try #require(list as? [String: any Sendable])
     }
 
-    @Test func everyPathOfTheProjectExists() throws {
+    @Test func `Every path of the project exists`() throws {
         let project = try Self.text("project.yml")
         let settings = project.matches(of: /\s(?:path|Debug|Release|INFOPLIST_FILE|CODE_SIGN_ENTITLEMENTS): (\S+)/)
         let sources = project.matches(of: /(?m)^      - ([A-Z]\w+)$/)
@@ -27,13 +27,13 @@ import Testing
         }
     }
 
-    @Test func theAppMayRunWhenASilentPushArrives() throws {
+    @Test func `The app may run when a silent push arrives`() throws {
         let info = try Self.propertyList("App/Info.plist")
         #expect(info["UIBackgroundModes"] as? [String] == ["remote-notification"])
         #expect(try Self.propertyList("App/App.entitlements")["aps-environment"] as? String == "$(APS_ENVIRONMENT)")
     }
 
-    @Test func theExtensionIsANotificationServiceExtension() throws {
+    @Test func `The extension is a notification service extension`() throws {
         let info = try Self.propertyList("NotificationService/Info.plist")
         let point = try #require(info["NSExtension"] as? [String: any Sendable])
         #expect(point["NSExtensionPointIdentifier"] as? String == "com.apple.usernotifications.service")
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Both may use what `Common/Deployment.swift` reads, so both see the same credentials and the same shown IDs.
-    @Test func appAndExtensionShareKeychainAndFolder() throws {
+    @Test func `App and extension share keychain and folder`() throws {
         for target in ["App/App", "NotificationService/NotificationService"] {
             let rights = try Self.propertyList("\(target).entitlements")
             let info = try Self.propertyList("\(target.split(separator: "/")[0])/Info.plist")
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// A variable that no file sets would be empty in the app.
-    @Test func everyBuildVariableIsSet() throws {
+    @Test func `Every build variable is set`() throws {
         let known: Set = [
             "EXECUTABLE_NAME", "PRODUCT_NAME", "PRODUCT_BUNDLE_PACKAGE_TYPE", "PRODUCT_MODULE_NAME",
             "AppIdentifierPrefix",
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func everyTextIsThereInEveryLanguage() throws {
+    @Test func `Every text is there in every language`() throws {
         let languages = try ["en", "de"].map { try Self.keys("Common/\($0).lproj/Localizable.strings") }
         #expect(languages[0] == languages[1])
         // The texts of the client library, and those of the app.

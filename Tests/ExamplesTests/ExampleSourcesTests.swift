@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ExampleSourcesTests {
     private static let script = TestEnvironment.packageRoot.appending(path: "scripts/typecheck-examples.sh").path
 
-    @Test func theAppAndItsServiceExtensionTypeCheck() async throws {
+    @Test func `The app and its service extension type check`() async throws {
         let output = try await run("/bin/bash", [Self.script])
         for target in ["App", "NotificationService"] {
             #expect(output.contains("\(target): "), "\(output)")
@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Otherwise the test above could pass without looking at anything.
-    @Test func aMisspelledCallIsFound() async throws {
+    @Test func `A misspelled call is found`() async throws {
         try await withExampleCopy { folder in
             let file = folder.appending(path: "NotificationService/NotificationService.swift")
             let text = try String(contentsOf: file, encoding: .utf8)

@@ -11,7 +11,7 @@ import Testing
     /// EX_UNAVAILABLE.
     private static let unavailable: Int32 = 69
 
-    @Test func theChartsObjectsAreValid() async throws {
+    @Test func `The chart's objects are valid`() async throws {
         guard let output = try await check() else { return }
         let summary = try #require(
             output.firstMatch(of: /(\d+) files, (\d+) objects, (\d+) validations .*, 0 failures/), "\(output)")
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Otherwise the test above could pass without looking at anything.
-    @Test func mistakesAreFound() async throws {
+    @Test func `Mistakes are found`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "deploy-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let deploy = folder.appending(path: "deploy")

@@ -9,7 +9,7 @@ import Testing
 
     /// Checks all files, then runs each rule and each query of the dashboards against a Prometheus that scrapes a stack
     /// under load. One test, because `run` begins with `check`.
-    @Test func rulesAndDashboardsShowAStackUnderLoad() async throws {
+    @Test func `Rules and dashboards show a stack under load`() async throws {
         let output = try await run(Self.script, ["run"])
         #expect(output.contains(/SUCCESS: \d+ rules found/))
         #expect(output.contains(/[1-9]\d* alerts, [1-9]\d* queries of dashboards, [1-9]\d* series: all agree/))

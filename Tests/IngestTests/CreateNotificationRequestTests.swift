@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func theLeastIsEnough() throws {
+    @Test func `The least is enough`() throws {
         let request = try Self.read(#"{"Recipient":"alice","Payload":"Your results are in."}"#)
         #expect(request.recipients.map(\.text) == ["alice"])
         #expect(!request.isForMany)
@@ -36,7 +36,7 @@ import Testing
         #expect(request.platforms == nil)
     }
 
-    @Test func everyMemberIsRead() throws {
+    @Test func `Every member is read`() throws {
         let request = try Self.read(
             """
             {"recipients": ["a", "b"], "PAYLOAD": null, "presentation": "alert", "alert": {"title": "T", "body": "B"},
@@ -59,12 +59,12 @@ import Testing
         "1e400", "-0.0", "1.10", "12345678901234567890", #"{"b":1,"a":[true,null]}"#, #""\u0041\n\ud83d\ude00""#,
         #"  [1, 2 ]"#, #""""#, "false", #"{"a":1,"a":2}"#,
     ])
-    func payloadsAreKeptAsTheyCame(_ payload: String) throws {
+    func `Payloads are kept as they came`(_ payload: String) throws {
         let request = try Self.read(#"{"Recipient":"alice","Payload":\#(payload)}"#)
         #expect(String(decoding: request.payload, as: UTF8.self) == payload.drop { $0 == " " })
     }
 
-    @Test func everyOffendingMemberIsNamed() throws {
+    @Test func `Every offending member is named`() throws {
         let issues = try #require(
             Self.issues(
                 """
@@ -79,7 +79,7 @@ import Testing
             ])
     }
 
-    @Test func issuesAreInTheOrderOfTheContract() throws {
+    @Test func `Issues are in the order of the contract`() throws {
         let body = #"{"Payload": 1, "x": 0, "Priority": 2, "PAYLOAD": 3, "Alert": {"y": 0, "Title": 4}}"#
         #expect {
             _ = try Self.read(body)
@@ -107,12 +107,12 @@ import Testing
         (#"{"Recipient":"a","Payload":1,"NotBefore":"2028-01-01T00:00:00Z","ExpiresAt":null}"#, "/NotBefore"),
         (#"{"Recipient":"a","Payload":1,"NotBefore":"2028-01-01T00:00:00Z","ExpiresAt":"then"}"#, "/ExpiresAt"),
     ])
-    func oneMistakeIsNamed(_ body: String, _ pointer: String) throws {
+    func `One mistake is named`(_ body: String, _ pointer: String) throws {
         #expect(try #require(Self.issues(body)).keys.sorted() == [pointer])
     }
 
-    @Test(arguments: ["", "{", "{]", #"{"Recipient":"a","Payload":}"#, "nul", #"{"a":"\ud800"}"#, "{} {}"])
-    func whatIsNotJSONIsMalformed(_ body: String) {
+    @Test(arguments: ["", "\u{0}", "{", "{]", #"{"Recipient":"a","Payload":}"#, "nul", #"{"a":"\ud800"}"#, "{} {}"])
+    func `What is not JSON is malformed`(_ body: String) {
         #expect {
             _ = try Self.read(body)
         } throws: { error in
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func payloadsHaveALimit() throws {
+    @Test func `Payloads have a limit`() throws {
         let limit = CreateNotificationRequest.Limit.maxPayloadBytes
         let fitting = String(repeating: "x", count: limit)
         _ = try Self.read(#"{"Recipient":"a","Payload":"\#(fitting)"}"#)
@@ -132,7 +132,7 @@ import Testing
         _ = try Self.read(#"{"Recipient":"a","Payload":"\#(escaped)"}"#)
     }
 
-    @Test func aThousandRecipientsAndNoMore() throws {
+    @Test func `A thousand recipients and no more`() throws {
         let names = (0..<1001).map { #""u\#($0)""# }
         let fitting = names.dropLast().joined(separator: ",")
         #expect(try Self.read(#"{"Recipients":[\#(fitting)],"Payload":1}"#).recipients.count == 1000)

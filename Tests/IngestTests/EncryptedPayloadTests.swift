@@ -35,7 +35,7 @@ struct EncryptedPayloadTests {
         ]
     }()
 
-    @Test(arguments: good) func anEnvelopeIsAccepted(_ payload: String) async throws {
+    @Test(arguments: good) func `An envelope is accepted`(_ payload: String) async throws {
         try await withIngest(requiresEncryption: true) { bench in
             let answer = try await bench.post(Self.request(payload))
             #expect(answer.status == .created, "\(answer.text)")
@@ -61,7 +61,7 @@ struct EncryptedPayloadTests {
         ]
     }()
 
-    @Test(arguments: bad) func everythingElseIsRefusedAndNotRepeated(_ payload: String) async throws {
+    @Test(arguments: bad) func `Everything else is refused and not repeated`(_ payload: String) async throws {
         try await withIngest(requiresEncryption: true) { bench in
             let answer = try await bench.post(Self.request(payload))
             try answer.expectProblem(422)
@@ -76,7 +76,7 @@ struct EncryptedPayloadTests {
         }
     }
 
-    @Test func theConfirmationOfTheTutorialIsRefused() async throws {
+    @Test func `The confirmation of the tutorial is refused`() async throws {
         try await withIngest(requiresEncryption: true) { bench in
             for authorization in [bench.credentials.bearer, bench.credentials.basic] {
                 let answer = try await bench.post("", authorization: authorization, contentType: nil)
@@ -94,7 +94,7 @@ struct EncryptedPayloadTests {
         }
     }
 
-    @Test func everyMistakeOfTheRequestIsNamedAtOnce() async throws {
+    @Test func `Every mistake of the request is named at once`() async throws {
         try await withIngest(requiresEncryption: true) { bench in
             let answer = try await bench.post(#"{"Recipient":"","Payload":"x","Priority":"low"}"#)
             try answer.expectProblem(422)
@@ -102,7 +102,7 @@ struct EncryptedPayloadTests {
         }
     }
 
-    @Test func theLinesOfABatchAreCheckedOneByOne() async throws {
+    @Test func `The lines of a batch are checked one by one`() async throws {
         try await withIngest(requiresEncryption: true) { bench in
             let lines = [Self.request(Self.envelope()), Self.request("1"), Self.request(Self.envelope())]
             let answer = try await bench.client.execute(
@@ -116,7 +116,7 @@ struct EncryptedPayloadTests {
         }
     }
 
-    @Test func aRefusedRequestLeavesItsIdempotencyKeyFree() async throws {
+    @Test func `A refused request leaves its idempotency key free`() async throws {
         try await withIngest(requiresEncryption: true) { bench in
             let headers: HTTPFields = [.idempotencyKey: "k"]
             try (try await bench.post(Self.request("1"), headers: headers)).expectProblem(422)

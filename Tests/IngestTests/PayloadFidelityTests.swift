@@ -34,7 +34,7 @@ struct PayloadFidelityTests {
     ]
 
     @Test(arguments: [numbers, strings, others])
-    func comeBackByteForByte(_ payloads: [String]) async throws {
+    func `Payloads come back byte for byte`(_ payloads: [String]) async throws {
         try await withIngest { bench in
             for (index, payload) in payloads.enumerated() {
                 // In the middle or at the end, with white space around it, which is not part of it.
@@ -56,7 +56,7 @@ struct PayloadFidelityTests {
         "undefined", "'a'", #""\x41""#, #""\u12G4""#, #""\ud800""#, #""\ude00\ud83d""#, "\"\n\"", "\"\t\"", "\"\u{0}\"",
         "[1,]", "[,1]", #"{"a":1,}"#, "{a:1}", #"{"a" 1}"#, "[1 2]", "1 2", "/* x */1", "\u{FEFF}1",
     ])
-    func whatIsNotJSONIs400(_ payload: String) async throws {
+    func `What is not JSON is 400`(_ payload: String) async throws {
         try await withIngest { bench in
             let answer = try await bench.post(#"{"Recipient":"alice","Payload":\#(payload)}"#)
             try answer.expectProblem(400)
@@ -68,8 +68,9 @@ struct PayloadFidelityTests {
     @Test(
         arguments: [
             [0xC0, 0x80], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF0, 0x9F, 0x98], [0x80],
+            [0xC3, 0x28],
         ] as [[UInt8]])
-    func whatIsNotUTF8Is400(_ bytes: [UInt8]) async throws {
+    func `What is not UTF-8 is 400`(_ bytes: [UInt8]) async throws {
         try await withIngest { bench in
             let body = [UInt8](#"{"Recipient":"alice","Payload":""#.utf8) + bytes + [UInt8](#""}"#.utf8)
             let answer = try await bench.client.execute(
@@ -81,7 +82,7 @@ struct PayloadFidelityTests {
     }
 
     /// The body's own object is the first level.
-    @Test func nestingHasALimit() async throws {
+    @Test func `Nesting has a limit`() async throws {
         try await withIngest { bench in
             let levels = JSONScanner.maxDepth - 1
             for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
@@ -149,7 +150,7 @@ struct PayloadLimitTests {
     ]
 
     @Test(arguments: edges)
-    func aPayloadHolds256KiB(_ edge: Edge) async throws {
+    func `A payload holds 256 KiB`(_ edge: Edge) async throws {
         try await withIngest { bench in
             // Blanks around a value are not part of it.
             let answer = try await bench.post(#"{"Recipient":"alice","Payload":  \#(edge.fitting)  }"#)
@@ -164,7 +165,7 @@ struct PayloadLimitTests {
         }
     }
 
-    @Test func aBodyHolds2MiBHoweverItComes() async throws {
+    @Test func `A body holds 2 MiB however it comes`() async throws {
         try await withIngest { bench in
             let good = #"{"Recipient":"alice","Payload":1}"#
             let fitting = String(repeating: " ", count: 2 * 1024 * 1024 - good.utf8.count) + good
@@ -175,11 +176,19 @@ struct PayloadLimitTests {
                 try answer.expectProblem(413)
                 #expect(try answer.pointers().isEmpty)
             }
+            // Told by its length, it is refused unread.
+            let unread = try await bench.client.execute(
+                uri: "/api/notifications", method: .post,
+                headers: [
+                    .authorization: bench.credentials.sender, .contentType: "application/json",
+                    .contentLength: "2097153",
+                ])
+            try unread.expectProblem(413)
             #expect(try await bench.store.backlog(now: .now).count == 1)
         }
     }
 
-    @Test func escapedNamesAreTheSameMembers() async throws {
+    @Test func `Escaped names are the same members`() async throws {
         try await withIngest { bench in
             let answer = try await bench.post(#"{"\u0052ecipient":"alice","P\u0061yload":1,"payload":2}"#)
             try answer.expectProblem(422)

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Readiness of ingest")
 struct ReadinessTests {
-    @Test func withoutTheBrokerItIsReady() async throws {
+    @Test func `Without the broker ingest is ready`() async throws {
         let answer = try await readiness(databaseURL: "memory:")
         #expect(answer.status == .ok)
         let report = try answer.object()
@@ -23,7 +23,7 @@ struct ReadinessTests {
         #expect((report["checks"] as? [String: String]) == ["database": "up", "amqp": "down", "files": "up"])
     }
 
-    @Test func withoutTheDatabaseItIsNot() async throws {
+    @Test func `Without the database ingest is not ready`() async throws {
         let password = "s3cret-\(UUID().uuidString)"
         let answer = try await readiness(databaseURL: "postgres://nobody:\(password)@127.0.0.1:1/none")
         #expect(answer.status == .serviceUnavailable)
@@ -35,18 +35,7 @@ struct ReadinessTests {
 
     /// What the composed service answers while nobody listens at its broker's port.
     private func readiness(databaseURL: String) async throws -> TestResponse {
-        try await withTemporaryFolder { folder in
-            _ = try Credentials(folder: folder)
-            let keys = folder.appending(path: "payload-keys")
-            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-            var reader = ConfigurationReader(environment: [
-                "DATABASE_URL": databaseURL, "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
-                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
-            ])
-            let read = IngestConfiguration(&reader)
-            let configuration = try #require(read, "\(reader.issues)")
-            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-            let built = try await buildIngest(configuration, context: context)
+        try await withBuiltIngest(["DATABASE_URL": databaseURL]) { _, built, context in
             let application = try makeHTTPApplication(
                 router: built.router, configuration: HTTPConfiguration(port: 0), context: context)
             return try await application.test(.router) { try await $0.execute(uri: "/readyz", method: .get) }

@@ -10,7 +10,7 @@ import Testing
 @Suite("How large refusals are")
 struct RefusalSizeTests {
     /// As many unknown members as fit a body of 2 MiB.
-    @Test func aMemberThatIsRepeatedIsNamedOnce() async throws {
+    @Test func `A member that is repeated is named once`() async throws {
         let body = "{" + [String](repeating: #""":0"#, count: 400_000).joined(separator: ",") + "}"
         try await withIngest { bench in
             let answer = try await bench.post(body)
@@ -20,7 +20,7 @@ struct RefusalSizeTests {
         }
     }
 
-    @Test func atMostAHundredErrorsAreListed() async throws {
+    @Test func `At most a hundred errors are listed`() async throws {
         let names = (0..<5000).map { #""m\#($0)":0"# }.joined(separator: ",")
         try await withIngest { bench in
             let answer = try await bench.post("{\(names)}")
@@ -38,7 +38,7 @@ struct RefusalSizeTests {
     }
 
     /// DEL is one byte in the request and six in an answer.
-    @Test func aLongNameIsNotRepeated() async throws {
+    @Test func `A long name is not repeated`() async throws {
         let name = String(repeating: "\u{7F}", count: 1_000_000)
         try await withIngest { bench in
             for body in [#"{"\#(name)":0}"#, #"{"Recipient":"a","Payload":1,"Alert":{"\#(name)":0}}"#] {
@@ -49,7 +49,7 @@ struct RefusalSizeTests {
         }
     }
 
-    @Test func queriesAreHeldToTheSame() async throws {
+    @Test func `Queries list at most a hundred errors, too`() async throws {
         try await withIngest { bench in
             let query = (0..<900).map { "p\($0)=1" }.joined(separator: "&")
             let answer = try await bench.client.execute(
@@ -61,7 +61,7 @@ struct RefusalSizeTests {
     }
 
     @Test(arguments: ["Recipient=%00", "Recipient=a%00b", "Before=%00", "Status=%00", "Limit=%00"])
-    func aNULIsRefusedByName(_ parameter: String) async throws {
+    func `A NUL is refused by name`(_ parameter: String) async throws {
         try await withIngest { bench in
             let answer = try await bench.client.execute(
                 uri: "/api/notifications?\(parameter)", method: .get,

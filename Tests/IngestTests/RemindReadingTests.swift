@@ -13,7 +13,7 @@ struct RemindReadingTests {
         CreateNotificationRequestTests.issues(#"{"Recipient":"a","Payload":1,"Remind":\#(remind)}"#)?.keys.sorted()
     }
 
-    @Test func everyNotificationOfTheRequestHasThem() throws {
+    @Test func `Every notification of the request has the reminders`() throws {
         let request = try Self.read(#"["30s", "1m", "1.5h", "365d", "30000ms"]"#)
         let expected: [Duration] = [.seconds(30), .seconds(60), .seconds(5400), .seconds(365 * 86_400), .seconds(30)]
         #expect(request.remind == expected)
@@ -22,12 +22,12 @@ struct RemindReadingTests {
         #expect(notifications.map(\.remind) == [expected, expected])
     }
 
-    @Test func withoutItThereAreNone() throws {
+    @Test func `Without the member there are no reminders`() throws {
         #expect(try Self.read("null").remind.isEmpty)
         #expect(try CreateNotificationRequestTests.read(#"{"Recipient":"a","Payload":1}"#).remind.isEmpty)
     }
 
-    @Test func stepsAfterTheExpiryAreNoMistake() throws {
+    @Test func `Steps after the expiry are no mistake`() throws {
         let request = try Self.read(#"["1d"]"#, more: #","ExpiresAt":"2027-01-15T09:00:00Z""#)
         #expect(request.remind == [.seconds(86_400)])
     }
@@ -39,7 +39,7 @@ struct RemindReadingTests {
         (#"["60"]"#, "/Remind/0"), ("[60]", "/Remind/0"), ("[null]", "/Remind/0"), (#"[""]"#, "/Remind/0"),
         (#"["99999999999999999999d"]"#, "/Remind/0"), (#"["1m "]"#, "/Remind/0"), (#"["PT1M"]"#, "/Remind/0"),
     ])
-    func impossibleValuesAreNamed(_ remind: String, _ pointer: String) {
+    func `Impossible values are named`(_ remind: String, _ pointer: String) {
         #expect(Self.issues(remind) == [pointer])
     }
 }

@@ -12,7 +12,7 @@ struct RequestVolumeTests {
         return #"{"Recipients":[\#(names)],"Payload":"\#(String(repeating: "x", count: bytes))"}"#
     }
 
-    @Test func eightMebibytesFitAndAByteMoreIs413() async throws {
+    @Test func `Eight mebibytes fit and a byte more is 413`() async throws {
         try await withIngest { bench in
             #expect(try await bench.post(Self.body(32, of: 256 * 1024)).status == .created)
             #expect(try await bench.post(Self.body(1000, of: 8388)).status == .created)
@@ -27,7 +27,7 @@ struct RequestVolumeTests {
         }
     }
 
-    @Test func aLineOfABatchIsHeldToTheSame() async throws {
+    @Test func `A line of a batch has the same limit`() async throws {
         try await withIngest { bench in
             let good = #"{"Recipient":"alice","Payload":1}"#
             let answer = try await bench.batch([good, Self.body(33, of: 256 * 1024), good])

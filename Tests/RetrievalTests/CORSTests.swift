@@ -24,7 +24,7 @@ struct CORSTests {
         ("/api/notifications/1", "GET, HEAD"), ("/api/notifications", "GET, HEAD"), ("/api/notifications/read", "POST"),
         ("/api/notifications/1/shown", "POST"), ("/api/installations/phone-1", "DELETE, GET, HEAD, PUT"),
     ])
-    func aPreflightRequestIsAnsweredWithThePathsMethods(_ path: String, _ methods: String) async throws {
+    func `A preflight request is answered with the path's methods`(_ path: String, _ methods: String) async throws {
         try await withPolicy { bench in
             for origin in [Self.app, Self.other] {
                 let answer = try await bench.preflight(path, from: origin)
@@ -51,7 +51,7 @@ struct CORSTests {
     ]
 
     @Test(arguments: strangers)
-    func anotherOriginIsAnsweredAsWithoutThePolicy(_ origin: String) async throws {
+    func `Another origin is answered as without the policy`(_ origin: String) async throws {
         try await withPolicy { bench in
             let preflight = try await bench.preflight("/api/notifications", from: origin)
             try preflight.expectProblem(405)
@@ -67,8 +67,8 @@ struct CORSTests {
     }
 
     /// Tracing libraries in web apps add these; a preflight that misses one fails the whole call.
-    @Test("Headers of tracing are allowed, and those of RETRIEVAL_CORS_HEADERS")
-    func tracingHeaders() async throws {
+    @Test
+    func `Headers of tracing are allowed, and those of RETRIEVAL_CORS_HEADERS`() async throws {
         let policy = CORSPolicy(
             origins: [try WebOrigin(Self.app)],
             headers: ["Sentry-Trace", "X-B3-TraceId"].compactMap { HTTPField.Name($0) })
@@ -85,15 +85,15 @@ struct CORSTests {
         }
     }
 
-    @Test("Every spelling of the API's paths that the router takes", arguments: ["//", "///", "/"])
-    func slashes(_ slashes: String) async throws {
+    @Test(arguments: ["//", "///", "/"])
+    func `Every spelling of the API's paths that the router takes has the policy`(_ slashes: String) async throws {
         try await withPolicy { bench in
             let answer = try await bench.get("\(slashes)api/notifications", from: Self.app)
             #expect(answer.headers[.accessControlAllowOrigin] == Self.app)
         }
     }
 
-    @Test func theResponseMayBeRead() async throws {
+    @Test func `The response may be read`() async throws {
         try await withPolicy { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.get("/api/notifications/\(id)", from: Self.app)
@@ -107,7 +107,7 @@ struct CORSTests {
     }
 
     /// Without the headers a browser tells the app nothing but that there was an error.
-    @Test func soMayEveryError() async throws {
+    @Test func `Every error may be read`() async throws {
         try await withPolicy { bench in
             for (number, status) in [401, 401, 401, 401, 401, 429].enumerated() {
                 let wrong = bench.basic("mallory", "\(number)")
@@ -129,7 +129,7 @@ struct CORSTests {
         }
     }
 
-    @Test func aStoreThatIsAwayShowsTheAppItsStatus() async throws {
+    @Test func `A store that is away shows the app its status`() async throws {
         let error = StorageError(.unavailable, "for the test")
         let policy = CORSPolicy(origins: [try WebOrigin(Self.app)])
         try await withRetrieval(reader: AwayStore(error), cors: policy) { bench in
@@ -139,7 +139,7 @@ struct CORSTests {
         }
     }
 
-    @Test func onlyAPreflightRequestIsAnsweredAsOne() async throws {
+    @Test func `Only a preflight request is answered as one`() async throws {
         try await withPolicy { bench in
             let plain = try await bench.client.execute(
                 uri: "/api/notifications", method: .options, headers: [.origin: Self.app])
@@ -153,7 +153,7 @@ struct CORSTests {
         }
     }
 
-    @Test func operatorsPathsAreNotForWebApps() async throws {
+    @Test func `Operators' paths are not for web apps`() async throws {
         try await withPolicy { bench in
             for path in ["/livez", "/readyz", "/metrics", "/version", "/openapi.json"] {
                 let answer = try await bench.get(path, from: Self.app)
@@ -163,7 +163,7 @@ struct CORSTests {
         }
     }
 
-    @Test func withoutTheSettingNothingIsDifferent() async throws {
+    @Test func `Without the setting nothing is different`() async throws {
         try await withRetrieval { bench in
             let answer = try await bench.get("/api/notifications", from: Self.app)
             let preflight = try await bench.preflight("/api/notifications", from: Self.app)
@@ -175,7 +175,7 @@ struct CORSTests {
         }
     }
 
-    @Test func theSettingIsRead() throws {
+    @Test func `The origins are read from the setting`() throws {
         let settings = [
             "RETRIEVAL_CORS_ORIGINS": "https://app.example.org , http://localhost:5173", "DATABASE_URL": "memory:",
             "PAYLOAD_KEYS_FILE": "/dev/null", "AUTH_USERS_FILE": "/dev/null",
@@ -196,7 +196,7 @@ struct CORSTests {
         ("Sentry-Trace , X-B3-TraceId", ["Sentry-Trace", "X-B3-TraceId"]), ("*", nil), ("a b", nil), ("a:b", nil),
         ("a,,b", nil), (String(repeating: "a", count: 65), nil),
     ])
-    func theNamesOfHeadersAreChecked(_ text: String, _ names: [String]?) throws {
+    func `The names of headers are checked`(_ text: String, _ names: [String]?) throws {
         var reader = ConfigurationReader(environment: ["RETRIEVAL_CORS_HEADERS": text])
         #expect(reader[\.retrievalCORSHeaders] == names)
         #expect(reader.issues.map(\.key) == (names == nil ? ["RETRIEVAL_CORS_HEADERS"] : []))

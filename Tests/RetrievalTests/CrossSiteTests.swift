@@ -59,7 +59,7 @@ struct CrossSiteTests {
             uri: request.1, method: request.0, headers: headers, body: ByteBuffer(string: ""))
     }
 
-    @Test(arguments: foreign.indices) func pagesOfOtherSitesChangeNothing(_ index: Int) async throws {
+    @Test(arguments: foreign.indices) func `Pages of other sites change nothing`(_ index: Int) async throws {
         try await withRetrieval(refreshTTL: .seconds(60)) { bench in
             let fields = Self.fields(Self.foreign[index].0, Self.foreign[index].1)
             let id = try await bench.accept("1")
@@ -82,7 +82,7 @@ struct CrossSiteTests {
         }
     }
 
-    @Test(arguments: own.indices) func othersAreServed(_ index: Int) async throws {
+    @Test(arguments: own.indices) func `Clients, own pages and people are served`(_ index: Int) async throws {
         try await withRetrieval(refreshTTL: .seconds(60)) { bench in
             let fields = Self.fields(Self.own[index].0, Self.own[index].1)
             let id = try await bench.accept("1")
@@ -93,7 +93,7 @@ struct CrossSiteTests {
         }
     }
 
-    @Test func webAppsThatMayCallMayUsePasswords() async throws {
+    @Test func `Web apps that may call may use passwords`() async throws {
         let app = "https://app.example.net"
         let policy = CORSPolicy(origins: [try WebOrigin(app)])
         try await withRetrieval(refreshTTL: .seconds(60), cors: policy) { bench in
@@ -108,7 +108,7 @@ struct CrossSiteTests {
         }
     }
 
-    @Test func aRefusalIsInTheAuditLog() async throws {
+    @Test func `A refusal is in the audit log`() async throws {
         try await withRetrieval(hasAuditLog: true) { bench in
             let fields = Self.fields("https://evil.example", "cross-site")
             let answer = try await Self.status(bench, (.delete, "/api/devices"), fields, by: bench.basic())

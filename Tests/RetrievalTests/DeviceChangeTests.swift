@@ -11,7 +11,7 @@ import Testing
 struct DeviceChangeTests {
     private static func body(_ handle: String) -> String { #"{"platform":"apns","pushChannel":"\#(handle)"}"# }
 
-    @Test func ofTwoUsersWhoPutANewIDAtOnceOneGetsIt() async throws {
+    @Test func `Of two users who put a new ID at once one gets it`() async throws {
         try await withRetrieval { bench in
             for number in 0..<25 {
                 async let first = bench.install("New-\(number)", Self.body("alice \(number)"))
@@ -26,7 +26,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func anIDInAnotherCaseIsTheSameDevice() async throws {
+    @Test func `An ID in another case is the same device`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("Dev-1", Self.body("A1")).status == .ok)
             for id in ["dev-1", "DEV-1", "Dev-1"] {
@@ -51,7 +51,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func aRegistrationsIDInAnotherCaseIsTheSameDevice() async throws {
+    @Test func `A registration's ID in another case is the same device`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.newID().uppercased()
             let body = #"{"Platform":"apns","Handle":"H"}"#
@@ -65,7 +65,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func putsOfOneUserAtOnceLeaveHubAndStoreWithOneDocument() async throws {
+    @Test func `Puts of one user at once leave hub and store with one document`() async throws {
         try await withRetrieval { bench in
             for round in 0..<10 {
                 let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -89,7 +89,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func registrationsAtOnceWithOneHandleLeaveOneDevice() async throws {
+    @Test func `Registrations at once with one handle leave one device`() async throws {
         try await withRetrieval { bench in
             for _ in 0..<10 {
                 let (own, other) = (try await bench.newID(), try await bench.newID(by: "bob"))
@@ -106,7 +106,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func installationsAtOnceWithOneHandleLeaveOneDevice() async throws {
+    @Test func `Installations at once with one handle leave one device`() async throws {
         try await withRetrieval { bench in
             for round in 0..<10 {
                 async let first = bench.install("a\(round)", Self.body("H"))
@@ -120,7 +120,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func aLostAnswerLeavesNoDeviceThatTheStoreDoesNotKnow() async throws {
+    @Test func `A lost answer leaves no device that the store does not know`() async throws {
         try await withRetrieval { bench in
             bench.hub.loseAnswers(ofPuts: 1)
             try (try await bench.install("1", Self.body("H"))).expectProblem(503)
@@ -144,7 +144,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func aRefusalDoesNotEndADoubt() async throws {
+    @Test func `A refusal does not end a doubt`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body("H")).status == .ok)
             bench.hub.loseAnswers(ofPuts: 1)
@@ -161,7 +161,7 @@ struct DeviceChangeTests {
     }
 
     /// A process that dies holds its leases until they expire.
-    @Test func whatACrashLeavesBehindIsBroughtIntoOrder() async throws {
+    @Test func `What a crash leaves behind is brought into order`() async throws {
         try await withRetrieval { bench in
             let alice = try #require(UserName("alice"))
             let claim = { (id: String) in
@@ -200,7 +200,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func whatTheHubRefusesInTheEndIsForgotten() async throws {
+    @Test func `What the hub refuses in the end is forgotten`() async throws {
         try await withRetrieval { bench in
             bench.hub.loseAnswers(ofPuts: 1)
             try (try await bench.install("1", Self.body("H"))).expectProblem(503)
@@ -211,7 +211,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func aDeviceThatIsGoneAlreadyDoesNotStopATakeover() async throws {
+    @Test func `A device that is gone already does not stop a takeover`() async throws {
         try await withRetrieval { bench in
             let registration = try await bench.newID()
             #expect(try await bench.put(registration, #"{"Platform":"apns","Handle":"H"}"#).status == .ok)
@@ -225,7 +225,7 @@ struct DeviceChangeTests {
         }
     }
 
-    @Test func aUserHasAHundredInstallationsAndNoMore() async throws {
+    @Test func `A user has a hundred installations and no more`() async throws {
         try await withRetrieval { bench in
             for number in 0..<98 {
                 #expect(try await bench.install("i\(number)", Self.body("H\(number)")).status == .ok)

@@ -21,7 +21,7 @@ struct DeviceLifeTests {
         _ = await DueDeviceSweep(changes: bench.changes, staleAfter: Self.staleAfter, logger: .silent).sweep(now: time)
     }
 
-    @Test func anInstallationIsRemovedWhenItsExpirationTimeHasPassed() async throws {
+    @Test func `An installation is removed when its expiration time has passed`() async throws {
         try await withRetrieval { bench in
             let end = Timestamp.now + .seconds(50)
             #expect(try await bench.install("a", Self.body("A", expires: end)).status == .ok)
@@ -41,7 +41,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func aDeviceThatWasNotSeenIsRemovedAndIsNoLongerCounted() async throws {
+    @Test func `A device that was not seen is removed and is no longer counted`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             let registration = try await bench.newID()
@@ -58,7 +58,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func aRenewalKeepsADeviceWithoutAChange() async throws {
+    @Test func `A renewal keeps a device without a change`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             let first = try #require(try await bench.store.installation("a")).lastSeenAt
@@ -69,7 +69,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func aDeviceThatIsBeingChangedIsLeftAlone() async throws {
+    @Test func `A device that is being changed is left alone`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             let lease = try await bench.store.lease(.installation, "a", if: .any, now: .now)
@@ -82,7 +82,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func whileTheHubFailsADueDeviceStaysAndIsRemovedLater() async throws {
+    @Test func `While the hub fails a due device stays and is removed later`() async throws {
         try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             bench.hub.failDeletions(PushGatewayError(.unavailable, "down"))
@@ -95,7 +95,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func aDeviceThatTheHubRefusesToRemoveLeavesTheStore() async throws {
+    @Test func `A device that the hub refuses to remove leaves the store`() async throws {
         try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("A")).status == .ok)
             bench.hub.failDeletions(PushGatewayError(.rejected, "no"))
@@ -104,7 +104,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func aDeviceThatTheHubHasGivenUpLeavesTheStoreAndItsIDStays() async throws {
+    @Test func `A device that the hub has given up leaves the store and its ID stays`() async throws {
         try await withRetrieval { bench in
             let alice = try #require(UserName("alice"))
             let id = try await bench.newID()
@@ -123,7 +123,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func theHubsFeedbackRemovesDevicesThatHadTheChannelThen() async throws {
+    @Test func `The hub's feedback removes devices that had the channel then`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("AB")).status == .ok)
             #expect(try await bench.install("b", Self.body("CD"), by: "bob").status == .ok)
@@ -145,7 +145,7 @@ struct DeviceLifeTests {
         }
     }
 
-    @Test func feedbackThatCouldNotBeHandledIsReadAgain() async throws {
+    @Test func `Feedback that could not be handled is read again`() async throws {
         try await withRetrieval { (bench: RetrievalBench) async throws in
             #expect(try await bench.install("a", Self.body("AB")).status == .ok)
             let feedback = FakeFeedback()

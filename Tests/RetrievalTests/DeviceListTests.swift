@@ -25,7 +25,7 @@ struct DeviceListTests {
         return (try #require(document["Installations"] as? [[String: Any]]), document["Next"] as? String)
     }
 
-    @Test func theListHasTheCallersInstallationsInTheHubsFormWithTwoTimes() async throws {
+    @Test func `The list has the caller's installations in the hub's form with two times`() async throws {
         try await withRetrieval { bench in
             #expect(try await list(bench).entries.isEmpty)
             for id in ["b", "a"] { #expect(try await bench.install(id, Self.body(id)).status == .ok) }
@@ -43,7 +43,7 @@ struct DeviceListTests {
         }
     }
 
-    @Test func aRenewalWithoutAChangeIsSeenAndIsNoUpdate() async throws {
+    @Test func `A renewal without a change is seen and is no update`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("H")).status == .ok)
             let first = try #require(try await bench.store.installation("a"))
@@ -57,7 +57,7 @@ struct DeviceListTests {
         }
     }
 
-    @Test(arguments: [1, 19, 20, 21, 100]) func pagesAreComplete(limit: Int) async throws {
+    @Test(arguments: [1, 19, 20, 21, 100]) func `Pages are complete`(limit: Int) async throws {
         try await withRetrieval { bench in
             let ids = (0..<45).map { "i\(String(100 + $0))" }
             for id in ids { #expect(try await bench.install(id, Self.body(id)).status == .ok) }
@@ -74,7 +74,7 @@ struct DeviceListTests {
         }
     }
 
-    @Test func aPageOfLargeInstallationsEndsEarly() async throws {
+    @Test func `A page of large installations ends early`() async throws {
         try await withRetrieval { bench in
             let text = String(repeating: "x", count: 60_000)
             for number in 0..<20 {
@@ -94,7 +94,7 @@ struct DeviceListTests {
             ("Limit=99999999999999999999", "/Limit"),
             ("Limit=1&limit=2", "/Limit"), ("After=", "/After"), ("After=..", "/After"), ("After=a%2Fb", "/After"),
             ("After=a%00", "/After"), ("Before=a", "/Before"), ("After=%FF", "/After"),
-        ]) func badQueries(_ query: String, _ pointer: String) async throws
+        ]) func `Every mistake in a query is named in 422`(_ query: String, _ pointer: String) async throws
     {
         try await withRetrieval { bench in
             let answer = try await bench.request(.get, "/api/installations?\(query)", by: try bench.token())
@@ -104,7 +104,7 @@ struct DeviceListTests {
         }
     }
 
-    @Test func removingAllTakesEverythingOfTheCallerAndNothingElse() async throws {
+    @Test func `Removing all takes everything of the caller and nothing else`() async throws {
         try await withRetrieval { bench in
             for number in 0..<30 {
                 #expect(try await bench.install("i\(number)", Self.body("\(number)")).status == .ok)
@@ -127,7 +127,9 @@ struct DeviceListTests {
     @Test(arguments: [
         (PushGatewayError.Code.unavailable, 503), (.throttled, 503), (.rejected, 502), (.unauthorized, 502),
     ])
-    func aFailureOfTheHubIsSaidAndTheRequestCanBeRepeated(_ code: PushGatewayError.Code, _ status: Int) async throws {
+    func `A failure of the hub is said and the request can be repeated`(_ code: PushGatewayError.Code, _ status: Int)
+        async throws
+    {
         try await withRetrieval { bench in
             for id in ["a", "b", "c"] { #expect(try await bench.install(id, Self.body(id)).status == .ok) }
             bench.hub.failDeletions(PushGatewayError(code, "for the test"))
@@ -143,7 +145,7 @@ struct DeviceListTests {
         }
     }
 
-    @Test func withoutCredentialsNothingIsShownOrRemoved() async throws {
+    @Test func `Without credentials nothing is shown or removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("a")).status == .ok)
             let calls: [(HTTPRequest.Method, String)] = [(.get, "/api/installations"), (.delete, "/api/devices")]

@@ -41,6 +41,16 @@ import Testing
         #expect(isDone)
     }
 
+    private func lease(
+        _ kind: DeviceLease.Kind, _ id: String, if condition: DeviceLease.Condition
+    ) async throws -> DeviceLease {
+        let result = try await store.lease(kind, id, if: condition, now: .now)
+        guard case .leased(let lease) = result else { throw NotLeased() }
+        return lease
+    }
+
+    private struct NotLeased: Error {}
+
     /// The hubs that have an installation.
     private func holders(_ id: String) -> [String] {
         hubs.filter { $0.value.installations[id] != nil }.keys.sorted()
@@ -50,7 +60,7 @@ import Testing
         try await store.places(of: kind, [id])[id]?.map(\.hub) ?? []
     }
 
-    @Test func aDeviceRegistersAtItsUsersHub() async throws {
+    @Test func `A device registers at its user's hub`() async throws {
         let changes = changes("hub-a", "hub-b")
         try await install(try installation("i1"), changes)
         try await install(try installation("i2", "bob", handle: "h2"), changes)
@@ -66,7 +76,7 @@ import Testing
         #expect(hubs["hub-a"]?.ids == ["i2"])
     }
 
-    @Test func aDeviceThatChangesHandsMovesToTheNewUsersHub() async throws {
+    @Test func `A device that changes hands moves to the new user's hub`() async throws {
         let changes = changes("hub-a", "hub-b")
         try await install(try installation("i1"), changes)
         try await install(try installation("i1", "bob"), changes)
@@ -74,7 +84,7 @@ import Testing
         #expect(try await places("i1") == ["hub-a"])
     }
 
-    @Test func aDeviceIsRemovedAtTheHubWhereItWas() async throws {
+    @Test func `A device is removed at the hub where it was`() async throws {
         try await install(try installation("i1"), changes("hub-a", "hub-b"))
         // alice's hub is hub-c now, and the device registers again.
         try await install(try installation("i1", handle: "h2"), changes("hub-a", "hub-b", "hub-c"))
@@ -82,7 +92,7 @@ import Testing
         #expect(try await places("i1") == ["hub-c"])
     }
 
-    @Test func aHubThatDoesNotAnswerIsRemembered() async throws {
+    @Test func `A hub that does not answer is remembered`() async throws {
         try await install(try installation("i1"), changes("hub-a", "hub-b"))
         hubs["hub-b"]?.failDeletions(PushGatewayError(.unavailable, "down"))
         let three = changes("hub-a", "hub-b", "hub-c")
@@ -100,7 +110,7 @@ import Testing
         #expect(try await places("i1") == ["hub-c"])
     }
 
-    @Test func aHubThatHasLeftTheFileStaysOnRecord() async throws {
+    @Test func `A hub that has left the file stays on record`() async throws {
         try await install(try installation("i1"), changes("hub-a", "hub-b"))
         let later = changes("hub-a", "hub-c")
         try await install(try installation("i1", handle: "h2"), later)
@@ -112,7 +122,7 @@ import Testing
     }
 
     /// A device of the time before the pool may be at any hub of it.
-    @Test func aDeviceOfTheSingleHubMoves() async throws {
+    @Test func `A device of the single hub moves`() async throws {
         let old = try #require(hubs["hub-a"])
         let single = DeviceChanges(hubs: .single(old), store: store)
         try await install(try installation("i1"), single)
@@ -126,7 +136,7 @@ import Testing
         #expect(holders("i2").isEmpty)
     }
 
-    @Test func aRefusalLeavesNoPlace() async throws {
+    @Test func `A refusal leaves no place`() async throws {
         let changes = changes("hub-a", "hub-b")
         hubs["hub-b"]?.failPuts(PushGatewayError(.rejected, "HTTP 400"))
         await #expect(throws: PushGatewayError.self) { try await install(try installation("i1"), changes) }
@@ -141,7 +151,7 @@ import Testing
         #expect(try await store.places(of: .installation, ["i1"])["i1"]?.first?.content != nil)
     }
 
-    @Test func aRegistrationIDComesFromTheUsersHub() async throws {
+    @Test func `A registration ID comes from the user's hub`() async throws {
         let changes = changes("hub-a", "hub-b")
         let alice = try #require(UserName("alice"))
         let id = try await changes.createRegistration(owner: alice, handle: nil)
@@ -155,7 +165,7 @@ import Testing
         #expect(hubs["hub-b"]?.devices[id]?.handle == "AB" && hubs["hub-a"]?.ids.isEmpty == true)
     }
 
-    @Test func aHandleIsSearchedAtEveryHub() async throws {
+    @Test func `A handle is searched at every hub`() async throws {
         hubs["hub-a"]?.plant("x", FakeHub.Device(platform: .apns, handle: "h1", tags: ["username:mallory"]))
         hubs["hub-b"]?.plant("old", FakeHub.Installed(handle: "h1", document: "{}"))
         let changes = changes("hub-a", "hub-b")
@@ -166,13 +176,11 @@ import Testing
     }
 
     /// The devices of another hub are not kept waiting by one that does not answer.
-    @Test func theReconcilerGoesOnAfterAFailure() async throws {
+    @Test func `The reconciler goes on after a failure`() async throws {
         let changes = changes("hub-a", "hub-b")
         for (id, owner) in [("i1", "alice"), ("i2", "bob")] {
             try await install(try installation(id, owner, handle: "h-\(id)"), changes)
-            guard case .leased(let lease) = try await store.lease(.installation, id, if: .any, now: .now) else {
-                return #expect(Bool(false))
-            }
+            let lease = try await lease(.installation, id, if: .any)
             try await store.expire(lease, now: .now)
         }
         hubs["hub-b"]?.failPuts(PushGatewayError(.unavailable, "down"))
@@ -199,9 +207,7 @@ extension DevicePoolTests {
     private func copy(_ id: String, _ names: String...) async throws {
         let table = table(names)
         let installation = try #require(try await store.installation(id))
-        guard case .leased(let lease) = try await store.lease(.installation, id, if: .any, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(.installation, id, if: .any)
         try await DevicePlacer(.pool { table }, places: store).copy(.installation(installation), lease)
         #expect(try await store.end(lease, .keep, now: .now))
     }
@@ -212,9 +218,7 @@ extension DevicePoolTests {
         case .installation: hubs[name]?.plant(id, FakeHub.Installed(handle: "h", document: "{}"))
         case .registration: hubs[name]?.plant(id, FakeHub.Device(platform: .apns, handle: "h", tags: []))
         }
-        guard case .leased(let lease) = try await store.lease(kind, id, if: .absent, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(kind, id, if: .absent)
         #expect(try await store.setPlaces([DevicePlace(hub: name, content: 1)], of: lease))
         #expect(try await store.end(lease, .keep, now: .now))
     }
@@ -223,7 +227,7 @@ extension DevicePoolTests {
         #expect(try await store.expiredLeases(limit: 9, now: .now + .seconds(99)).isEmpty)
     }
 
-    @Test func aDeviceThatIsRemovedBeforeTheNewFileIsDeletedAtTheNewHub() async throws {
+    @Test func `A device that is removed before the new file is deleted at the new hub`() async throws {
         let two = changes("hub-a", "hub-b")
         try await install(try installation("i1"), two)
         try await copy("i1", "hub-a", "hub-b", "hub-c")
@@ -241,7 +245,8 @@ extension DevicePoolTests {
         try await expectNoLease()
     }
 
-    @Test func aDeviceThatIsTakenOverBeforeTheNewFileIsDeletedAtTheFormerUsersNewHub() async throws {
+    @Test func `A device that is taken over before the new file is deleted at the former user's new hub`() async throws
+    {
         let two = changes("hub-a", "hub-b")
         try await install(try installation("i1"), two)
         try await copy("i1", "hub-a", "hub-b", "hub-c")
@@ -252,7 +257,7 @@ extension DevicePoolTests {
         #expect(holders("i1").isEmpty && holders("i2") == ["hub-a"])
     }
 
-    @Test func allPagesAreLookedAt() async throws {
+    @Test func `All pages are looked at`() async throws {
         for number in 0..<205 { try await strand("i\(number)", at: "hub-b") }
         try await strand("r1", .registration, at: "hub-a")
         // A hub that is not in the file must not end the search.
@@ -263,7 +268,7 @@ extension DevicePoolTests {
         #expect(try await store.placesWithoutDevice(of: .registration, after: nil, limit: 9).isEmpty)
     }
 
-    @Test func aHubThatFailsKeepsItsOwnDevicesOnly() async throws {
+    @Test func `A hub that fails keeps its own devices only`() async throws {
         for (id, hub) in [("i1", "hub-a"), ("i2", "hub-b"), ("i3", "hub-a")] { try await strand(id, at: hub) }
         hubs["hub-a"]?.failDeletions(PushGatewayError(.unavailable, "down"))
         let sweep = try sweep(changes("hub-a", "hub-b"))
@@ -278,12 +283,10 @@ extension DevicePoolTests {
         #expect(holders("i1").isEmpty && holders("i3").isEmpty)
     }
 
-    @Test func aDeviceThatIsBackOrInUseStays() async throws {
+    @Test func `A device that is back or in use stays`() async throws {
         let changes = changes("hub-a", "hub-b")
         try await strand("i1", at: "hub-b")
-        guard case .leased(let lease) = try await store.lease(.installation, "i1", if: .absent, now: .now) else {
-            return #expect(Bool(false))
-        }
+        let lease = try await lease(.installation, "i1", if: .absent)
         _ = try await sweep(changes).sweep()
         #expect(holders("i1") == ["hub-b"])
         _ = try await store.end(lease, .keep, now: .now)
@@ -293,7 +296,7 @@ extension DevicePoolTests {
         #expect(try await places("i1") == ["hub-b"])
     }
 
-    @Test func aPassFollowsTheFileAndIsRareAfterwards() async throws {
+    @Test func `A pass follows the file and is rare afterwards`() async throws {
         let file = CurrentTable(table(["hub-a", "hub-b"]))
         let sweep = try sweep(DeviceChanges(hubs: .pool { file.table.withLock { $0 } }, store: store))
         _ = await sweep.sweep()
@@ -309,7 +312,7 @@ extension DevicePoolTests {
         #expect(holders("i2").isEmpty)
     }
 
-    @Test func theServiceDeletesThemSoonAfterItsStart() async throws {
+    @Test func `The service deletes them soon after its start`() async throws {
         try await strand("i1", at: "hub-b")
         let services = ServiceGroup(
             services: deviceSweeps(changes("hub-a", "hub-b"), logger: .silent), gracefulShutdownSignals: [],

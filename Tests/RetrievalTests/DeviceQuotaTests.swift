@@ -36,7 +36,7 @@ struct DeviceQuotaTests {
     }
 
     @Test(arguments: [(100, 0), (0, 100), (30, 70)])
-    func theNextOfEitherKindIs422(registrations: Int, installations: Int) async throws {
+    func `The next of either kind is 422`(registrations: Int, installations: Int) async throws {
         try await withRetrieval { bench in
             try await Self.fill(bench, registrations: registrations, installations: installations)
             let created = try await Self.create(bench)
@@ -53,7 +53,7 @@ struct DeviceQuotaTests {
         }
     }
 
-    @Test func aFloodOfNewIDsEndsAt100() async throws {
+    @Test func `A flood of new IDs ends at 100`() async throws {
         try await withRetrieval { bench in
             let token = try bench.token()
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -76,7 +76,7 @@ struct DeviceQuotaTests {
         }
     }
 
-    @Test func renewalsAreNotCounted() async throws {
+    @Test func `Renewals are not counted`() async throws {
         try await withRetrieval { bench in
             try await Self.fill(bench, registrations: 50, installations: 49)
             let id = try await bench.newID()
@@ -93,7 +93,7 @@ struct DeviceQuotaTests {
         }
     }
 
-    @Test func whoHasMoreFromBeforeTheLimitMayStillReplaceOne() async throws {
+    @Test func `Who has more from before the limit may still replace one`() async throws {
         try await withRetrieval { bench in
             try await Self.fill(bench, registrations: 120, installations: 0)
             #expect(try await Self.create(bench, "?handle=hr7").status == .ok)
@@ -103,8 +103,7 @@ struct DeviceQuotaTests {
         }
     }
 
-    /// The device stays its owner's, here and at the hub.
-    @Test func aHandleIsNotTakenOverByAUserWithoutRoom() async throws {
+    @Test func `A handle is not taken over by a user without room`() async throws {
         try await withRetrieval { bench in
             try await Self.fill(bench, registrations: 40, installations: 60)
             let bobs = try await bench.request(

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Devices: what is done beside requests")
 struct DeviceUpkeepTests {
-    @Test func theServiceSearchesAndReconcilesUntilShutdown() async throws {
+    @Test func `The service searches and reconciles until shutdown`() async throws {
         try await withRetrieval { bench in
             bench.hub.plant("past-us", FakeHub.Installed(handle: "H", document: "{}"))
             #expect(try await bench.install("1", #"{"platform":"apns","pushChannel":"H"}"#).status == .ok)

@@ -32,7 +32,7 @@ struct HubListingTests {
         }
     }
 
-    @Test func knownDevicesAreNotListed() async throws {
+    @Test func `Known devices are not listed`() async throws {
         try await withRetrieval { bench in
             for number in 0..<Self.count {
                 let owner = try #require(UserName("user-\(number % 20)"))
@@ -55,7 +55,7 @@ struct HubListingTests {
         }
     }
 
-    @Test func newDevicesRegisterWhileListingsAreThrottled() async throws {
+    @Test func `New devices register while listings are throttled`() async throws {
         try await withRetrieval { bench in
             bench.hub.failListings(PushGatewayError(.throttled, "slow", retryAfter: .seconds(30)))
             bench.hub.plant("past-us", FakeHub.Installed(handle: "H7", document: "{}"))
@@ -80,7 +80,7 @@ struct HubListingTests {
         }
     }
 
-    @Test func aDeviceThatChangesHandsIsNotListedAgain() async throws {
+    @Test func `A device that changes hands is not listed again`() async throws {
         try await withRetrieval { bench in
             let body = #"{"platform":"apns","pushChannel":"H"}"#
             #expect(try await bench.install("1", body).status == .ok)
@@ -94,7 +94,7 @@ struct HubListingTests {
         }
     }
 
-    @Test func aListThatTheHubRefusesIsNotAskedForAgain() async throws {
+    @Test func `A list that the hub refuses is not asked for again`() async throws {
         try await withRetrieval { bench in
             bench.hub.failListings(PushGatewayError(.rejected, "bad filter"))
             #expect(try await bench.install("1", #"{"platform":"apns","pushChannel":"H"}"#).status == .ok)
@@ -103,8 +103,7 @@ struct HubListingTests {
         }
     }
 
-    /// The list is older than the claim: the device that is being registered stays.
-    @Test func aDeviceThatRegistersMeanwhileIsNotRemoved() async throws {
+    @Test func `A device that registers meanwhile is not removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", #"{"platform":"apns","pushChannel":"H"}"#).status == .ok)
             bench.hub.plant("2", FakeHub.Installed(handle: "H", document: "{}"))

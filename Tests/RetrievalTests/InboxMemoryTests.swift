@@ -69,7 +69,7 @@ struct InboxMemoryTests {
 
     /// Before, all pages were loaded, and then most of them were refused.
     @Test(arguments: [(20, 64 * 1024, ""), (5, 256 * 1024, "&Unread=true"), (200, 40 * 1024, "&Limit=200")])
-    func twoHundredPagesHoldNoMoreThanTheBudget(count: Int, bytes: Int, query: String) async throws {
+    func `Two hundred pages hold no more than the budget`(count: Int, bytes: Int, query: String) async throws {
         let (store, budget) = (memoryStore(), RequestBudget(maxBytes: 16 * 1024 * 1024, reservedForSmall: 0))
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in
@@ -88,7 +88,7 @@ struct InboxMemoryTests {
         }
     }
 
-    @Test func twoHundredSmallPagesAreAllAnswered() async throws {
+    @Test func `Two hundred small pages are all answered`() async throws {
         let (store, budget) = (memoryStore(), RequestBudget())
         let reader = HoldingReader(store)
         try await withRetrieval(reader: reader, budget: budget) { bench in

@@ -8,7 +8,6 @@ import Logging
 import NIOCore
 import ServiceRuntime
 import StackKit
-import Synchronization
 import TestSupport
 import Testing
 
@@ -20,7 +19,7 @@ struct InboxPayloadTests {
 
     private func time(_ second: Int) -> Timestamp { Self.start + .seconds(second) }
 
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let empty = try await bench.page()
             #expect(empty.text == #"{"Notifications":[],"Unread":0}"#)
@@ -46,7 +45,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func eachEntryIsMarkedAsByAFetch() async throws {
+    @Test func `Each entry is marked as by a fetch`() async throws {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for _ in 0..<3 { ids.append(try await bench.accept("1", createdAt: .now - .seconds(3600))) }
@@ -65,7 +64,7 @@ struct InboxPayloadTests {
 
     /// It has the length of GET, which marks ten of eleven and so has a shorter number of unread ones.
     @Test(arguments: ["", "&Limit=10", "&Unread=true&Limit=3"])
-    func headMarksNothing(query: String) async throws {
+    func `HEAD marks nothing`(query: String) async throws {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for number in 0..<11 {
@@ -83,37 +82,32 @@ struct InboxPayloadTests {
     }
 
     /// Loading needs more memory than there is, and opening would log an error.
-    @Test func headOpensNothing() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger, budget: RequestBudget(maxBytes: 1, reservedForSmall: 0)) { bench in
-            _ = try await bench.acceptUnopenable(NotificationID())
+    @Test func `HEAD opens nothing`() async throws {
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger, budget: RequestBudget(maxBytes: 1, reservedForSmall: 0)) { bench in
+            _ = try await bench.acceptUnopenable()
             let path = "/api/notifications?include=payload"
             #expect(try await bench.request(.head, path, by: try bench.token()).status == .ok)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             #expect(!lines.joined().contains("could not be opened"))
         }
     }
 
-    @Test func aPageHasAtMostTwenty() async throws {
+    @Test func `A page has at most twenty`() async throws {
         try await withRetrieval { bench in
             var ids: [String] = []
             for second in 0..<23 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
             for query in ["&Limit=200", "&Limit=20", ""] {
-                #expect(try await bench.page(query).ids() == Array(ids.prefix(20)))
+                #expect(try await bench.page(query).listedIDs() == Array(ids.prefix(20)))
             }
-            #expect(try await bench.page("&After=\(ids[19])").ids() == Array(ids.suffix(3)))
+            #expect(try await bench.page("&After=\(ids[19])").listedIDs() == Array(ids.suffix(3)))
             // The limit of a list without payloads is as ever.
             let list = try await bench.request(.get, "/api/notifications?Limit=200", by: try bench.token())
-            #expect(try list.ids().count == 23)
+            #expect(try list.listedIDs().count == 23)
         }
     }
 
-    @Test func twentyOfTheLargestFit() async throws {
+    @Test func `Twenty of the largest fit`() async throws {
         try await withRetrieval { bench in
             let payload = "\"" + String(repeating: "x", count: 256 * 1024 - 2) + "\""
             for _ in 0..<20 { _ = try await bench.accept(payload) }
@@ -124,7 +118,7 @@ struct InboxPayloadTests {
         }
     }
 
-    @Test func whatDoesNotFitIs503AndIsNotMarked() async throws {
+    @Test func `What does not fit is 503 and is not marked`() async throws {
         // Each payload is in memory twice while a page is made.
         let budget = RequestBudget(maxBytes: 200_000, reservedForSmall: 0)
         try await withRetrieval(budget: budget) { bench in
@@ -141,14 +135,9 @@ struct InboxPayloadTests {
     }
 
     /// The likeliest mistake of a key rotation must not hide what can be opened.
-    @Test func whatCannotBeOpenedIsListedWithoutItsPayloadAndStaysUnread() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+    @Test func `What cannot be opened is listed without its payload and stays unread`() async throws {
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger) { bench in
             let first = try await bench.accept(#""one secret""#, createdAt: time(1))
             let lost = try await bench.acceptUnopenable(NotificationID(at: time(2)))
             let last = try await bench.accept(#""another secret""#, createdAt: time(3))
@@ -160,7 +149,7 @@ struct InboxPayloadTests {
             #expect(entries.map { $0["Payload"] == nil } == [false, true, false])
             #expect(try answer.object()["Unread"] as? Int == 1)
             #expect(try await bench.store.record(lost, sender: "clinic")?.readAt == nil)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             let line = try #require(lines.first { $0.contains("could not be opened") })
             #expect(line.contains("\(lost)") && line.contains("The key ring holds no key"))
             #expect(!lines.joined().contains("secret"))
@@ -168,7 +157,7 @@ struct InboxPayloadTests {
     }
 
     /// Between the list and the payloads, another request may take a notification away.
-    @Test func whatIsGoneMeanwhileIsLeftOut() async throws {
+    @Test func `What is gone meanwhile is left out`() async throws {
         let store = memoryStore()
         try await withRetrieval(reader: VanishingReader(base: store)) { bench in
             let user = try #require(UserName("alice"))
@@ -181,13 +170,13 @@ struct InboxPayloadTests {
                 ids.append(notification.id)
             }
             let answer = try await bench.page()
-            #expect(try answer.ids() == ids.dropFirst().map(\.description))
+            #expect(try answer.listedIDs() == ids.dropFirst().map(\.description))
             #expect(try answer.object()["Unread"] as? Int == 0)
         }
     }
 
     @Test(arguments: ["unread", "", "Payload", "payload&include=payload", "payload,unread"])
-    func anotherValueIs422(_ value: String) async throws {
+    func `Another value is 422`(_ value: String) async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(
                 .get, "/api/notifications?include=\(value)", by: try bench.token())
@@ -215,26 +204,5 @@ extension RetrievalBench {
     /// A page of the inbox of `alice` with payloads.
     fileprivate func page(_ query: String = "") async throws -> TestResponse {
         try await request(.get, "/api/notifications?include=payload" + query, by: try token())
-    }
-
-    /// Stores a notification for `alice` whose key the service does not have.
-    fileprivate func acceptUnopenable(_ id: NotificationID) async throws -> NotificationID {
-        let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: ring) }
-        try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
-        let other = try PayloadSealer(path: ring.path, logger: .silent)
-        let user = try #require(UserName("alice"))
-        let lost = Notification(id: id, sender: "clinic", recipient: user, expiresAt: .now + .seconds(60))
-        let sealed = try other.seal(Array(#""a lost secret""#.utf8), id: lost.id, recipient: user)
-        try await store.append([SealedNotification(notification: lost, payload: sealed)])
-        return lost.id
-    }
-}
-
-extension TestResponse {
-    fileprivate func ids() throws -> [String] {
-        #expect(status == .ok, "\(text)")
-        let entries = try #require(try object()["Notifications"] as? [[String: Any]])
-        return entries.compactMap { $0["Id"] as? String }
     }
 }

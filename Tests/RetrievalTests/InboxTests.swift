@@ -13,7 +13,7 @@ struct InboxTests {
 
     private func time(_ second: Int) -> Timestamp { Self.start + .seconds(second) }
 
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let empty = try await bench.inbox()
             #expect(empty.status == .ok)
@@ -39,7 +39,7 @@ struct InboxTests {
         }
     }
 
-    @Test func itMarksNothing() async throws {
+    @Test func `The list marks nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             for method in [HTTPRequest.Method.get, .head] {
@@ -51,18 +51,18 @@ struct InboxTests {
     }
 
     @Test(arguments: [("?Unread=true", 1), ("?unread=TRUE", 1), ("?Unread=false", 2), ("", 2), ("?", 2)])
-    func unreadOnly(_ query: String, _ count: Int) async throws {
+    func `Only unread ones are listed if the query says so`(_ query: String, _ count: Int) async throws {
         try await withRetrieval { bench in
             let read = try await bench.accept("1")
             _ = try await bench.read(read)
             let unread = try await bench.accept("2")
-            let ids = try await bench.inbox(query).inboxIDs()
+            let ids = try await bench.inbox(query).listedIDs()
             #expect(ids.count == count)
             #expect(ids.contains(unread.description))
         }
     }
 
-    @Test func whatCannotBeReadIsNotThere() async throws {
+    @Test func `What cannot be read is not there`() async throws {
         try await withRetrieval { bench in
             _ = try await bench.accept("1", expiresAt: .now - .milliseconds(1))
             let revoked = try await bench.accept("2")
@@ -71,14 +71,14 @@ struct InboxTests {
         }
     }
 
-    @Test func fiftyToAPage() async throws {
+    @Test func `A page has fifty unless a limit says otherwise`() async throws {
         try await withRetrieval { bench in
             var ids: [String] = []
             for second in 0..<51 { ids.append(try await bench.accept("1", createdAt: time(second)).description) }
-            #expect(try await bench.inbox().inboxIDs() == Array(ids.prefix(50)))
-            #expect(try await bench.inbox("?Limit=200").inboxIDs() == ids)
+            #expect(try await bench.inbox().listedIDs() == Array(ids.prefix(50)))
+            #expect(try await bench.inbox("?Limit=200").listedIDs() == ids)
             let last = try await bench.inbox("?After=\(ids[49])")
-            #expect(try last.inboxIDs() == [ids[50]])
+            #expect(try last.listedIDs() == [ids[50]])
             #expect(try last.object()["Next"] == nil)
             #expect(try last.object()["Unread"] as? Int == 51)
         }
@@ -93,19 +93,11 @@ struct InboxTests {
             ("limit=1&Limit=2", ["/Limit"]), ("Unread=true&unread=true", ["/Unread"]),
             ("Page=1&Limit=0&After=x&Unread=maybe", ["/After", "/Limit", "/Page", "/Unread"]),
         ] as [(String, [String])])
-    func offendingParametersAreNamed(_ query: String, _ pointers: [String]) async throws {
+    func `Offending parameters are named`(_ query: String, _ pointers: [String]) async throws {
         try await withRetrieval { bench in
             let answer = try await bench.inbox("?" + query)
             try answer.expectProblem(422)
             #expect(try answer.pointers() == pointers)
-        }
-    }
-
-    @Test func withoutCredentialsItIs401() async throws {
-        try await withRetrieval { bench in
-            let answer = try await bench.request(.get, "/api/notifications", by: nil)
-            try answer.expectProblem(401)
-            #expect(!answer.headers[values: .wwwAuthenticate].isEmpty)
         }
     }
 }
@@ -114,13 +106,5 @@ extension RetrievalBench {
     /// The inbox of `alice`.
     fileprivate func inbox(_ query: String = "") async throws -> TestResponse {
         try await request(.get, "/api/notifications" + query, by: try token())
-    }
-}
-
-extension TestResponse {
-    fileprivate func inboxIDs() throws -> [String] {
-        #expect(status == .ok, "\(text)")
-        let entries = try #require(try object()["Notifications"] as? [[String: Any]])
-        return entries.compactMap { $0["Id"] as? String }
     }
 }

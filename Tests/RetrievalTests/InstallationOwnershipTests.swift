@@ -10,7 +10,7 @@ import Testing
 struct InstallationOwnershipTests {
     private static let body = #"{"platform":"apns","pushChannel":"H"}"#
 
-    @Test func anotherUsersIsNotThere() async throws {
+    @Test func `Another user's installation is not there`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)
             let before = bench.hub.installations
@@ -31,7 +31,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func whoPresentsTheHandleTakesTheIDOver() async throws {
+    @Test func `Who presents the handle takes the ID over`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)
             #expect(try await bench.install("1", Self.body, by: "bob").status == .ok)
@@ -41,7 +41,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func aHandleHasOneInstallation() async throws {
+    @Test func `A handle has one installation`() async throws {
         try await withRetrieval { bench in
             bench.hub.plant("past-us", FakeHub.Installed(handle: "H", document: "{}"))
             bench.hub.plant("other", FakeHub.Installed(handle: "h", document: "{}"))
@@ -55,8 +55,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    /// An APNs token is hexadecimal; in the other case it is the same device's.
-    @Test func tokensInTheOtherCaseAreTheSameDevice() async throws {
+    @Test func `Tokens in the other case are the same device`() async throws {
         try await withRetrieval { bench in
             let first = try await bench.install("1", #"{"platform":"apns","pushChannel":"ab12"}"#)
             #expect(first.status == .ok)
@@ -68,7 +67,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func takeoverCrossesBothKinds() async throws {
+    @Test func `Takeover crosses both kinds`() async throws {
         try await withRetrieval { bench in
             let registration = try await bench.newID()
             #expect(try await bench.put(registration, #"{"Platform":"apns","Handle":"H"}"#).status == .ok)
@@ -88,7 +87,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func aNewHandleReplacesTheOldOne() async throws {
+    @Test func `A new handle replaces the old one`() async throws {
         try await withRetrieval { bench in
             let first = try await bench.install("1", Self.body)
             #expect(first.status == .ok)
@@ -99,7 +98,7 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func deletingRemovesItInTheHubAndHere() async throws {
+    @Test func `Deleting removes it in the hub and here`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)
             let delete = { try await bench.request(.delete, "/api/installations/1", by: try bench.token()) }
@@ -119,7 +118,8 @@ struct InstallationOwnershipTests {
             (PushGatewayError(.throttled, "slow", retryAfter: .seconds(7)), 503, "7"),
             (PushGatewayError(.rejected, "no"), 502, nil), (PushGatewayError(.unauthorized, "who?"), 502, nil),
         ] as [(PushGatewayError, Int, String?)])
-    func theHubsFailuresArePassedOn(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws {
+    func `The hub's failures are passed on`(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws
+    {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)
             bench.hub.fail(error)
@@ -138,25 +138,13 @@ struct InstallationOwnershipTests {
         }
     }
 
-    @Test func aPutThatTheHubRefusesKeepsWhatWasThere() async throws {
+    @Test func `A put that the hub refuses keeps what was there`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)
             bench.hub.failPuts(PushGatewayError(.rejected, "no"))
             try (try await bench.install("1", #"{"platform":"apns","pushChannel":"I"}"#)).expectProblem(502)
             #expect(try await bench.store.installation("1")?.handle == "H")
             #expect(bench.hub.installations["1"]?.handle == "H")
-        }
-    }
-
-    @Test func aStoreThatIsAwayIs503() async throws {
-        try await withRetrieval(storeIsAway: true) { bench in
-            for method in [HTTPRequest.Method.put, .get, .delete] {
-                let answer = try await bench.request(
-                    method, "/api/installations/1", by: try bench.token(), body: Self.body)
-                try answer.expectProblem(503)
-                #expect(answer.headers[.retryAfter] != nil)
-            }
-            #expect(bench.hub.installations.isEmpty)
         }
     }
 }

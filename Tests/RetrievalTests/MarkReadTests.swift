@@ -10,7 +10,7 @@ import Testing
 
 @Suite("POST /api/notifications/read")
 struct MarkReadTests {
-    @Test func theNamedOnesAreMarkedWithoutAFetch() async throws {
+    @Test func `The named ones are marked without a fetch`() async throws {
         try await withRetrieval { bench in
             let ids = [try await bench.accept("1"), try await bench.accept("2"), try await bench.accept("3")]
             let answer = try await bench.markRead(#"{"Ids":["\#(ids[0])","\#(ids[2])","\#(ids[0])"]}"#)
@@ -24,7 +24,7 @@ struct MarkReadTests {
         }
     }
 
-    @Test func throughOneEverythingUpToItIsMarked() async throws {
+    @Test func `Through one everything up to it is marked`() async throws {
         try await withRetrieval { bench in
             var ids: [NotificationID] = []
             for second in 0..<4 { ids.append(try await bench.accept("1", createdAt: .now - .seconds(60 - second))) }
@@ -34,7 +34,7 @@ struct MarkReadTests {
     }
 
     /// Unknown, of another user, expired, revoked, and before its time: the answers are the same to the byte.
-    @Test func whatIsNotYoursChangesNothingAndCannotBeToldApart() async throws {
+    @Test func `What is not yours changes nothing and cannot be told apart`() async throws {
         try await withRetrieval { bench in
             let own = try await bench.accept("1", createdAt: .now - .seconds(60))
             let others = try await bench.accept("1", for: "bob")
@@ -60,7 +60,7 @@ struct MarkReadTests {
         }
     }
 
-    @Test func aThousandAreTakenAndNoMore() async throws {
+    @Test func `A thousand are taken and no more`() async throws {
         try await withRetrieval { bench in
             let own = try await bench.accept("1")
             let ids = (0..<999).map { _ in "\"\(NotificationID())\"" } + ["\"\(own)\""]
@@ -87,7 +87,7 @@ struct MarkReadTests {
             (#"{"Through":7}"#, ["/Through"]), (#"{"Through":"\#(id)","Until":1}"#, ["/Until"]),
             (#"{"Through":"\#(id)","through":"\#(id)"}"#, ["/Through"]), (#"{"Id":"\#(id)"}"#, ["", "/Id"]),
         ] as [(String, [String])])
-    func offendingMembersAreNamed(_ body: String, _ pointers: [String]) async throws {
+    func `Offending members are named`(_ body: String, _ pointers: [String]) async throws {
         try await withRetrieval { bench in
             let own = try await bench.accept("1")
             let answer = try await bench.markRead(body)
@@ -97,7 +97,7 @@ struct MarkReadTests {
         }
     }
 
-    @Test func otherBodiesAreRefused() async throws {
+    @Test func `Other bodies are refused`() async throws {
         try await withRetrieval { bench in
             try (try await bench.markRead("")).expectProblem(400)
             try (try await bench.markRead(#"{"Ids":["#)).expectProblem(400)
@@ -110,7 +110,7 @@ struct MarkReadTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .head, .put, .delete, .options])
-    func otherMethodsAre405(_ method: HTTPRequest.Method) async throws {
+    func `Other methods are 405`(_ method: HTTPRequest.Method) async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(method, "/api/notifications/read", by: try bench.token())
             #expect(answer.status == .methodNotAllowed && answer.headers[.allow] == "POST")

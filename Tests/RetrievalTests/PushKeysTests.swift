@@ -13,7 +13,7 @@ import Testing
 
 /// `GET /api/push-keys` and `PUSH_VERIFICATION_KEYS_FILE`.
 @Suite struct PushKeysTests {
-    @Test func everybodyGetsTheKeysAndMayKeepThemForAnHour() async throws {
+    @Test func `Everybody gets the keys and may keep them for an hour`() async throws {
         try await withRetrieval { bench in
             for authorization in [nil, "Bearer nobody"] {
                 let answer = try await bench.request(.get, "/api/push-keys", by: authorization, contentType: nil)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheSettingThereAreNone() async throws {
+    @Test func `Without the setting there are no push keys`() async throws {
         try await withRetrieval(issuesTokens: false) { bench in
             let answer = try await bench.request(.get, "/api/push-keys", by: nil, contentType: nil)
             #expect(answer.status == .notFound)
@@ -39,7 +39,7 @@ import Testing
         return try body(path)
     }
 
-    @Test func aChangedFileIsShownAndAnUnusableOneIsNot() async throws {
+    @Test func `A changed file is shown and an unusable one is not`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "push-keys-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         func write(_ text: String) throws {
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The file may hold what everybody may read, and nothing else.
-    @Test func aPrivateKeyIsRefusedAtTheStart() throws {
+    @Test func `A private key is refused at the start`() throws {
         try withFile { path in
             let key =
                 #"{"keys":[{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","#

@@ -6,14 +6,13 @@ import HTTPTypes
 import HummingbirdTesting
 import Logging
 import ServiceRuntime
-import Synchronization
 import Testing
 
 @testable import Retrieval
 
 @Suite("GET /api/notifications/{id}", .bothWays)
 struct ReadNotificationTests {
-    @Test func theAnswerIsExact() async throws {
+    @Test func `The answer is exact`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(#""Your results are in.""#)
             let answer = try await bench.read(id)
@@ -31,7 +30,7 @@ struct ReadNotificationTests {
         "null", "1.10", "-0.0", "1e400", "12345678901234567890", "false", #""""#, #""\u0041\n\ud83d\ude00 é / \/""#,
         #"{"b":1, "a":[true,null],"b":2}"#, "\"e\u{301}\"",
     ])
-    func payloadsComeBackByteForByte(_ payload: String) async throws {
+    func `Payloads come back byte for byte`(_ payload: String) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(payload)
             let expected = #"{"Id":"\#(id)","Payload":\#(payload),"Read":false}"#
@@ -39,7 +38,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func aHeadReadsNothing() async throws {
+    @Test func `HEAD reads nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let head = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token())
@@ -49,7 +48,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func whatIsNotYoursIsNotThere() async throws {
+    @Test func `What is not yours is not there`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1", for: "bob")
             let others = try await bench.read(id)
@@ -74,7 +73,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func beforeItsTimeItIsNotThere() async throws {
+    @Test func `Before its time it is not there`() async throws {
         try await withRetrieval { bench in
             let early = try await bench.accept(#""embargoed""#, notBefore: .now + .seconds(600))
             let due = try await bench.accept(#""published""#, notBefore: .now - .milliseconds(1))
@@ -90,7 +89,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func expiredIsGoneForItsOwner() async throws {
+    @Test func `Expired is gone for its owner`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept(#""a secret""#, expiresAt: .now - .milliseconds(1))
             let answer = try await bench.read(id)
@@ -99,7 +98,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func revokedIsGoneForItsOwner() async throws {
+    @Test func `Revoked is gone for its owner`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             #expect(try await bench.read(id).status == .ok)
@@ -111,7 +110,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func purgedIsGoneForItsOwnerAndThenForgotten() async throws {
+    @Test func `Purged is gone for its owner and then forgotten`() async throws {
         try await withRetrieval { bench in
             let expiry = Timestamp.now - .seconds(1)
             let id = try await bench.accept("1", expiresAt: expiry)
@@ -122,7 +121,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func readingsAreCounted() async throws {
+    @Test func `Readings are counted`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1", createdAt: .now - .seconds(3600), expiresAt: .now + .seconds(60))
             _ = try await bench.request(.head, "/api/notifications/\(id)", by: try bench.token())
@@ -143,20 +142,15 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func theLogHasTheTraceAndNothingOfTheSecret() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .trace) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+    @Test func `The log has the trace and nothing of the secret`() async throws {
+        let log = KeptLog(.trace)
+        try await withRetrieval(logger: log.logger) { bench in
             let trace = "0af7651916cd43dd8448eb211c80319c"
             let id = try await bench.accept(
                 #""Your results are in.""#, traceparent: "00-\(trace)-b7ad6b7169203331-01")
             let token = try bench.token()
             #expect(try await bench.read(id, by: token).status == .ok)
-            let lines = kept.withLock { $0 }
+            let lines = log.lines
             let line = try #require(lines.first { $0.contains("Notification read") })
             #expect(line.contains(#""trace_id":"\#(trace)""#) && line.contains("\(id)"), "\(line)")
             let all = lines.joined()
@@ -165,30 +159,15 @@ struct ReadNotificationTests {
     }
 
     /// The likeliest mistake of a key rotation.
-    @Test func aMissingPayloadKeyIs500AndNamedInTheLog() async throws {
-        let kept = Mutex<[String]>([])
-        let logger = Logger(label: "test") { label in
-            JSONLogHandler(label: label, service: "retrieval", logLevel: .info) { bytes in
-                kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
-            }
-        }
-        try await withRetrieval(logger: logger) { bench in
+    @Test func `A missing payload key is 500 and named in the log`() async throws {
+        let log = KeptLog(.info)
+        try await withRetrieval(logger: log.logger) { bench in
             let id = try await bench.accept(#""a secret""#)
-            let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
-            defer { try? FileManager.default.removeItem(at: ring) }
-            try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
-            let other = try PayloadSealer(path: ring.path, logger: .silent)
-            let user = try #require(UserName("alice"))
-            let lost = Notification(
-                id: NotificationID(), sender: "clinic", recipient: user, createdAt: .now, expiresAt: .now + .seconds(60)
-            )
-            let sealed = try other.seal(Array(#""another secret""#.utf8), id: lost.id, recipient: user)
-            try await bench.store.append([SealedNotification(notification: lost, payload: sealed)])
-
-            let answer = try await bench.read(lost.id)
+            let lost = try await bench.acceptUnopenable()
+            let answer = try await bench.read(lost)
             try answer.expectProblem(500)
             #expect(!answer.text.contains("key"))
-            let lines = kept.withLock { $0 }.joined()
+            let lines = log.lines.joined()
             #expect(lines.contains("The key ring holds no key"), "\(lines)")
             #expect(!lines.contains("secret"))
             #expect(try await bench.read(id).status == .ok)
@@ -196,7 +175,7 @@ struct ReadNotificationTests {
     }
 
     @Test(arguments: [nil, "", "Digest x", "Basic !", "Basic YWxpY2U6d3Jvbmc=", "Bearer", "Bearer a.b.c"])
-    func withoutGoodCredentialsItIs401(_ authorization: String?) async throws {
+    func `Without good credentials it is 401`(_ authorization: String?) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.read(id, by: .some(authorization))
@@ -207,7 +186,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func anExpiredTokenIsToldSo() async throws {
+    @Test func `An expired token is told so`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.read(id, by: try bench.token(at: .now - .seconds(7200)))
@@ -217,7 +196,7 @@ struct ReadNotificationTests {
         }
     }
 
-    @Test func canonicallyEquivalentNamesAreDifferentUsers() async throws {
+    @Test func `Canonically equivalent names are different users`() async throws {
         let (composed, decomposed) = ("ren\u{E9}", "rene\u{301}")
         try await withRetrieval { bench in
             let id = try await bench.accept("1", for: composed)

@@ -15,7 +15,7 @@ struct ReadWithdrawalTests {
     }
 
     @Test(arguments: Way.allCases, [true, false])
-    func everyWayOfReadingWithdrawsItIfTheDeliverySaysSo(_ way: Way, _ isWithdrawn: Bool) async throws {
+    func `Every way of reading withdraws it if the delivery says so`(_ way: Way, _ isWithdrawn: Bool) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1", createdAt: .now - .seconds(60))
             try await bench.push(id, isWithdrawnOnRead: isWithdrawn)
@@ -25,7 +25,7 @@ struct ReadWithdrawalTests {
         }
     }
 
-    @Test func whatIsNotAReadWithdrawsNothing() async throws {
+    @Test func `What is not a read withdraws nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             try await bench.push(id, isWithdrawnOnRead: true)

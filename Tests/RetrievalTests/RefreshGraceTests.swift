@@ -54,7 +54,7 @@ struct RefreshGraceTests {
         }
     }
 
-    @Test(arguments: stores) func parallelRefreshesGetTheSameSuccessor(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `Parallel refreshes get the same successor`(_ kind: StoreKind) async throws {
         try await withProcesses(kind) { processes in
             var token = try await processes[0].begin(for: Self.alice).refresh
             for _ in 0..<5 {
@@ -71,7 +71,9 @@ struct RefreshGraceTests {
         }
     }
 
-    @Test(arguments: stores) func theGraceEndsWithTheUseOfTheSuccessorOrAfterAMinute(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `The grace ends with the use of the successor or after a minute`(_ kind: StoreKind)
+        async throws
+    {
         try await withProcesses(kind) { processes in
             for (isUsed, seconds) in [(true, 1), (false, 60), (false, 61)] {
                 let now = Timestamp.now

@@ -33,7 +33,7 @@ struct RefreshTokenTests {
         try await bench.request(.post, "/api/token", by: nil, body: Self.json(token))
     }
 
-    @Test func aRefreshGivesNewTokensInBothForms() async throws {
+    @Test func `A refresh gives new tokens in both forms`() async throws {
         try await withTokens { bench in
             var token = try await logIn(bench)
             let id = try await bench.accept("1")
@@ -59,7 +59,7 @@ struct RefreshTokenTests {
         "client_assertion=e.y.J", "x", "=y", "&&", "%FF=1", "a=%FF", "resource=a&resource=b",
         "client_assertion=" + String(repeating: "e", count: 16_000),
     ])
-    func otherParametersOfAFormAreIgnored(more: String) async throws {
+    func `Other parameters of a form are ignored`(more: String) async throws {
         try await withTokens { bench in
             for method in [HTTPRequest.Method.post, .delete] {
                 let token = try await logIn(bench)
@@ -70,17 +70,7 @@ struct RefreshTokenTests {
         }
     }
 
-    /// RFC 6749 has them; they have no meaning here.
-    @Test func scopeAndClientInJSONAreIgnored() async throws {
-        try await withTokens { bench in
-            let token = try await logIn(bench)
-            let body = #"{"grant_type":"refresh_token","refresh_token":"\#(token)","scope":"read","client_id":"app"}"#
-            let answer = try await bench.request(.post, "/api/token", by: nil, body: body)
-            #expect(answer.status == .ok)
-        }
-    }
-
-    @Test func aTokenWhoseSuccessorWasUsedEndsItsFamilyAndNoOther() async throws {
+    @Test func `A token whose successor was used ends its family and no other`() async throws {
         try await withTokens { bench in
             let (first, other) = (try await logIn(bench), try await logIn(bench))
             let second = try #require(try await refresh(bench, first).object()["refresh_token"] as? String)
@@ -95,7 +85,7 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func manyRequestsWithOneTokenGetTheSameSuccessor() async throws {
+    @Test func `Many requests with one token get the same successor`() async throws {
         try await withTokens { bench in
             let token = try await logIn(bench)
             let successors = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -108,7 +98,7 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test(arguments: ["", "alice NEW\nbob NEW\n"]) func whoIsRemovedOrHasAnotherPasswordCannotRefresh(
+    @Test(arguments: ["", "alice NEW\nbob NEW\n"]) func `Who is removed or has another password cannot refresh`(
         file: String
     ) async throws {
         try await withTokens { bench in
@@ -126,7 +116,7 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func deletingEndsTheFamilyWhoeverAsks() async throws {
+    @Test func `Deleting ends the family whoever asks`() async throws {
         try await withTokens { bench in
             let token = try await logIn(bench)
             let unknown = String(repeating: "A", count: 64)
@@ -138,7 +128,7 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func aTokenThatExpiredIsRefusedAndPurged() async throws {
+    @Test func `A token that expired is refused and purged`() async throws {
         try await withTokens { bench in
             let tokens = try #require(bench.refresh)
             let alice = try #require(UserName("alice"))
@@ -177,7 +167,7 @@ struct RefreshTokenTests {
         ("application/json; charset=latin1", "{}", 415), ("application/json", "", 401), (nil, "", 401),
     ]
 
-    @Test(arguments: badBodies.indices) func badBodiesAreRefused(_ index: Int) async throws {
+    @Test(arguments: badBodies.indices) func `Bad bodies are refused`(_ index: Int) async throws {
         let (type, body, status) = Self.badBodies[index]
         try await withTokens { bench in
             let answer = try await bench.request(.post, "/api/token", by: nil, body: body, contentType: type)
@@ -187,7 +177,7 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func otherCredentialsAreNotMixedWithARefresh() async throws {
+    @Test func `Other credentials are not mixed with a refresh`() async throws {
         try await withTokens { bench in
             let token = try await logIn(bench)
             let bearer = try await bench.request(.post, "/api/token", by: try bench.token(), body: Self.json(token))
@@ -199,20 +189,13 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func withoutTheSettingThereAreNone() async throws {
+    @Test func `Without the setting there are no refresh tokens`() async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(.post, "/api/token", by: bench.basic())
             #expect(Set(try answer.object().keys) == ["access_token", "token_type", "expires_in"])
             try (try await refresh(bench, "x")).expectProblem(401)
             let end = try await bench.request(.delete, "/api/token", by: nil, body: Self.json("x"))
             try end.expectProblem(404)
-        }
-    }
-
-    @Test func aStoreThatIsAwayIs503() async throws {
-        try await withRetrieval(storeIsAway: true, refreshTTL: .seconds(600)) { bench in
-            try (try await bench.request(.post, "/api/token", by: bench.basic())).expectProblem(503)
-            try (try await refresh(bench, String(repeating: "A", count: 64))).expectProblem(503)
         }
     }
 }

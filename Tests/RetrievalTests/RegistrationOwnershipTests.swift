@@ -10,7 +10,7 @@ import Testing
 struct RegistrationOwnershipTests {
     private static let body = #"{"Platform":"apns","Handle":"H"}"#
 
-    @Test func anotherUsersIDIsNotThere() async throws {
+    @Test func `Another user's ID is not there`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.newID()
             #expect(try await bench.put(id, Self.body).status == .ok)
@@ -22,7 +22,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func whoPresentsAHandleTakesItOver() async throws {
+    @Test func `Who presents a handle takes it over`() async throws {
         try await withRetrieval { bench in
             let older = try await bench.newID()
             bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
@@ -40,7 +40,7 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func askingForAnIDWithAHandleRemovesItsOlderRegistrations() async throws {
+    @Test func `Asking for an ID with a handle removes its older registrations`() async throws {
         try await withRetrieval { bench in
             let older = try await bench.newID()
             bench.hub.plant("past-us", .init(platform: .gcm, handle: "H", tags: []))
@@ -54,20 +54,11 @@ struct RegistrationOwnershipTests {
         }
     }
 
-    @Test func withoutAHandleNothingIsRemoved() async throws {
+    @Test func `Without a handle nothing is removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.put(try await bench.newID(), Self.body).status == .ok)
             _ = try await bench.newID()
             #expect(bench.hub.devices.count == 1)
-        }
-    }
-
-    @Test func anIDThatTheHubHasGivenUpIsGone() async throws {
-        try await withRetrieval { bench in
-            let id = try await bench.newID()
-            bench.hub.failPuts(PushGatewayError(.gone, "given up"))
-            // And stays so: clients ask again with the same ID.
-            for _ in 0..<2 { try (try await bench.put(id, Self.body)).expectProblem(410) }
         }
     }
 
@@ -77,7 +68,8 @@ struct RegistrationOwnershipTests {
             (PushGatewayError(.throttled, "slow", retryAfter: .seconds(7)), 503, "7"),
             (PushGatewayError(.rejected, "no"), 502, nil), (PushGatewayError(.unauthorized, "who?"), 502, nil),
         ] as [(PushGatewayError, Int, String?)])
-    func theHubsFailuresArePassedOn(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws {
+    func `The hub's failures are passed on`(_ error: PushGatewayError, _ code: Int, _ retryAfter: String?) async throws
+    {
         try await withRetrieval { bench in
             let id = try await bench.newID()
             bench.hub.fail(error)
@@ -93,16 +85,6 @@ struct RegistrationOwnershipTests {
             // Nothing was forgotten here that is still in the hub.
             bench.hub.fail(nil)
             #expect(try await bench.put(id, Self.body).status == .ok)
-        }
-    }
-
-    @Test func aStoreThatIsAwayIs503() async throws {
-        try await withRetrieval(storeIsAway: true) { bench in
-            for (method, path) in [(HTTPRequest.Method.post, "/api/register"), (.put, "/api/register/1")] {
-                let answer = try await bench.request(method, path, by: try bench.token(), body: Self.body)
-                try answer.expectProblem(503)
-                #expect(answer.headers[.retryAfter] != nil)
-            }
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("POST /api/token")
 struct TokenTests {
-    @Test func aPasswordGivesATokenThatReads() async throws {
+    @Test func `A password gives a token that reads`() async throws {
         try await withRetrieval { bench in
             let answer = try await bench.request(.post, "/api/token", by: bench.basic())
             #expect(answer.status == .ok)
@@ -26,7 +26,7 @@ struct TokenTests {
         }
     }
 
-    @Test func aTokenGivesNoToken() async throws {
+    @Test func `A token gives no token`() async throws {
         try await withRetrieval { bench in
             for authorization in [try bench.token(), nil, bench.basic("alice", "wrong"), bench.basic("eve")] {
                 let answer = try await bench.request(.post, "/api/token", by: authorization)
@@ -39,7 +39,7 @@ struct TokenTests {
     /// The check of the password can have the users' file of a moment ago. Before, the token was bound to the new
     /// entry, and outlived the change.
     @Test(arguments: [nil, .seconds(600)] as [Duration?])
-    func anOldPasswordGetsNoToken(refreshTTL: Duration?) async throws {
+    func `An old password gets no token`(refreshTTL: Duration?) async throws {
         let hash = try PasswordHash.make(password: "new")
         try await withRetrieval(refreshTTL: refreshTTL) { bench in
             #expect(try await bench.request(.post, "/api/token", by: bench.basic()).status == .ok)
@@ -62,7 +62,7 @@ struct TokenTests {
     @Test(arguments: [
         (8_200, 200), (16_000, 200), (16_384, 200), (16_385, 431), (17_000, 431), (24_000, 431), (70_000, 431),
     ])
-    func aLongTokenIsTakenOrTooLarge(length: Int, status: Int) async throws {
+    func `A long token is taken or too large`(length: Int, status: Int) async throws {
         try await RouteWay.$current.withValue(.direct) {
             try await withRetrieval { bench in
                 let key = try TokenSigningKey(path: bench.folder + "/signing-key.pem")
@@ -91,7 +91,7 @@ struct TokenTests {
         }
     }
 
-    @Test func withoutASigningKeyThereIsNone() async throws {
+    @Test func `Without a signing key there is no token`() async throws {
         try await withRetrieval(issuesTokens: false) { bench in
             try (try await bench.request(.post, "/api/token", by: bench.basic())).expectProblem(404)
         }

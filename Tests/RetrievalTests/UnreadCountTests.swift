@@ -10,7 +10,7 @@ import Testing
 
 @Suite("GET /api/notifications/{id}?include=unread", .bothWays)
 struct UnreadCountTests {
-    @Test func theNumberIsCountedAfterTheRead() async throws {
+    @Test func `The number is counted after the read`() async throws {
         try await withRetrieval { bench in
             let ids = [try await bench.accept("1"), try await bench.accept("2"), try await bench.accept("3")]
             _ = try await bench.accept("4", for: "bob")
@@ -25,7 +25,7 @@ struct UnreadCountTests {
         }
     }
 
-    @Test func withoutItTheAnswerIsAsEver() async throws {
+    @Test func `Without the parameter the answer is as ever`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             for query in ["", "?", "?_=17", "?x=%zz&Unread=1"] {
@@ -36,7 +36,7 @@ struct UnreadCountTests {
     }
 
     @Test(arguments: ["include=", "include", "include=payload", "include=Unread", "include=unread&include=unread"])
-    func anotherValueIs422AndMarksNothing(_ query: String) async throws {
+    func `Another value is 422 and marks nothing`(_ query: String) async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let answer = try await bench.get(id, "?" + query)
@@ -47,7 +47,7 @@ struct UnreadCountTests {
         }
     }
 
-    @Test func headMarksNothing() async throws {
+    @Test func `HEAD marks nothing`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.accept("1")
             let head = try await bench.request(.head, "/api/notifications/\(id)?include=unread", by: try bench.token())

@@ -37,7 +37,7 @@ struct WatchedFileTests {
     }
 
     @Test(arguments: ["users", "signing-key.pem", "payload-keys"])
-    func aFileSystemThatDoesNotAnswerStopsNobody(_ name: String) async throws {
+    func `A file system that does not answer stops nobody`(_ name: String) async throws {
         try await withRetrieval { bench in
             Self.watch(bench)
             let id = try await bench.accept("1")
@@ -59,7 +59,7 @@ struct WatchedFileTests {
     }
 
     /// With 100,000 lines, and however the user is known.
-    @Test func aUserWhoIsRemovedFromALongFileIsRefused() async throws {
+    @Test func `A user who is removed from a long file is refused`() async throws {
         try await withRetrieval { bench in
             let path = bench.folder + "/users"
             let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")

@@ -33,7 +33,7 @@ struct CertificateTests {
         return made
     }
 
-    @Test func aChangedPairIsServedAndHalfAPairIsNot() async throws {
+    @Test func `A changed pair is served and half a pair is not`() async throws {
         try await withCertificate { files in
             let time = Mutex(ContinuousClock.now)
             let sink = LineSink()
@@ -58,7 +58,7 @@ struct CertificateTests {
     }
 
     /// A FIFO without a writer stands for a file system that does not answer: opening it blocks.
-    @Test func aReloadDoesNotWaitForAFileSystemThatDoesNotAnswer() async throws {
+    @Test func `A reload does not wait for a file system that does not answer`() async throws {
         try await withCertificate { files in
             let store = try CertificateStore(files, logger: LineSink().logger(level: .info))
             store.watch()
@@ -82,19 +82,12 @@ struct CertificateTests {
         }
     }
 
-    @Test func newConnectionsGetTheNewCertificate() async throws {
+    @Test func `New connections get the new certificate`() async throws {
         try await withCertificate { files in
             let context = ServiceContext.test()
             let router = makeRouter(of: BasicRequestContext.self, context: context)
             router.addOperations(readiness: [], context: context)
-            let (ports, port) = AsyncStream.makeStream(of: Int.self)
-            let service = try makeHTTPService(
-                router: router, configuration: HTTPConfiguration(port: 0, tls: files), context: context,
-                onListening: { port.yield($0) })
-            let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { try await group.run() }
-                let bound = try #require(await ports.first { _ in true })
+            try await withHTTPService(router, HTTPConfiguration(port: 0, tls: files), context) { bound, _ in
                 #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 1[0-9]{5}\n/#))
                 _ = try await place("renewed", files)
                 await context.reload()
@@ -105,8 +98,6 @@ struct CertificateTests {
                     #expect(answer.contains("alive"))
                 }
                 #expect(context.metrics.exposition().contains(#/securepush_certificate_expiry_seconds 25[0-9]{5}\n/#))
-                await group.triggerGracefulShutdown()
-                try await tasks.waitForAll()
             }
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ConfigurationDocumentTests {
     /// docs/reference/configuration.md holds the table that the keys themselves give. On a difference the test prints
     /// it.
-    @Test func theDocumentIsTrue() throws {
+    @Test func `The reference page holds the table of the keys`() throws {
         let file = TestEnvironment.packageRoot.appending(path: "docs/reference/configuration.md")
         let document = try String(contentsOf: file, encoding: .utf8)
         let rows = ConfigurationKeys.all.map(Self.row)

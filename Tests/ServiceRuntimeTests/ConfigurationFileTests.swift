@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Settings that name files")
 struct ConfigurationFileTests {
-    @Test func existingFile() async throws {
+    @Test func `A setting may have to name a file that exists`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "keys")
             try "k1".write(to: file, atomically: true, encoding: .utf8)
@@ -20,7 +20,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test func contentsInsteadOfAValue() async throws {
+    @Test func `The contents of a file take the place of a value`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "hub")
             try "  Endpoint=sb://x/\n".write(to: file, atomically: true, encoding: .utf8)
@@ -31,7 +31,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test func bothIsAnIssue() async throws {
+    @Test func `A value and a file together are an issue`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "hub")
             try "x".write(to: file, atomically: true, encoding: .utf8)
@@ -48,7 +48,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: [Data(), Data("\n \n".utf8), Data([0xFF, 0xFE]), Data(repeating: 0x61, count: 70_000)])
-    func uselessContents(contents: Data) async throws {
+    func `A file that is empty, too large or no UTF-8 is an issue`(contents: Data) async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "hub")
             try contents.write(to: file)
@@ -59,7 +59,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test func neitherIsAnIssueWhereItIsNeeded() {
+    @Test func `Neither is an issue where it is needed`() {
         var reader = ConfigurationReader(environment: [:])
         #expect(reader[\.hubConnectionString, orFile: \.hubConnectionStringFile] == nil)
         #expect(reader.require(\.hubConnectionString, orFile: \.hubConnectionStringFile, if: false) == nil)

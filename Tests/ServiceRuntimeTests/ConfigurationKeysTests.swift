@@ -37,19 +37,19 @@ struct ConfigurationKeysTests {
         "ADMIN_PORT", "ADMIN_HOST", "ADMIN_PASSWORD_FILE", "HUB_POOL_FILE", "OTEL_EXPORTER_OTLP_ENDPOINT",
     ]
 
-    @Test func everyKeyOnce() {
+    @Test func `Every key is documented once`() {
         let documented = Self.contract + Self.operators + Self.additions
         #expect(ConfigurationKeys.all.map(\.name).sorted() == documented.sorted())
     }
 
-    @Test func meaningsAreComplete() {
+    @Test func `Meanings are complete`() {
         for key in ConfigurationKeys.all {
             #expect(key.meaning.count > 10 && !key.meaning.hasSuffix("."), "\(key.name)")
             #expect(!key.meaning.contains("\n"), "\(key.name)")
         }
     }
 
-    @Test func secrets() {
+    @Test func `These settings are secrets`() {
         let secrets = ConfigurationKeys.all.filter(\.isSecret).map(\.name)
         #expect(
             secrets.sorted() == [
@@ -58,12 +58,12 @@ struct ConfigurationKeysTests {
             ])
     }
 
-    @Test func everySecretMayBeInAFile() {
+    @Test func `Every secret may be in a file`() {
         let names = ConfigurationKeys.all.map(\.name)
         for key in ConfigurationKeys.all where key.isSecret { #expect(names.contains(key.name + "_FILE")) }
     }
 
-    @Test func defaultsCanBeRead() {
+    @Test func `Defaults can be read`() {
         var reader = ConfigurationReader(environment: [:])
         #expect(reader[\.httpHost] == "127.0.0.1")
         #expect(reader[\.logLevel] == .info)
@@ -77,12 +77,5 @@ struct ConfigurationKeysTests {
         #expect(reader[\.amqpURL] == "amqp://guest:guest@127.0.0.1:5672/%2F")
         #expect(reader[\.databaseURL] == "sqlite:./.securepush/securepush.sqlite")
         #expect(reader.issues.isEmpty)
-    }
-
-    @Test(arguments: [
-        ("HTTP_PORT", "--http-port"), ("AUTH_TOKEN_TTL", "--auth-token-ttl"), ("AMQP_URL", "--amqp-url"),
-    ])
-    func flags(name: String, flag: String) {
-        #expect(ConfigurationKeys.all.first { $0.name == name }?.flag == flag)
     }
 }

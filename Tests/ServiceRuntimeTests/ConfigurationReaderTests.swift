@@ -14,13 +14,15 @@ struct ConfigurationReaderTests {
             ([:], [:], 8080), ([:], ["HTTP_PORT": "1"], 1), (["HTTP_PORT": "2"], ["HTTP_PORT": "1"], 2),
             ([:], ["HTTP_PORT": ""], 8080), (["HTTP_PORT": ""], ["HTTP_PORT": "1"], 1),
         ] as [([String: String], [String: String], Int)])
-    func flagsOverEnvironmentOverDefault(flags: [String: String], environment: [String: String], expected: Int) {
+    func `A flag is over the environment, and that over the default`(
+        flags: [String: String], environment: [String: String], expected: Int
+    ) {
         var reader = ConfigurationReader(flags: flags, environment: environment)
         #expect(reader[port] == expected)
         #expect(reader.issues.isEmpty)
     }
 
-    @Test func allIssuesAreCollected() {
+    @Test func `All issues are collected`() {
         var reader = ConfigurationReader(
             flags: ["HTTP_PORT": "80a"], environment: ["RETENTION": "soon", "LOG_LEVEL": "loud"])
         #expect(reader[port] == 8080 && reader[\.retention] == .seconds(30 * 86_400) && reader[\.logLevel] == .info)
@@ -37,7 +39,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test(arguments: ["apple,apple", "apple , fcmv1,  apple", "windows,apple,windows,apple"])
-    func aPlatformIsNamedOnce(_ text: String) {
+    func `A platform is named once`(_ text: String) {
         var reader = ConfigurationReader(environment: ["HUB_PLATFORMS": text])
         _ = reader.platforms()
         let names = text.hasPrefix("windows") ? "apple, windows" : "apple"
@@ -47,7 +49,7 @@ struct ConfigurationReaderTests {
             ])
     }
 
-    @Test func secretsAreNotRepeated() {
+    @Test func `Secrets are not repeated`() {
         let parser = ConfigurationParser<String>(hint: "X") { _ throws(ConfigurationRefusal) in
             throw ConfigurationRefusal("is no URL")
         }
@@ -57,7 +59,7 @@ struct ConfigurationReaderTests {
         #expect(reader.issues.map(\.description) == ["DATABASE_URL: is no URL"])
     }
 
-    @Test func oneLineEach() {
+    @Test func `An issue is one line`() {
         var reader = ConfigurationReader(environment: ["HTTP_PORT": "1\n2" + String(repeating: "x", count: 500)])
         #expect(reader[port] == 8080)
         let line = reader.issues.first?.description ?? "\n"
@@ -65,7 +67,7 @@ struct ConfigurationReaderTests {
         #expect(line.count < 160)
     }
 
-    @Test func aFileTakesThePlaceOfADefault() async throws {
+    @Test func `A file takes the place of a default`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "url").path
             try Data("amqps://u:p@h/ \n".utf8).write(to: URL(filePath: path))
@@ -90,7 +92,7 @@ struct ConfigurationReaderTests {
             ),
             (["HTTP_HOST": "::1"], []), ([:], []),
         ] as [([String: String], [String])])
-    func secretsInFlags(flags: [String: String], keys: [String]) {
+    func `Secrets in flags are told`(flags: [String: String], keys: [String]) {
         let reader = ConfigurationReader(flags: flags, environment: ["AMQP_URL": "amqp://u:p@h/"])
         let exposed = reader.exposedSecrets(ConfigurationKeys.all)
         #expect(exposed.map(\.key) == keys)
@@ -102,9 +104,11 @@ struct ConfigurationReaderTests {
         ("[::1]", true), ("::ffff:127.0.0.1", true), ("0.0.0.0", false), ("::", false), ("10.0.0.1", false),
         ("127.0.0.1.example", false), ("localhost.example", false), ("127.1", false), ("", false), ("rabbit", false),
     ])
-    func loopback(host: String, isLocal: Bool) { #expect(InsecureLink.isLoopback(host) == isLocal) }
+    func `Only these hosts are loopback`(host: String, isLocal: Bool) {
+        #expect(InsecureLink.isLoopback(host) == isLocal)
+    }
 
-    @Test func unprotectedLinksAreRefusedUnlessTheyAreNamed() {
+    @Test func `Unprotected links are refused unless they are named`() {
         var reader = ConfigurationReader(environment: ["ALLOW_INSECURE": "amqp, HTTP"])
         reader.refuse(["names h"], of: \.amqpURL, as: .amqp, remedy: "use amqps://")
         reader.refuse([], of: \.databaseURL, as: .postgres, remedy: "x")
@@ -126,7 +130,7 @@ struct ConfigurationReaderTests {
             (["HTTP_HOST": "192.0.2.1"], "HTTP_HOST"), (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "http"], nil),
             (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "amqp,jwks,postgres"], "HTTP_HOST"),
         ] as [([String: String], String?)])
-    func listeningBeyondLoopbackNeedsTLS(environment: [String: String], key: String?) {
+    func `Listening beyond loopback needs TLS`(environment: [String: String], key: String?) {
         var reader = ConfigurationReader(environment: environment)
         _ = HTTPConfiguration.read(&reader, defaultPort: 8080)
         #expect(reader.issues.first?.key == key)
@@ -134,7 +138,7 @@ struct ConfigurationReaderTests {
         #expect(HTTPConfiguration.read(&reader, defaultPort: 8080, isAPI: false) != nil)
     }
 
-    @Test func whetherAKeyIsSet() {
+    @Test func `An empty value is not set`() {
         let reader = ConfigurationReader(flags: ["HUB_NAME": "a"], environment: ["AMQP_URL": "x", "AUTH_ISSUER": ""])
         #expect(reader.isSet(\.hubName))
         #expect(reader.isSet(\.amqpURL))

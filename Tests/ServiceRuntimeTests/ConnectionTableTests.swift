@@ -9,18 +9,15 @@ struct ConnectionTableTests {
     private static let alice = ClientAddress("192.0.2.1")
     private static let bob = ClientAddress("192.0.2.2")
 
-    @Test func withinTheLimitNothingIsEvicted() {
+    @Test func `Within the limit nothing is evicted`() {
         var book = ConnectionTable(maxConnections: 3, maxPerAddress: 0)
         for _ in 0..<3 {
-            guard case .admitted(_, false, nil) = book.admit(Self.alice) else {
-                Issue.record("not admitted")
-                return
-            }
+            #expect(book.admitted(Self.alice) != nil)
         }
         #expect(book.count == 3)
     }
 
-    @Test func theOldestWithoutARequestMakesRoom() {
+    @Test func `The oldest without a request makes room`() {
         var book = ConnectionTable(maxConnections: 3, maxPerAddress: 0)
         let ids = (0..<3).compactMap { _ in book.admitted(Self.alice) }
         book.becameBusy(ids[0])
@@ -32,7 +29,7 @@ struct ConnectionTableTests {
         #expect(book.count == 3)
     }
 
-    @Test func oneThatHasGotARequestStays() {
+    @Test func `One that has got a request stays`() {
         var book = ConnectionTable(maxConnections: 1, maxPerAddress: 0)
         let first = book.admitted(Self.alice)
         #expect(book.evicted(by: Self.bob) == first)
@@ -43,33 +40,26 @@ struct ConnectionTableTests {
         #expect(book.count == 1)
     }
 
-    @Test func whereAllAreBusyAFewAreRestrictedAndThenRefused() {
+    @Test func `Where all are busy a few are restricted and then refused`() throws {
         var book = ConnectionTable(maxConnections: 2, maxPerAddress: 0)
         for id in (0..<2).compactMap({ _ in book.admitted(Self.alice) }) { book.becameBusy(id) }
         var restricted: [ConnectionTable.ID] = []
         for _ in 0..<ConnectionTable.maxRestricted {
-            guard case .admitted(let id, true, nil) = book.admit(Self.bob) else {
-                Issue.record("not restricted")
-                return
-            }
-            book.becameBusy(id)
-            restricted.append(id)
+            let next = book.restricted(Self.bob)
+            let admission = try #require(next)
+            #expect(admission.evicted == nil)
+            book.becameBusy(admission.id)
+            restricted.append(admission.id)
         }
         #expect(book.admit(Self.bob) == .refused(.limit))
         // One of these without a request makes room, for another of these.
         book.becameIdle(restricted[3])
-        guard case .admitted(_, true, restricted[3]) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.restricted(Self.bob)?.evicted == restricted[3])
         book.closed(restricted[4])
-        guard case .admitted(_, true, _) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.restricted(Self.bob) != nil)
     }
 
-    @Test func oneAddressTakesItsShareOnly() {
+    @Test func `One address takes its share only`() {
         var book = ConnectionTable(maxConnections: 10, maxPerAddress: 2)
         let others = book.admitted(Self.bob)
         let own = (0..<2).compactMap { _ in book.admitted(Self.alice) }
@@ -77,25 +67,19 @@ struct ConnectionTableTests {
         #expect(book.evicted(by: Self.alice) == own[0])
         #expect(own[0] != others)
         #expect(book.count == 3)
-        guard case .admitted(_, false, nil) = book.admit(Self.bob) else {
-            Issue.record("not admitted")
-            return
-        }
+        #expect(book.admitted(Self.bob) != nil)
         // Sockets without an address have no share.
         for _ in 0..<3 { #expect(book.admitted(nil) != nil) }
     }
 
-    @Test func evictionsThatAreNotDoneAreBounded() {
+    @Test func `Evictions that are not done are bounded`() {
         var book = ConnectionTable(maxConnections: 100, maxPerAddress: 0)
         for _ in 0..<100 { _ = book.admitted(Self.alice) }
         for _ in 0..<ConnectionTable.maxEvicting { #expect(book.evicted(by: Self.bob) != nil) }
-        guard case .admitted(_, true, nil) = book.admit(Self.bob) else {
-            Issue.record("not restricted")
-            return
-        }
+        #expect(book.restricted(Self.bob).map { $0.evicted == nil } == true)
     }
 
-    @Test func manyRequestsLeaveNoTrace() {
+    @Test func `Many requests leave no trace`() {
         var book = ConnectionTable(maxConnections: 4, maxPerAddress: 4)
         let ids = (0..<4).compactMap { _ in book.admitted(Self.alice) }
         for number in 0..<100_000 {
@@ -112,13 +96,13 @@ struct ConnectionTableTests {
         ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false), ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true),
         ("2001:db8:0:1::1", "2001:db8:0:2::1", false),
     ])
-    func addressesThatAreOneClient(one: String, other: String, isSame: Bool) throws {
+    func `Addresses of one network are one client`(one: String, other: String, isSame: Bool) throws {
         #expect((ClientAddress(one) == ClientAddress(other)) == isSame)
         // A socket without an IP address counts for no client.
         #expect(try SocketAddress(unixDomainSocketPath: "/tmp/socket").ipAddress == nil)
     }
 
-    @Test func theLimitLeavesTheReserve() throws {
+    @Test func `The limit leaves the reserve`() throws {
         func limits(_ descriptors: Int) throws -> HTTPLimits { try HTTPLimits().resolved(descriptors: descriptors) }
         #expect(try limits(256).maxConnections == 128)
         #expect(try limits(1024).maxConnections == 816)
@@ -138,8 +122,13 @@ struct ConnectionTableTests {
 
 extension ConnectionTable {
     fileprivate mutating func admitted(_ address: ClientAddress?) -> ID? {
-        guard case .admitted(let id, _, nil) = admit(address) else { return nil }
+        guard case .admitted(let id, false, nil) = admit(address) else { return nil }
         return id
+    }
+
+    fileprivate mutating func restricted(_ address: ClientAddress?) -> (id: ID, evicted: ID?)? {
+        guard case .admitted(let id, true, let evicted) = admit(address) else { return nil }
+        return (id, evicted)
     }
 
     fileprivate mutating func evicted(by address: ClientAddress?) -> ID? {

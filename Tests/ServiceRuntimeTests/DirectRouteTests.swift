@@ -41,22 +41,11 @@ struct DirectRouteTests {
         let held = HeldReplies()
         var configuration = HTTPConfiguration(port: 0)
         if let maxInFlight { configuration.limits.maxInFlight = maxInFlight }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes(Self.routes(held), cors: cors), configuration: configuration,
-            context: context, onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await ports.first { _ in true })
-            do {
-                try await body(Server(port: bound, context: context, group: group, held: held))
-            } catch {
-                Issue.record(error)
-            }
-            held.take().forEach { $0() }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+        let direct = DirectRoutes(Self.routes(held), cors: cors)
+        try await withHTTPService(router, direct: direct, configuration, context) { port, group in
+            // What is still held would keep the service from draining.
+            defer { held.take().forEach { $0() } }
+            try await body(Server(port: port, context: context, group: group, held: held))
         }
     }
 
@@ -98,7 +87,7 @@ struct DirectRouteTests {
         "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
 
-    @Test func aRequestIsAnswered() async throws {
+    @Test func `A request is answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("a", "X-Request-Id: mine\r\n"))
@@ -117,7 +106,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aBodyInPiecesIsAnswered() async throws {
+    @Test func `A body in pieces is answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             for character in post("slowly") {
@@ -133,7 +122,7 @@ struct DirectRouteTests {
         "Content-Encoding: identity\r\n",
         "Connection: Upgrade\r\nUpgrade: websocket\r\n",
     ])
-    func anUnusualRequestIsTheRouters(_ fields: String) async throws {
+    func `An unusual request is the router's`(_ fields: String) async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(post("x", fields))
@@ -142,7 +131,7 @@ struct DirectRouteTests {
     }
 
     @Test(arguments: ["GET /api/echo/no", "GET /api/echo/a?b=c", "GET /api/echo/%61", "HEAD /api/echo/a"])
-    func otherRequestsAreTheRouters(_ line: String) async throws {
+    func `Other requests are the router's`(_ line: String) async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send("\(line) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -152,7 +141,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aLongOrChunkedBodyIsTheRouters() async throws {
+    @Test func `A long or chunked body is the router's`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             let long = String(repeating: "l", count: 65)
@@ -164,7 +153,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func responsesKeepTheOrderOfTheirRequests() async throws {
+    @Test func `Responses keep the order of their requests`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("1") + get("later2") + get("3") + get("later4") + post("5") + get("no") + get("6"))
@@ -191,7 +180,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func manyConnectionsAreAnsweredWhenTheirTimeComes() async throws {
+    @Test func `Many connections are answered when their time comes`() async throws {
         try await withServer { server in
             let connections = try (0..<20).map { _ in try server.connect() }
             for (number, connection) in connections.enumerated() { connection.send(get("later\(number)")) }
@@ -203,7 +192,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aFailureIsAProblem() async throws {
+    @Test func `A failure is a problem`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("throw", "X-Request-Id: first\r\n"))
@@ -214,7 +203,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func onlyTheFirstReplyCounts() async throws {
+    @Test func `Only the first reply counts`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("twice") + get("a"))
@@ -223,7 +212,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aFullServiceRefusesByTheRouter() async throws {
+    @Test func `A full service refuses by the router`() async throws {
         try await withServer(maxInFlight: 1) { server in
             let (first, second) = (try server.connect(), try server.connect())
             first.send(get("later"))
@@ -237,7 +226,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClientThatDoesNotReadIsNotAnswered() async throws {
+    @Test func `A client that does not read is not answered`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             for _ in 0..<500 { connection.send(get("large")) }
@@ -259,7 +248,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClientThatStopsSendingGetsItsAnswer() async throws {
+    @Test func `A client that stops sending gets its answer`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("later"))
@@ -271,7 +260,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aClosedConnectionNeedsNoAnswer() async throws {
+    @Test func `A closed connection needs no answer`() async throws {
         try await withServer { server in
             do {
                 let connection = try server.connect()
@@ -287,7 +276,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func aShutdownFinishesTheRequestInFlight() async throws {
+    @Test func `A shutdown finishes the request in flight`() async throws {
         try await withServer { server in
             let connection = try server.connect()
             connection.send(get("later"))
@@ -300,7 +289,7 @@ struct DirectRouteTests {
         }
     }
 
-    @Test func cachesLearnThatTheOriginMatters() async throws {
+    @Test func `Caches learn that the origin matters`() async throws {
         let origin = try WebOrigin("https://app.example")
         try await withServer(cors: CORSPolicy(origins: [origin])) { server in
             let connection = try server.connect()

@@ -9,7 +9,7 @@ struct DurationParserTests {
         ("0s", Duration.zero), ("500ms", .milliseconds(500)), ("30s", .seconds(30)), ("2m", .seconds(120)),
         ("1h", .seconds(3600)), ("30d", .seconds(30 * 86_400)), ("1.5h", .seconds(5400)), ("0.25s", .milliseconds(250)),
     ])
-    func good(text: String, duration: Duration) throws {
+    func `A number and a unit are a duration`(text: String, duration: Duration) throws {
         #expect(try ConfigurationParser<Duration>.duration().parse(text) == duration)
     }
 
@@ -17,7 +17,7 @@ struct DurationParserTests {
         "", "30", "s", "-1s", "+1s", "1 s", "1w", "1S", "1.s", ".5s", "1.2.3s", "1.1234567s", "1e3s", "٣s",
         "9223372036854775807d", "1s,2s",
     ])
-    func bad(text: String) {
+    func `Anything else is refused`(text: String) {
         #expect(throws: ConfigurationRefusal("is not a number and ms, s, m, h or d, as in 30s")) {
             try ConfigurationParser<Duration>.duration().parse(text)
         }
@@ -28,20 +28,20 @@ struct DurationParserTests {
         "9223372036854775807ms", "9223372036854775.807999s", "106751991167.300645d", "106751991168d",
         "9223372036854775807.999999ms", "99999999999999999999s", "0.999999d", "2562047788015.215500h",
     ])
-    func nothingOverflows(text: String) {
+    func `Nothing overflows`(text: String) {
         if let duration = Duration(configurationText: text) { #expect(!duration.configurationText.isEmpty) }
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .nanoseconds(Int64.min), .zero])
-    func everyDurationHasAText(duration: Duration) { #expect(duration.configurationText.last?.isLetter == true) }
+    func `Every duration has a text`(duration: Duration) { #expect(duration.configurationText.last?.isLetter == true) }
 
-    @Test func outOfRange() {
+    @Test func `A duration out of range is refused with the range`() {
         let parser = ConfigurationParser<Duration>.duration(.seconds(1) ... .seconds(86_400))
         #expect(throws: ConfigurationRefusal("is not from 1s to 1d")) { try parser.parse("500ms") }
         #expect(throws: ConfigurationRefusal("is not from 1s to 1d")) { try parser.parse("25h") }
     }
 
-    @Test func lists() throws {
+    @Test func `A list of durations is read`() throws {
         let parser = ConfigurationKeys.retryDelays.parser
         let expected: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(120), .seconds(600)]
         #expect(try parser.parse("1s,5s, 30s,2m,10m") == expected)
@@ -51,7 +51,7 @@ struct DurationParserTests {
     }
 
     @Test(arguments: ["0s", "1ms", "1500ms", "90s", "5m", "36h", "30d"])
-    func shortestText(text: String) {
+    func `A duration is written in its shortest form`(text: String) {
         #expect(Duration(configurationText: text)?.configurationText == text)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 struct HTTPLimitsTests {
     // MARK: Numbers
 
-    @Test func anIdleConnectionMakesRoomForANewOne() async throws {
+    @Test func `An idle connection makes room for a new one`() async throws {
         try await withLimitedServer({
             $0.maxConnections = 3
             $0.maxConnectionsPerAddress = 0
@@ -31,7 +31,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func whereAllAreBusyOperatorsAreStillAnswered() async throws {
+    @Test func `Where all are busy operators are still answered`() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await withLimitedServer(
             {
@@ -64,7 +64,7 @@ struct HTTPLimitsTests {
             })
     }
 
-    @Test func oneAddressHasItsShare() async throws {
+    @Test func `One address has its share`() async throws {
         try await withLimitedServer({
             $0.maxConnections = 10
             $0.maxConnectionsPerAddress = 2
@@ -82,7 +82,7 @@ struct HTTPLimitsTests {
 
     // MARK: Deadlines
 
-    @Test func aConnectionWithoutARequestIsClosed() async throws {
+    @Test func `A connection without a request is closed`() async throws {
         try await withLimitedServer({ $0.idleTimeout = .seconds(2) }) { server in
             let silent = try server.connect()
             let used = try server.connect()
@@ -93,7 +93,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aDrippedHeadIsClosed() async throws {
+    @Test func `A dripped head is closed`() async throws {
         try await withLimitedServer({ $0.headerTimeout = .milliseconds(300) }) { server in
             let connection = try server.connect()
             connection.send("GET /livez HTTP/1.1\r\nHost: a\r\nX: ")
@@ -105,7 +105,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aRequestAfterAnotherHasItsOwnDeadline() async throws {
+    @Test func `A request after another has its own deadline`() async throws {
         try await withLimitedServer({ $0.headerTimeout = .seconds(5) }) { server in
             let connection = try server.connect()
             // Together longer than the limit of one head; each with time to spare.
@@ -119,39 +119,35 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aSilentTLSClientAndADrippingOneAreClosed() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.handshakeTimeout = .milliseconds(300) }) { server in
-                let silent = try server.connect()
-                let dripping = try server.connect()
-                dripping.send("\u{16}\u{03}\u{01}\u{02}")
-                try await expectEventually {
-                    dripping.send("\u{00}")
-                    return silent.isClosed && dripping.isClosed
-                }
-                #expect(server.closed(.handshake) >= 1)
+    @Test func `A silent TLS client and a dripping one are closed`() async throws {
+        try await withLimitedServer(isTLS: true, { $0.handshakeTimeout = .milliseconds(300) }) { server in
+            let silent = try server.connect()
+            let dripping = try server.connect()
+            dripping.send("\u{16}\u{03}\u{01}\u{02}")
+            try await expectEventually {
+                dripping.send("\u{00}")
+                return silent.isClosed && dripping.isClosed
             }
+            #expect(server.closed(.handshake) >= 1)
         }
     }
 
-    @Test func anHTTP2ClientWithoutAStreamIsClosed() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(
-                tls: tls,
-                {
-                    $0.idleTimeout = .milliseconds(200)
-                    $0.goAwayGrace = .milliseconds(200)
-                }
-            ) { server in
-                // It says nothing after the handshake, and does not answer the server's GOAWAY and PING.
-                _ = try? await Curl.openssl(
-                    "s_client", "-quiet", "-alpn", "h2", "-connect", "127.0.0.1:\(server.port)")
-                #expect(server.closed(.idle) == 1)
+    @Test func `An HTTP2 client without a stream is closed`() async throws {
+        try await withLimitedServer(
+            isTLS: true,
+            {
+                $0.idleTimeout = .milliseconds(200)
+                $0.goAwayGrace = .milliseconds(200)
             }
+        ) { server in
+            // It says nothing after the handshake, and does not answer the server's GOAWAY and PING.
+            _ = try? await Curl.openssl(
+                "s_client", "-quiet", "-alpn", "h2", "-connect", "127.0.0.1:\(server.port)")
+            #expect(server.closed(.idle) == 1)
         }
     }
 
-    @Test func aBodyThatStopsIsClosed() async throws {
+    @Test func `A body that stops is closed`() async throws {
         try await withLimitedServer({ $0.bodyTimeout = .milliseconds(300) }) { server in
             let stopped = try server.connect()
             stopped.send("POST /collected HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
@@ -166,7 +162,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aServiceThatReadsLateIsNotTheClientsFault() async throws {
+    @Test func `A service that reads late is not the client's fault`() async throws {
         let size = 4 << 20
         try await withLimitedServer(
             { $0.bodyTimeout = .seconds(3) },
@@ -188,7 +184,7 @@ struct HTTPLimitsTests {
             })
     }
 
-    @Test func theBodyOfARefusedRequestHasADeadlineAndALimit() async throws {
+    @Test func `The body of a refused request has a deadline and a limit`() async throws {
         try await withLimitedServer({
             $0.drainTimeout = .milliseconds(300)
             $0.maxDrainedBytes = 100_000
@@ -215,7 +211,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aShortRefusedBodyKeepsItsConnection() async throws {
+    @Test func `A short refused body keeps its connection`() async throws {
         try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12")
@@ -226,7 +222,7 @@ struct HTTPLimitsTests {
         }
     }
 
-    @Test func aClientThatTakesNothingOfItsAnswerIsClosed() async throws {
+    @Test func `A client that takes nothing of its answer is closed`() async throws {
         try await withLimitedServer(
             { $0.idleTimeout = .milliseconds(200) },
             routes: { router in
@@ -254,7 +250,7 @@ struct HTTPLimitsTests {
         ("GET /livez HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n", "400 ", "not valid HTTP"),
         ("GET /livez HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 70_000))\r\n\r\n", "431 ", "too large"),
     ])
-    func refusalsAreProblems(request: String, status: String, detail: String) async throws {
+    func `Refusals are problems`(request: String, status: String, detail: String) async throws {
         try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send(request)
@@ -271,7 +267,7 @@ struct HTTPLimitsTests {
         "GET /livez HTTP/1.0\r\n\r\n", "GET /livez HTTP/1.1\r\nHost:\r\n\r\n",
         "GET /livez HTTP/1.1\r\nhost: [::1]:80\r\n\r\n",
     ])
-    func theseHostsAreValid(request: String) async throws {
+    func `These hosts are valid`(request: String) async throws {
         try await withLimitedServer({ _ in }) { server in
             let connection = try server.connect()
             connection.send(request)
@@ -280,17 +276,15 @@ struct HTTPLimitsTests {
     }
 
     @Test(arguments: ["--http1.1", "--http2"])
-    func anErrorToHeadKeepsTheConnection(version: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let url = "https://127.0.0.1:\(server.port)"
-                let first = try #require(URL(string: "\(url)/livez"))
-                let answers = try await Curl.get(
-                    first, version, "--head", "-w", "connections=%{num_connects}\n", "\(url)/nowhere", "\(url)/refused")
-                #expect(answers.contains(" 404") && answers.contains(" 405") && answers.contains(" 200"))
-                #expect(answers.components(separatedBy: "connections=0").count == 3, "\(answers)")
-                #expect(!answers.contains("about:blank"))
-            }
+    func `An error to head keeps the connection`(version: String) async throws {
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let url = "https://127.0.0.1:\(server.port)"
+            let first = try #require(URL(string: "\(url)/livez"))
+            let answers = try await Curl.get(
+                first, version, "--head", "-w", "connections=%{num_connects}\n", "\(url)/nowhere", "\(url)/refused")
+            #expect(answers.contains(" 404") && answers.contains(" 405") && answers.contains(" 200"))
+            #expect(answers.components(separatedBy: "connections=0").count == 3, "\(answers)")
+            #expect(!answers.contains("about:blank"))
         }
     }
 }

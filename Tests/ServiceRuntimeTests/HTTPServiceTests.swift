@@ -12,9 +12,6 @@ import Testing
 
 @Suite("The HTTP service", .serialized)
 struct HTTPServiceTests {
-    private struct NoPort: Error {}
-
-    /// Runs a server on a free port, gives the port to the body, and drains the server afterwards.
     private func withServer(
         tls: HTTPConfiguration.TLS? = nil, routes: (Router<BasicRequestContext>) -> Void = { _ in },
         _ body: (Int, ServiceGroup) async throws -> Void
@@ -23,21 +20,10 @@ struct HTTPServiceTests {
         let router = makeRouter(of: BasicRequestContext.self, context: context)
         router.addOperations(readiness: [], context: context)
         routes(router)
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, configuration: HTTPConfiguration(port: 0, tls: tls), context: context
-        ) { continuation.yield($0) }
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            guard let port = await ports.first(where: { _ in true }) else { throw NoPort() }
-            try await body(port, group)
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
+        try await withHTTPService(router, HTTPConfiguration(port: 0, tls: tls), context, body)
     }
 
-    @Test func healthOfALiveServer() async throws {
+    @Test func `A live server is healthy`() async throws {
         try await withServer { port, _ in
             #expect(port > 0)
             #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() == nil)
@@ -45,7 +31,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func healthOverTLS() async throws {
+    @Test func `Health is asked for over TLS`() async throws {
         try await withCertificate { tls in
             try await withServer(tls: tls) { port, _ in
                 #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: true).run() == nil)
@@ -54,13 +40,13 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func healthOfNobody() async throws {
+    @Test func `Where nobody listens the probe says so`() async throws {
         let port = try await unusedPort()
         let problem = await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run()
         #expect(problem == "no answer from 127.0.0.1:\(port) within 2 s")
     }
 
-    @Test func drainFinishesTheRequestInFlight() async throws {
+    @Test func `Drain finishes the request in flight`() async throws {
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(routes: { router in
@@ -83,17 +69,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func http2OverTLS() async throws {
-        try await withCertificate { tls in
-            try await withServer(tls: tls) { port, _ in
-                let url = try #require(URL(string: "https://127.0.0.1:\(port)/version"))
-                #expect(try await Curl.get(url, "--http2").hasPrefix("HTTP/2 200"))
-                #expect(try await Curl.get(url, "--http1.1").hasPrefix("HTTP/1.1 200"))
-            }
-        }
-    }
-
-    @Test func noServerHeader() async throws {
+    @Test func `An answer names no server`() async throws {
         try await withServer { port, _ in
             let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
             let answer = try await Curl.get(url).lowercased()
@@ -102,7 +78,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func portInUse() async throws {
+    @Test func `A port in use is told`() async throws {
         try await withServer { port, _ in
             let context = ServiceContext.test()
             let service = try makeHTTPService(
@@ -113,7 +89,7 @@ struct HTTPServiceTests {
         }
     }
 
-    @Test func unusableCertificate() async throws {
+    @Test func `An unusable certificate is refused by its setting`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "no.pem").path
             try "nothing".write(toFile: file, atomically: true, encoding: .utf8)

@@ -13,7 +13,7 @@ import Testing
 @Suite struct HeldAnswerTests {
     /// Finding 5 of the second security review: each had one of the operator's 32 permits for up to 5 s.
     @Test(.timeLimit(.minutes(5)), arguments: [HTTPRequest.Method.get, .post])
-    func aHeldAnswerIsNotInFlight(method: HTTPRequest.Method) async throws {
+    func `A held answer is not in flight`(method: HTTPRequest.Method) async throws {
         let context = ServiceContext.test()
         let begun = Mailbox<Int>()
         try await withApplication(

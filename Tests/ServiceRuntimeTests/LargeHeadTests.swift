@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(arguments: cases.indices, [1, 7, 4096, 1_000_000])
-    func anAcknowledgementComesFirst(_ index: Int, chunk: Int) throws {
+    func `An acknowledgement comes first`(_ index: Int, chunk: Int) throws {
         let (arriving, passed) = Self.cases[index]
         let channel = EmbeddedChannel(handler: LargeHeadHandler())
         var bytes = (Self.preface + Self.settings + arriving.flatMap { $0 })[...]
@@ -46,7 +46,7 @@ import Testing
         #expect(try Self.received(channel) == Self.preface + Self.settings + passed.flatMap { $0 })
     }
 
-    @Test func whoNeverAcknowledgesIsNotWaitedForWithoutEnd() throws {
+    @Test func `Who never acknowledges is not waited for without end`() throws {
         let channel = EmbeddedChannel(handler: LargeHeadHandler())
         try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.large))
         #expect(try Self.received(channel) == Self.preface + Self.settings)
@@ -57,7 +57,7 @@ import Testing
         #expect(try Self.received(channel) == Self.ping)
     }
 
-    @Test func aLargeHeadWaitsNoLongerThanAHeadMay() throws {
+    @Test func `A large head waits no longer than a head may`() throws {
         let channel = EmbeddedChannel(handler: LargeHeadHandler(timeout: .seconds(10)))
         try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.large.prefix(9000)))
         channel.embeddedEventLoop.advanceTime(by: .seconds(9))
@@ -70,7 +70,7 @@ import Testing
         #expect(try Self.received(channel) == Self.ping)
     }
 
-    @Test func whoNeverAcknowledgesFillsNoMemory() throws {
+    @Test func `Who never acknowledges fills no memory`() throws {
         let channel = EmbeddedChannel(handler: LargeHeadHandler())
         try channel.writeInbound(ByteBuffer(bytes: Self.preface + Self.settings + Self.body.prefix(5)))
         var largest = 0

@@ -29,7 +29,7 @@ struct LimitedServer {
 
 /// Runs the body with a server that has `/refused`, `/collected`, the paths of operators and the routes given.
 func withLimitedServer(
-    tls: HTTPConfiguration.TLS? = nil, _ change: (inout HTTPLimits) -> Void,
+    isTLS: Bool = false, _ change: (inout HTTPLimits) -> Void,
     routes: (Router<ServiceRequestContext>) -> Void = { _ in }, _ body: (LimitedServer) async throws -> Void
 ) async throws {
     let context = ServiceContext.test()
@@ -38,20 +38,34 @@ func withLimitedServer(
     router.post("/refused") { _, _ -> String in throw Problem.unauthorized("Who are you?", challenges: ["Basic"]) }
     router.post("/collected") { request, _ in "\(try await request.body.collect(upTo: 1 << 24).readableBytes) bytes" }
     routes(router)
-    var configuration = HTTPConfiguration(port: 0, tls: tls)
+    var configuration = HTTPConfiguration(port: 0)
     change(&configuration.limits)
+    func run() async throws {
+        try await withHTTPService(router, configuration, context) { port, _ in
+            try await body(LimitedServer(port: port, context: context))
+        }
+    }
+    guard isTLS else { return try await run() }
+    try await withCertificate { tls in
+        configuration.tls = tls
+        try await run()
+    }
+}
+
+/// Runs the body with a service on a free port, and drains the service afterwards.
+func withHTTPService<Context: RequestContext>(
+    _ router: Router<Context>, direct: DirectRoutes? = nil, _ configuration: HTTPConfiguration,
+    _ context: ServiceContext, _ body: (_ port: Int, ServiceGroup) async throws -> Void
+) async throws where Context.Source == ApplicationRequestContextSource {
     let (ports, port) = AsyncStream.makeStream(of: Int.self)
     let service = try makeHTTPService(
-        router: router, configuration: configuration, context: context, onListening: { port.yield($0) })
+        router: router, direct: direct, configuration: configuration, context: context,
+        onListening: { port.yield($0) })
     let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
         let bound = try #require(await ports.first { _ in true })
-        do {
-            try await body(LimitedServer(port: bound, context: context))
-        } catch {
-            Issue.record(error)
-        }
+        do { try await body(bound, group) } catch { Issue.record(error) }
         await group.triggerGracefulShutdown()
         try await tasks.waitForAll()
     }

@@ -33,7 +33,7 @@ struct LogHandlerTests {
         return try #require(lines.all.first)
     }
 
-    @Test func jsonMembers() throws {
+    @Test func `A line of JSON has these members`() throws {
         let line = try json { $0.warning("Broker is away", metadata: ["attempt": "3"]) }
         #expect(line["severity_text"] as? String == "WARN")
         #expect(line["severity_number"] as? Int == 13)
@@ -45,7 +45,7 @@ struct LogHandlerTests {
         #expect(timestamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
     }
 
-    @Test func aTraceHasFieldsOfItsOwn() throws {
+    @Test func `A trace has fields of its own`() throws {
         let line = try json { $0.info("x", metadata: ["span_id": "s", "trace_id": "t", "attempt": "3"]) }
         #expect(line["trace_id"] as? String == "t")
         #expect(line["span_id"] as? String == "s")
@@ -57,13 +57,13 @@ struct LogHandlerTests {
         "tab\tand\u{0}\u{1}\u{1F}\u{7F}\u{1B}[31m", "ünï 🎉 \u{2028}",
         String(decoding: [0x61, 0xFF, 0xC3], as: UTF8.self), "",
     ])
-    func jsonEscaping(text: String) throws {
+    func `Any text survives JSON`(text: String) throws {
         let line = try json { $0.info("\(text)", metadata: ["\(text)k": "\(text)"]) }
         #expect(line["body"] as? String == text)
         #expect(line["attributes"] as? [String: String] == ["\(text)k": text])
     }
 
-    @Test func nestedMetadata() throws {
+    @Test func `Nested metadata is nested JSON`() throws {
         let line = try json {
             $0.info("x", metadata: ["a": ["1", ["2"]], "d": ["k": "v"], "n": .stringConvertible(7)])
         }
@@ -73,7 +73,7 @@ struct LogHandlerTests {
         #expect(attributes["n"] as? String == "7")
     }
 
-    @Test func metadataIsMergedAndNothingIsLeftEmpty() throws {
+    @Test func `Metadata is merged and nothing is left empty`() throws {
         let line = try json { logger in
             logger[metadataKey: "hb.request.id"] = "r1"
             logger[metadataKey: "a"] = "own"
@@ -88,13 +88,13 @@ struct LogHandlerTests {
         #expect(try json { $0.info("x") }["attributes"] == nil)
     }
 
-    @Test func textLine() throws {
+    @Test func `A line of text has the time, the level and sorted metadata`() throws {
         let line = try text { $0.notice("Ready", metadata: ["b": "two words", "a": "1", "c": "x\ny"]) }
         #expect(line.dropFirst(24) == #" notice   Ready a=1 b="two words" c="x\ny""# + "\n")
         #expect(line.prefix(24).wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
     }
 
-    @Test func aTextLineCannotBeForged() throws {
+    @Test func `A text line cannot be forged`() throws {
         let line = try text { $0.info("one\n2026 error two\u{1B}[0m") }
         #expect(line.filter(\.isNewline).count == 1)
         #expect(!line.contains("\u{1B}"))
@@ -107,19 +107,9 @@ struct LogHandlerTests {
         #expect(quoted.hasSuffix(#" x k="\"\\\n\t""# + "\n"), "\(quoted)")
     }
 
-    @Test func colours() throws {
+    @Test func `A terminal gets colours`() throws {
         let line = try text(isColoured: true) { $0.error("x", metadata: ["a": "1"]) }
         #expect(line.dropFirst(25) == "\u{1B}[31merror\u{1B}[0m    x \u{1B}[2ma=1\u{1B}[0m\n")
-    }
-
-    @Test func values() {
-        var first = Logger(label: "x") { JSONLogHandler(label: $0, service: "s") }
-        first[metadataKey: "a"] = "1"
-        var second = first
-        second.logLevel = .error
-        second[metadataKey: "a"] = "2"
-        #expect(first.logLevel == .info && second.logLevel == .error)
-        #expect(first[metadataKey: "a"] == "1" && second[metadataKey: "a"] == "2")
     }
 
     @Test(
@@ -134,7 +124,9 @@ struct LogHandlerTests {
                 LoggingConfiguration(level: .trace, format: .json, isColoured: true)
             ),
         ] as [([String: String], Bool, LoggingConfiguration)])
-    func configuration(environment: [String: String], isTerminal: Bool, expected: LoggingConfiguration) {
+    func `The form of the log follows the terminal and the settings`(
+        environment: [String: String], isTerminal: Bool, expected: LoggingConfiguration
+    ) {
         var reader = ConfigurationReader(environment: environment)
         #expect(LoggingConfiguration.read(&reader, isTerminal: isTerminal) == expected)
     }

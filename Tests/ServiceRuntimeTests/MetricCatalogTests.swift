@@ -7,7 +7,7 @@ import Testing
 @Suite struct MetricCatalogTests {
     private static let document = TestEnvironment.packageRoot.appending(path: "docs/reference/metrics.md")
 
-    @Test func theDocumentIsTrue() throws {
+    @Test func `The reference page holds the catalogue's tables`() throws {
         let document = try String(contentsOf: Self.document, encoding: .utf8)
         for table in [MetricCatalog.markdownTable(), MetricCatalog.bucketsTable()] {
             #expect(document.contains(table), "Put this table into docs/reference/metrics.md:\n\(table)")
@@ -16,7 +16,7 @@ import Testing
 
     /// Prometheus, "Metric and label naming".
     @Test(arguments: MetricCatalog.all)
-    func namesKeepPrometheusRules(_ metric: Metric) {
+    func `Names keep Prometheus rules`(_ metric: Metric) {
         #expect(metric.name.wholeMatch(of: /(securepush|process)(_[a-z]+)+/) != nil)
         #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"))
         if case .histogram(let buckets) = metric.kind {
@@ -27,13 +27,13 @@ import Testing
         #expect(!metric.services.isEmpty)
     }
 
-    @Test func namesAreUnique() {
+    @Test func `Names are unique`() {
         #expect(Set(MetricCatalog.all.map(\.name)).count == MetricCatalog.all.count)
     }
 
     /// Every name in a source is in the catalogue, and a source names every entry, or has its name: the modules below
     /// the catalogue make their instruments themselves.
-    @Test func theSourcesMakeWhatTheCatalogueHas() throws {
+    @Test func `The sources make what the catalogue has`() throws {
         var made: Set<String> = []
         var sources = ""
         var catalogue = ""

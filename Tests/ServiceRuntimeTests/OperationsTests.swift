@@ -29,7 +29,7 @@ struct OperationsTests {
             "/%2fmetrics", "/%6detrics", "/metrics%2f", "/./metrics", "/x/../metrics", "/metrics%20", "/Metrics",
             "/metrics/.", "/metrics;x", "//version/?x=1",
         ], [HTTPRequest.Method.get, .head, .post, .delete])
-    func otherSpellingsDoNotExist(path: String, method: HTTPRequest.Method) async throws {
+    func `Other spellings do not exist`(path: String, method: HTTPRequest.Method) async throws {
         let context = ServiceContext.test()
         try await withApplication(
             context: context, routes: { $0.addOperations(readiness: [], context: context) }
@@ -45,7 +45,7 @@ struct OperationsTests {
         }
     }
 
-    @Test func livezTouchesNothing() async throws {
+    @Test func `The path livez touches nothing`() async throws {
         let response = try await get(
             "/livez",
             [
@@ -71,14 +71,15 @@ struct OperationsTests {
                     + #""reasons":{"database":"connection \"refused\"","amqp":"away"},"database":"down","amqp":"down"}"#
             ),
         ] as [([ReadinessCheck], Int, String)])
-    func readyz(checks: [ReadinessCheck], code: Int, body: String) async throws {
+    func `The path readyz tells the state of each part`(checks: [ReadinessCheck], code: Int, body: String) async throws
+    {
         let response = try await get("/readyz", checks)
         #expect(response.status.code == code)
         #expect(response.headers[.contentType] == "application/json")
         #expect(String(buffer: response.body) == body)
     }
 
-    @Test func filesThatCannotBeUsedAreNamed() async throws {
+    @Test func `Files that cannot be used are named`() async throws {
         let context = ServiceContext.test()
         let reloads = Mutex<[String]>([])
         let sources = [("AUTH_USERS_FILE", "It is gone. Access is denied."), ("PAYLOAD_KEYS_FILE", nil)].map {
@@ -97,7 +98,7 @@ struct OperationsTests {
         #expect(reloads.withLock { $0 } == ["AUTH_USERS_FILE", "PAYLOAD_KEYS_FILE"])
     }
 
-    @Test func detailsFollowTheParts() async {
+    @Test func `Details follow the parts`() async {
         let report = await ReadinessReport.collect([Self.up, Self.brokerDown])
         let details = [
             ReadinessDetail(name: "outbox") { [("pending", 3), ("oldest_age_seconds", 0)] },
@@ -109,7 +110,7 @@ struct OperationsTests {
                 + #""amqp":"down","outbox":{"pending":3,"oldest_age_seconds":0}}"#)
     }
 
-    @Test(.timeLimit(.minutes(5))) func checksHaveADeadline() async {
+    @Test(.timeLimit(.minutes(5))) func `Checks have a deadline`() async {
         let slow = ReadinessCheck(name: "slow") {
             try? await Task.sleep(for: .seconds(3600))
             return nil
@@ -119,7 +120,7 @@ struct OperationsTests {
         #expect(!report.isReady)
     }
 
-    @Test func checksRunAtTheSameTime() async {
+    @Test func `Checks run at the same time`() async {
         // Each waits for the other: one after the other would never end before the deadline.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let waits = ReadinessCheck(name: "waits") {
@@ -134,13 +135,13 @@ struct OperationsTests {
         #expect(report.isReady)
     }
 
-    @Test func version() async throws {
+    @Test func `The path version tells name and versions`() async throws {
         let response = try await get("/version")
         let document = try JSONDecoder().decode([String: String].self, from: Data(response.body.readableBytesView))
         #expect(document == ["Name": "test", "Version": "0.1.0", "Swift": SecurePushVersion.swift])
     }
 
-    @Test func metrics() async throws {
+    @Test func `The path metrics tells build and process`() async throws {
         let response = try await get("/metrics")
         #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
         let text = String(buffer: response.body)
@@ -158,7 +159,7 @@ struct OperationsTests {
         #endif
     }
 
-    @Test func manyQuestionsAskThePartsOnceASecond() async {
+    @Test func `Many questions ask the parts once a second`() async {
         let time = Mutex(ContinuousClock.now)
         let asked = Mutex(0)
         let cache = ReadinessCache(now: { time.withLock { $0 } }) {

@@ -13,7 +13,7 @@ import Testing
             ("http://u:p@h:1", "h:1", "dTpw"), ("http://u%40x:p%3Aq@h:1", "h:1", "dUB4OnA6cQ=="),
             ("http://u@h:1", "h:1", "dTo="), ("http://u:a@b@h:1", "h:1", "dTphQGI="),
         ] as [(String, String, String?)])
-    func proxyURLs(text: String, shown: String, credentials: String?) throws {
+    func `The URL of a proxy is read with its credentials`(text: String, shown: String, credentials: String?) throws {
         let proxy = try OutgoingProxy(text)
         #expect("\(proxy)" == shown && proxy.basicCredentials == credentials)
     }
@@ -22,7 +22,7 @@ import Testing
         "https://h:1", "socks5://h:1", "http://", "http://h:0", "http://h:65536", "http://h:x", "http://h/path",
         "http://u%zz:hunter2@h:1", "http://:hunter2@h:1", "http://h\r\nX: 1:80", "http://[::1", "a b:1",
     ])
-    func otherTextsAreRefused(_ text: String) {
+    func `Other texts are refused`(_ text: String) {
         do {
             Issue.record("accepted as \(try OutgoingProxy(text))")
         } catch {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func credentialsAreNowhereShown() throws {
+    @Test func `Credentials are nowhere shown`() throws {
         let proxy = try OutgoingProxy("http://user:hunter2@h:1")
         var text = "\(proxy) \([proxy]) \(String(reflecting: proxy))"
         dump(proxy, to: &text)
@@ -53,16 +53,17 @@ import Testing
             ("2001:db8::5", "[2001:DB8::5]", 443, true), ("a.example, b.example", "b.example", 443, true),
             ("a.example b.example", "b.example", 443, true), ("", "h", 443, false), (",,", "h", 443, false),
         ] as [(String, String, Int, Bool)])
-    func exceptions(list: String, host: String, port: Int, isExcepted: Bool) throws {
+    func `Exceptions are names, addresses and networks`(list: String, host: String, port: Int, isExcepted: Bool) throws
+    {
         #expect(try ProxyExceptions(list).contains(host, port: port) == isExcepted)
     }
 
     @Test(arguments: ["10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/x", "host/8", "h:99999", "::/129"])
-    func exceptionsThatCannotBeRead(_ text: String) {
+    func `Exceptions that cannot be read are refused`(_ text: String) {
         #expect(throws: ConfigurationRefusal.self) { try ProxyExceptions(text) }
     }
 
-    @Test func theProxyOfAURL() throws {
+    @Test func `A URL has the proxy of its scheme`() throws {
         var reader = ConfigurationReader(environment: [
             "HTTPS_PROXY": "http://s:1", "http_proxy": "http://p:2", "NO_PROXY": "direct.example",
         ])
@@ -75,7 +76,7 @@ import Testing
         #expect(proxies == [1, 2, nil, nil, nil, nil, nil])
     }
 
-    @Test func theURLMayBeInAFile() async throws {
+    @Test func `The URL may be in a file`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "proxy").path
             try Data("http://u:p@h:3128\n".utf8).write(to: URL(filePath: path))
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func mistakesAreNotedOnceAndWithoutTheSecret() {
+    @Test func `Mistakes are noted once and without the secret`() {
         var reader = ConfigurationReader(environment: [
             "HTTPS_PROXY": "socks5://u:hunter2@h", "NO_PROXY": "10.0.0.0/99", "SSL_CERT_FILE": "/nowhere.pem",
             "SSL_CERT_DIR": "/nowhere",
@@ -95,7 +96,7 @@ import Testing
         #expect(reader.issues.allSatisfy { !$0.problem.contains("hunter2") })
     }
 
-    @Test func aFileWithoutACertificateIsAMistake() async throws {
+    @Test func `A file without a certificate is a mistake`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "ca.pem").path
             try Data("no certificate".utf8).write(to: URL(filePath: path))

@@ -47,29 +47,20 @@ struct PersistenceTests {
             reply(.success(CompleteResponse(status: .ok, headers: [:], body: ByteBuffer(string: "direct"))))
             return true
         }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes([direct]), configuration: HTTPConfiguration(port: 0),
-            context: context, onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let bound = try #require(await ports.first { _ in true })
-            do { try await body(bound) } catch { Issue.record(error) }
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
+        let configuration = HTTPConfiguration(port: 0)
+        try await withHTTPService(router, direct: DirectRoutes([direct]), configuration, context) { port, _ in
+            try await body(port)
         }
     }
 
     private func answers(in text: String) -> Int { text.lowercased().components(separatedBy: "http/1.").count - 1 }
 
     @Test(
-        "A connection ends after the request that says so",
         arguments: [
             "Connection: close", "connection: CLOSE", "Connection: Close", "Connection: keep-alive, close",
             "Connection: close ,te\r\nTE: trailers", "Connection: keep-alive\r\nConnection: Close",
         ], ["/api/echo/a", "/api/stream", "/livez", "/api/nothing"])
-    func ends(_ field: String, _ path: String) async throws {
+    func `A connection ends after the request that says so`(_ field: String, _ path: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -80,7 +71,7 @@ struct PersistenceTests {
         }
     }
 
-    @Test func earlierRequestsAreAnsweredFirst() async throws {
+    @Test func `Earlier requests are answered first`() async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(
@@ -94,8 +85,8 @@ struct PersistenceTests {
         }
     }
 
-    @Test("Other options keep it", arguments: ["keep-alive", "closed", "x-close", "te"])
-    func stays(_ option: String) async throws {
+    @Test(arguments: ["keep-alive", "closed", "x-close", "te"])
+    func `Other options keep the connection`(_ option: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             for number in 1...3 {
@@ -107,10 +98,9 @@ struct PersistenceTests {
     }
 
     @Test(
-        "HTTP/1.0 gets no chunks, and the end of its connection",
         arguments: ["/api/stream", "/api/echo/a", "/livez", "/api/nothing"],
         ["", "Connection: keep-alive\r\n", "Host: a\r\n"])
-    func oldVersion(_ path: String, _ field: String) async throws {
+    func `HTTP10 gets no chunks, and the end of its connection`(_ path: String, _ field: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(path) HTTP/1.0\r\n\(field)\r\n")
@@ -122,10 +112,8 @@ struct PersistenceTests {
         }
     }
 
-    @Test(
-        "The body is asked for when a route reads it",
-        arguments: ["/api/echo", "/api/stream"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
-    func expects(_ path: String, _ framing: String) async throws {
+    @Test(arguments: ["/api/echo", "/api/stream"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
+    func `The body is asked for when a route reads it`(_ path: String, _ framing: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("POST \(path) HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\n\(framing)\r\n\r\n")
@@ -137,18 +125,16 @@ struct PersistenceTests {
         }
     }
 
-    @Test(
-        "A refused request is not asked for its body",
-        arguments: [
-            ("POST /api/refused HTTP/1.1\r\nContent-Length: 5", " 401 "),
-            ("POST /api/nothing HTTP/1.1\r\nContent-Length: 5", " 404 "),
-            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000", " 413 "),
-            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000\r\nContent-Type: a/b", " 413 "),
-            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Type: a/b", " 415 "),
-            ("POST /api/echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Type: a/b", " 415 "),
-            ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Encoding: gzip", " 415 "),
-        ])
-    func isNotAsked(_ head: String, _ status: String) async throws {
+    @Test(arguments: [
+        ("POST /api/refused HTTP/1.1\r\nContent-Length: 5", " 401 "),
+        ("POST /api/nothing HTTP/1.1\r\nContent-Length: 5", " 404 "),
+        ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000", " 413 "),
+        ("POST /api/echo HTTP/1.1\r\nContent-Length: 5000\r\nContent-Type: a/b", " 413 "),
+        ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Type: a/b", " 415 "),
+        ("POST /api/echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Type: a/b", " 415 "),
+        ("POST /api/echo HTTP/1.1\r\nContent-Length: 5\r\nContent-Encoding: gzip", " 415 "),
+    ])
+    func `A refused request is not asked for its body`(_ head: String, _ status: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("\(head)\r\nHost: a\r\nExpect: 100-continue\r\n\r\n")
@@ -157,7 +143,7 @@ struct PersistenceTests {
         }
     }
 
-    @Test func anExpectationOfHTTP10IsIgnored() async throws {
+    @Test func `An expectation of HTTP10 is ignored`() async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send("POST /api/echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello")
@@ -166,14 +152,12 @@ struct PersistenceTests {
         }
     }
 
-    @Test(
-        "A compressed body is refused",
-        arguments: [
-            "Content-Encoding: gzip", "content-encoding: GZIP", "Content-Encoding: deflate", "Content-Encoding: br",
-            "Content-Encoding: identity, zstd", "Content-Encoding: identity\r\nContent-Encoding: gzip",
-            "Transfer-Encoding: gzip, chunked",
-        ])
-    func codings(_ field: String) async throws {
+    @Test(arguments: [
+        "Content-Encoding: gzip", "content-encoding: GZIP", "Content-Encoding: deflate", "Content-Encoding: br",
+        "Content-Encoding: identity, zstd", "Content-Encoding: identity\r\nContent-Encoding: gzip",
+        "Transfer-Encoding: gzip, chunked",
+    ])
+    func `A compressed body is refused`(_ field: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             let isChunked = field.hasPrefix("T")
@@ -185,8 +169,8 @@ struct PersistenceTests {
         }
     }
 
-    @Test("An uncompressed one is not", arguments: ["identity", "IDENTITY", ""])
-    func identity(_ coding: String) async throws {
+    @Test(arguments: ["identity", "IDENTITY", ""])
+    func `An uncompressed body is taken`(_ coding: String) async throws {
         try await withServer { port in
             let connection = try RawConnection(port: port)
             connection.send(

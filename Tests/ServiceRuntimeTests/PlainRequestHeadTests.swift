@@ -22,7 +22,7 @@ struct PlainRequestHeadTests {
         if case .unusual = parse(text) { true } else { false }
     }
 
-    @Test func theParts() throws {
+    @Test func `The parts of a plain head are found`() throws {
         let text = "POST /api/a?b HTTP/1.1\r\nhost: a\r\nCONTENT-LENGTH: 12\r\ncontent-type: text/plain\r\n\r\nbody"
         let head = try #require(recognised(text))
         #expect(text.utf8.count - 4 == head.length)
@@ -33,12 +33,12 @@ struct PlainRequestHeadTests {
         #expect(head.authorization == nil)
     }
 
-    @Test func blanksAroundAValueAreNotPartOfIt() throws {
+    @Test func `Blanks around a value are not part of it`() throws {
         let value = try #require(recognised(Self.simple)?.authorization)
         #expect(Array(Self.simple.utf8)[value].elementsEqual("Bearer x".utf8))
     }
 
-    @Test func eachBeginningIsIncomplete() {
+    @Test func `Each beginning is incomplete`() {
         let bytes = Array(Self.simple.utf8)
         for count in bytes.indices {
             guard case .incomplete = bytes[..<count].withUnsafeBytes(PlainRequestHead.parse) else {
@@ -49,7 +49,7 @@ struct PlainRequestHeadTests {
     }
 
     @Test(arguments: ["Expect: 100-continue", "Origin: https://a.example", "origin: null"])
-    func theRouterAnswersTheseButTheirFramingIsPlain(_ field: String) throws {
+    func `The router answers these, but their framing is plain`(_ field: String) throws {
         #expect(try #require(recognised("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\n")).isDirect == false)
     }
 
@@ -61,7 +61,7 @@ struct PlainRequestHeadTests {
         "A: \u{7F}", "A: \u{E9}", "A(): x", ": x", "no colon", "A: x\ry", "A: x\ny", "A: x\n",
         "A: x\ty", "Content-Length: 1\t",
     ])
-    func unusualFieldsAreLeftToTheRouter(_ field: String) {
+    func `Unusual fields are left to the router`(_ field: String) {
         #expect(isUnusual("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\n"))
     }
 
@@ -74,11 +74,11 @@ struct PlainRequestHeadTests {
         "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\u{16}\u{3}\u{1}",
         "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1 \r\nHost: a\r\n\r\n", "GET / http/1.1\r\nHost: a\r\n\r\n",
     ])
-    func unusualRequestLinesAreLeftToTheRouter(_ text: String) {
+    func `Unusual request lines are left to the router`(_ text: String) {
         #expect(isUnusual(text))
     }
 
-    @Test func longHeadsAreLeftToTheRouter() {
+    @Test func `Long heads are left to the router`() {
         let field = "A: " + String(repeating: "x", count: PlainRequestHead.maxLength)
         #expect(isUnusual("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\n"))
         #expect(isUnusual("GET / HTTP/1.1\r\nHost: a\r\n\(field)"))
@@ -88,7 +88,7 @@ struct PlainRequestHeadTests {
 
     /// Whoever disagrees with NIO's parser on the end of a message can be made to take a part of one request for
     /// another. Random changes of plain heads are recognised exactly as NIO reads them, or not at all.
-    @Test func whatIsRecognisedIsWhatTheParserOfTheRouterReads() throws {
+    @Test func `What is recognised is what the parser of the router reads`() throws {
         var random = SeededGenerator(seed: 14)
         let parts: [[UInt8]] = [
             "GET ", "POST ", "/api/a", " HTTP/1.1", "\r\n", "\r\n\r\n", "Host: a\r\n", "Content-Length: 3\r\n",

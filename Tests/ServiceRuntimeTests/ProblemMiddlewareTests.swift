@@ -50,7 +50,7 @@ struct ProblemMiddlewareTests {
         ("/payload", 500, "Internal Server Error", ""),
         ("/cancelled", 503, "Service Unavailable", #""detail":"The service is shutting down.","#),
     ])
-    func everyErrorIsAProblem(path: String, code: Int, title: String, detail: String) async throws {
+    func `Every error is a problem`(path: String, code: Int, title: String, detail: String) async throws {
         let response = try await send(path, headers: [Self.name: "r1"])
         #expect(response.status.code == code)
         #expect(response.headers[.contentType] == "application/problem+json")
@@ -60,27 +60,27 @@ struct ProblemMiddlewareTests {
                 == #"{"type":"about:blank","title":"\#(title)","status":\#(code),\#(detail)"instance":"r1"}"#)
     }
 
-    @Test func methodNotAllowed() async throws {
+    @Test func `A method that is not taken gets 405 with those that are`() async throws {
         let response = try await send("/things/1", .delete)
         #expect(response.status == .methodNotAllowed)
         #expect(response.headers[.allow] == "GET, HEAD, POST")
     }
 
-    @Test func tooLarge() async throws {
+    @Test func `A body that is too large gets 413`() async throws {
         let response = try await send("/upload", .post, body: "12345")
         #expect(response.status == .contentTooLarge)
         #expect(response.headers[.contentType] == "application/problem+json")
     }
 
     @Test(arguments: ["a", "3f1c-44:x/y\"<>", String(repeating: "x", count: 128)])
-    func givenIDs(identifier: String) async throws {
+    func `The ID of a request is kept`(identifier: String) async throws {
         let response = try await send("/ok", headers: [Self.name: identifier])
         #expect(response.headers[Self.name] == identifier)
         #expect(String(buffer: response.body) == identifier)
     }
 
     @Test(arguments: [nil, "", "two words", "ü", String(repeating: "x", count: 129)])
-    func ownIDs(identifier: String?) async throws {
+    func `A request without a valid ID gets one`(identifier: String?) async throws {
         var headers = HTTPFields()
         headers[Self.name] = identifier
         let response = try await send("/ok", headers: headers)
@@ -90,22 +90,22 @@ struct ProblemMiddlewareTests {
         #expect(String(buffer: response.body) == made)
     }
 
-    @Test func ownIDsDiffer() {
+    @Test func `Own IDs differ`() {
         #expect(Set((0..<10_000).map { _ in RequestIdentifier.make() }).count == 10_000)
     }
 
-    @Test func instancesAreURIs() async throws {
+    @Test func `Instances are URIs`() async throws {
         let response = try await send("/nowhere", headers: [Self.name: "a<\"%>"])
         #expect(String(buffer: response.body).contains(#""instance":"a%3C%22%25%3E""#))
     }
 
-    @Test func headInsteadOfGet() async throws {
+    @Test func `HEAD is answered where GET is`() async throws {
         let response = try await send("/ok", .head)
         #expect(response.status == .ok)
         #expect(response.body.readableBytes == 0)
     }
 
-    @Test func metrics() async throws {
+    @Test func `Requests are counted by their routes`() async throws {
         let context = ServiceContext.test()
         for path in ["/things/1", "/things/2", "/nowhere/1", "/nowhere/2"] {
             _ = try await send(path, context: context)
@@ -120,7 +120,7 @@ struct ProblemMiddlewareTests {
         #expect(!text.contains("/things/1") && !text.contains("BREW"))
     }
 
-    @Test func surprisesAreLoggedWithoutTheirContents() async throws {
+    @Test func `Surprises are logged without their contents`() async throws {
         let sink = LineSink()
         let context = ServiceContext.test(logger: sink.logger(level: .debug))
         _ = try await send("/surprise", headers: [Self.name: "r7"], context: context)
@@ -132,13 +132,13 @@ struct ProblemMiddlewareTests {
         #expect(!text.contains("hunter2"))
     }
 
-    @Test func noAccessLogAtInfo() async throws {
+    @Test func `There is no access log without the setting`() async throws {
         let sink = LineSink()
         _ = try await send("/ok", context: .test(logger: sink.logger(level: .info)))
         #expect(sink.lines.isEmpty)
     }
 
-    @Test func anUnknownMethodIs501BeforeAnythingElse() async throws {
+    @Test func `An unknown method is 501 before anything else`() async throws {
         let context = ServiceContext.test()
         context.requests.setLimit(0)
         for path in ["/ok", "/things/1", "/nowhere", "/livez"] {
@@ -153,7 +153,7 @@ struct ProblemMiddlewareTests {
         }
     }
 
-    @Test func inventedMethodsAreNotKept() {
+    @Test func `Invented methods are not kept`() {
         let instruments = HTTPInstruments(metrics: PrometheusMetrics())
         for number in 0..<1000 {
             let method = HTTPRequest.Method("M\(number)") ?? .get
@@ -165,7 +165,7 @@ struct ProblemMiddlewareTests {
     @Test(arguments: [
         ("/ok", 200), ("/nowhere", 404), ("/things/1", 410), ("/surprise", 500), ("/posts", 405), ("/payload", 500),
     ])
-    func noAnswerToHeadHasABody(path: String, code: Int) async throws {
+    func `No answer to HEAD has a body`(path: String, code: Int) async throws {
         let response = try await withApplication(routes: { router in
             routes(router)
             router.post("/posts") { _, _ in "made" }
@@ -174,7 +174,7 @@ struct ProblemMiddlewareTests {
         #expect(response.body.readableBytes == 0)
     }
 
-    @Test func aMissingPayloadKeyIsLoggedWithItsMessage() async throws {
+    @Test func `A missing payload key is logged with its message`() async throws {
         let sink = LineSink()
         let response = try await send("/payload", context: .test(logger: sink.logger(level: .info)))
         #expect(response.status == .internalServerError)
@@ -183,7 +183,7 @@ struct ProblemMiddlewareTests {
     }
 
     /// A batch's lines and a request's own answer say the same of an error.
-    @Test func errorsInsideAnAnswerAreMappedAlike() async throws {
+    @Test func `Errors inside an answer are mapped alike`() async throws {
         let errors: [any Error] = [
             Problem.gone("It is gone."), Surprise(), HTTPError(.badRequest, message: "odd"), CancellationError(),
             PayloadError(.unknownKey, "none"), StorageError(.unavailable, "away"), StorageError(.failed, "refused"),
@@ -197,7 +197,7 @@ struct ProblemMiddlewareTests {
         }
     }
 
-    @Test func beyondTheLimitInFlightIs503ExceptForOperators() async throws {
+    @Test func `Beyond the limit in flight is 503 except for operators`() async throws {
         let context = ServiceContext.test()
         let (entered, enter) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
@@ -239,7 +239,7 @@ struct ProblemMiddlewareTests {
         #expect(context.requests.current == 0)
     }
 
-    @Test func aStreamedAnswerIsInFlightUntilItIsWritten() async throws {
+    @Test func `A streamed answer is in flight until it is written`() async throws {
         let context = ServiceContext.test()
         let seen = Mutex<[Int]>([])
         try await withApplication(

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Problems (RFC 9457)")
 struct ProblemTests {
-    @Test func smallest() {
+    @Test func `The smallest problem has type, title and status`() {
         #expect(Problem(.notFound).json == #"{"type":"about:blank","title":"Not Found","status":404}"#)
     }
 
-    @Test func everyMember() {
+    @Test func `A problem has its members in order`() {
         var problem = Problem.unprocessable(errors: [
             .init(pointer: "/Recipient", detail: "is \"empty\"\n"), .init(pointer: "", detail: "ü"),
         ])
@@ -34,12 +34,12 @@ struct ProblemTests {
             (.internalServerError(), 500, "Internal Server Error"), (.badGateway("x"), 502, "Bad Gateway"),
             (.serviceUnavailable("x"), 503, "Service Unavailable"),
         ] as [(Problem, Int, String)])
-    func statuses(problem: Problem, code: Int, title: String) {
+    func `Each problem has its status and title`(problem: Problem, code: Int, title: String) {
         #expect(problem.status.code == code)
         #expect(problem.title == title)
     }
 
-    @Test func challenges() {
+    @Test func `Each challenge is a header of its own`() {
         let problem = Problem.unauthorized("x", challenges: ["Bearer error=\"invalid_token\"", "Basic realm=\"x\""])
         let values = problem.response.headers[values: .wwwAuthenticate]
         #expect(values == ["Bearer error=\"invalid_token\"", "Basic realm=\"x\""])
@@ -48,14 +48,14 @@ struct ProblemTests {
     @Test(arguments: [
         (Duration.zero, "1"), (.milliseconds(1), "1"), (.seconds(2), "2"), (.milliseconds(2001), "3"),
     ])
-    func retryAfter(delay: Duration, value: String) {
+    func `Retry-After is rounded up to whole seconds`(delay: Duration, value: String) {
         #expect(Problem.serviceUnavailable("x", retryAfter: delay).headers[.retryAfter] == value)
         #expect(Problem.tooManyRequests("x", retryAfter: delay).headers[.retryAfter] == value)
         #expect(Problem.conflict("x", retryAfter: delay).headers[.retryAfter] == value)
         #expect(Problem.conflict("x").headers[.retryAfter] == nil)
     }
 
-    @Test func response() {
+    @Test func `The response is not for caches`() {
         let response = Problem.methodNotAllowed(allow: ["GET", "HEAD"]).response
         #expect(response.status == .methodNotAllowed)
         #expect(response.headers[.contentType] == "application/problem+json")

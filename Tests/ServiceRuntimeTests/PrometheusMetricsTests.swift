@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Prometheus text")
 struct PrometheusMetricsTests {
-    @Test func exactText() {
+    @Test func `The text is exact`() {
         let metrics = PrometheusMetrics(catalog: [
             Metric("b_total", .counter, of: [], "Counts\nb \\ \"quoted\"."),
             Metric("c_seconds", .histogram(buckets: [0.1, 1]), of: [], "Times."),
@@ -35,7 +35,7 @@ struct PrometheusMetricsTests {
                 """#)
     }
 
-    @Test func everyKindOfInstrument() {
+    @Test func `Every kind of instrument is written`() {
         let metrics = PrometheusMetrics(catalog: [
             Metric("r_items", .histogram(buckets: [10]), of: [], "Items.")
         ])
@@ -66,14 +66,14 @@ struct PrometheusMetricsTests {
                 """)
     }
 
-    @Test func sameInstrument() {
+    @Test func `Equal labels are one instrument`() {
         let metrics = PrometheusMetrics()
         Counter(label: "a.b-c", dimensions: [("1x", "v")], factory: metrics).increment()
         Counter(label: "a.b-c", dimensions: [("1x", "v")], factory: metrics).increment()
         #expect(metrics.exposition() == "# TYPE a_b_c counter\na_b_c{_1x=\"v\"} 2\n")
     }
 
-    @Test func anotherKindOfTheSameNameIsNotShown() {
+    @Test func `Another kind of the same name is not shown`() {
         let metrics = PrometheusMetrics()
         Counter(label: "a", factory: metrics).increment()
         Gauge(label: "a", factory: metrics).record(9)
@@ -81,7 +81,7 @@ struct PrometheusMetricsTests {
         #expect(metrics.exposition() == "# TYPE a counter\na 1\n")
     }
 
-    @Test func resetAndDestroy() {
+    @Test func `Instruments can be reset and destroyed`() {
         let metrics = PrometheusMetrics()
         let first = Counter(label: "a", dimensions: [("n", "1")], factory: metrics)
         let second = Counter(label: "a", dimensions: [("n", "2")], factory: metrics)
@@ -94,7 +94,7 @@ struct PrometheusMetricsTests {
         #expect(metrics.exposition() == "")
     }
 
-    @Test func manyAtOnce() async {
+    @Test func `Many tasks count at once`() async {
         let metrics = PrometheusMetrics(catalog: [
             Metric("b_seconds", .histogram(buckets: [1]), of: [], "Times.")
         ])

@@ -24,7 +24,7 @@ import Testing
             (nil, nil, nil), ("", nil, nil), ("&&", nil, nil), ("Name=a", "a", nil), ("nAmE=a&LIMIT=9", "a", 9),
             ("Name=a+b%20%2B%c3%A9=&", "a b +é=", nil), ("N%61me=a%26b", "a&b", nil), ("Limit=007", nil, 7),
         ] as [(String?, String?, Int?)])
-    func valuesAreDecoded(_ query: String?, _ name: String?, _ limit: Int?) {
+    func `Values are decoded`(_ query: String?, _ name: String?, _ limit: Int?) {
         let read = Self.read(query)
         #expect(read.pointers == [])
         #expect(read.name == name)
@@ -37,11 +37,11 @@ import Testing
         ("Limit=10", ["/Limit"]), ("Limit=%D9%A1", ["/Limit"]), ("=1", ["/"]), ("%zz=1", [""]),
         ("Name=a&name=b", ["/Name"]), ("Name=%FF&name=b", ["/Name", "/Name"]), ("x/y=1&Limit=", ["/x~1y", "/Limit"]),
     ])
-    func whatIsWrongIsNamed(_ query: String, _ pointers: [String]) {
+    func `What is wrong is named`(_ query: String, _ pointers: [String]) {
         #expect(Self.read(query).pointers == pointers)
     }
 
-    @Test func aPathThatTookNoneIgnoresTheOthers() throws {
+    @Test func `A path that took none ignores the others`() throws {
         for query in ["x=1&_=2&Name=a&%zz=1", "%FF=1&name=a"] {
             var parameters = QueryParameters(query, known: ["Name"], ignoresUnknown: true)
             let name = parameters.take("Name", "") { $0 }

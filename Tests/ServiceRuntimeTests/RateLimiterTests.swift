@@ -27,19 +27,21 @@ struct RateLimiterTests {
         ("30/m,burst=30", 30, 60, 30), ("30/m", 30, 60, 30), ("1/s", 1, 1, 1), ("5/h,burst=1", 5, 3600, 1),
         ("2/d,burst=1000000", 2, 86_400, 1_000_000), ("1000000/s,burst=1", 1_000_000, 1, 1),
     ])
-    func aRateIsRead(_ text: String, count: Int, seconds: Int, burst: Int) throws {
+    func `A rate is read`(_ text: String, count: Int, seconds: Int, burst: Int) throws {
         let limit = try #require(try ConfigurationParser<RateLimit?>.rateLimitOrOff.parse(text))
         #expect(limit.count == count && limit.period == .seconds(seconds) && limit.burst == burst)
     }
 
-    @Test func offIsNoLimit() throws { #expect(try ConfigurationParser<RateLimit?>.rateLimitOrOff.parse("off") == nil) }
+    @Test func `Off is no limit`() throws {
+        #expect(try ConfigurationParser<RateLimit?>.rateLimitOrOff.parse("off") == nil)
+    }
 
     @Test(arguments: [
         "30", "/m", "30/", "30/mm", "30/M", "0/m", "-1/m", "+1/m", "1.5/m", "30/m,", "30/m,burst", "30/m,burst=",
         "30/m,burst=0", "30/m,burst=-1", "30/m,burst=5,burst=6", "30/m,Burst=5", "30/m, burst=5", "1000001/s",
         "1/s,burst=1000001", "99999999999999999999/s", "٣/m", "30 /m", "30/m/s", "on", "none", "OFF", "true",
     ])
-    func everythingElseIsRefusedWithASentence(_ text: String) {
+    func `Everything else is refused with a sentence`(_ text: String) {
         let refusal = #expect(throws: ConfigurationRefusal.self) {
             try ConfigurationParser<RateLimit?>.rateLimitOrOff.parse(text)
         }
@@ -47,7 +49,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: [("30/m,burst=30", 30), ("3/s,burst=10", 10), ("10/h,burst=1", 1), ("1000000/s,burst=7", 7)])
-    func aBurstIsAllowedAndNoMore(_ text: String, burst: Int) throws {
+    func `A burst is allowed and no more`(_ text: String, burst: Int) throws {
         let clock = Clock()
         let limiter = try Self.limiter(text, clock)
         #expect(taken(limiter) == burst)
@@ -56,7 +58,7 @@ struct RateLimiterTests {
         #expect(taken(limiter) == burst)
     }
 
-    @Test func theRateIsTheAverage() throws {
+    @Test func `The rate is the average`() throws {
         let clock = Clock()
         let limiter = try Self.limiter("30/m,burst=5", clock)
         #expect(taken(limiter) == 5)
@@ -69,7 +71,7 @@ struct RateLimiterTests {
     }
 
     /// A client that asks too often is no worse off than one that waits.
-    @Test func aRefusalDoesNotCount() throws {
+    @Test func `A refusal does not count`() throws {
         let clock = Clock()
         let limiter = try Self.limiter("1/s,burst=1", clock)
         #expect(taken(limiter) == 1)
@@ -79,7 +81,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: [("30/m,burst=30", "2", "60"), ("1/h,burst=1", "3600", "3600"), ("100/s,burst=1", "1", "1")])
-    func theFieldsSayHowLongToWait(_ text: String, wait: String, window: String) throws {
+    func `The fields say how long to wait`(_ text: String, wait: String, window: String) throws {
         let limiter = try Self.limiter(text, Clock())
         _ = taken(limiter)
         let problem = try #require(throws: Problem.self) { try limiter.take("alice") }
@@ -90,7 +92,7 @@ struct RateLimiterTests {
             problem.headers[try #require(HTTPField.Name("RateLimit-Policy"))] == #""user";q=\#(quota);w=\#(window)"#)
     }
 
-    @Test func theNumberOfKeysIsBoundedAndWhoeverComesOftenIsNotForgotten() throws {
+    @Test func `The number of keys is bounded and whoever comes often is not forgotten`() throws {
         let limiter = try Self.limiter("1/d,burst=2", Clock(), maxKeys: 100)
         #expect(taken(limiter) == 2)
         for number in 0..<1000 {

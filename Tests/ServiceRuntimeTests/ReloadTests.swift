@@ -16,7 +16,7 @@ import Darwin
 
 @Suite("Reloading on SIGHUP", .serialized)
 struct ReloadTests {
-    @Test func everyPartIsReloadedAlthoughOneFails() async throws {
+    @Test func `Every part is reloaded although one fails`() async throws {
         let sink = LineSink()
         let context = ServiceContext.test(logger: sink.logger(level: .info))
         let reloaded = Mutex<[String]>([])
@@ -29,7 +29,7 @@ struct ReloadTests {
         #expect(sink.lines.contains { $0.contains("keys: permission denied") })
     }
 
-    @Test func aSignalReloadsAndEndsNothing() async throws {
+    @Test func `A signal reloads and ends nothing`() async throws {
         signal(SIGUSR1, SIG_IGN)
         let context = ServiceContext.test()
         let (reloads, reload) = AsyncStream.makeStream(of: Void.self)

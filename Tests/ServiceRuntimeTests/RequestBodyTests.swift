@@ -31,7 +31,7 @@ struct RequestBodyTests {
             body: RequestBody(asyncSequence: stream))
     }
 
-    @Test func aBodyUpToTheLimitIsRead() async throws {
+    @Test func `A body up to the limit is read`() async throws {
         let answer = try await post("[12345678]")
         #expect(answer.status == .created)
         #expect(answer.headers[.contentType] == "application/json")
@@ -39,17 +39,17 @@ struct RequestBodyTests {
         #expect(String(buffer: answer.body) == "[12345678]")
     }
 
-    @Test func aLargerBodyIs413() async throws {
+    @Test func `A larger body is 413`() async throws {
         let answer = try await post("[123456789]")
         #expect(answer.status == .contentTooLarge)
         #expect(String(buffer: answer.body).contains("The body may be at most 10 bytes."))
     }
 
-    @Test func anotherMediaTypeIs415() async throws {
+    @Test func `Another media type is 415`() async throws {
         #expect(try await post("[]", contentType: "text/plain").status == .unsupportedMediaType)
     }
 
-    @Test func chunksAreCountedBeforeTheyAreKept() async throws {
+    @Test func `Chunks are counted before they are kept`() async throws {
         var sizes: [Int] = []
         let whole = try await chunked().wholeBody(upTo: 6) { sizes.append($0) }
         #expect(String(buffer: whole) == "123456")
@@ -58,14 +58,14 @@ struct RequestBodyTests {
 
     /// In HTTP/2 the head need not say that there is a body.
     @Test(arguments: [([], []), (["", "12", "3"], ["0", "body", "2", "1"])] as [([String], [String])])
-    func aBodyThatTheHeadDoesNotAnnounceIsCheckedOnce(texts: [String], expected: [String]) async throws {
+    func `A body that the head does not announce is checked once`(texts: [String], expected: [String]) async throws {
         var calls: [String] = []
         _ = try await chunked(texts).wholeBody(
             upTo: 6, onChunk: { calls.append("\($0)") }, onBody: { calls.append("body") })
         #expect(calls == expected)
     }
 
-    @Test func chunksBeyondTheLimitAreRefused() async {
+    @Test func `Chunks beyond the limit are refused`() async {
         await #expect(throws: Problem.contentTooLarge("Too much.")) {
             try await chunked().wholeBody(upTo: 5, tooLarge: "Too much.")
         }

@@ -10,7 +10,7 @@ struct RouteTableTests {
         // As the router: what is written out has the path to itself.
         ("/a/batch", ["POST"]),
     ])
-    func methods(path: String, expected: [String]) {
+    func `A path has the methods of its routes`(path: String, expected: [String]) {
         let table = RouteTable()
         table.set([
             ("/a", "POST"), ("/a", "GET"), ("/a/{id}", "DELETE"), ("/a/batch", "POST"), ("/b/:name", "PUT"),

@@ -13,7 +13,7 @@ struct ServiceArgumentsTests {
         ["--http-port", "1", "--hub-name=a=b"], ["--hub-name=a=b", "--http-port=1"],
         ["--http-port", "7", "--hub-name", "a=b", "--http-port", "1"],
     ])
-    func flags(arguments: [String]) throws {
+    func `A flag may have its value behind it or after a sign`(arguments: [String]) throws {
         let parsed = try ServiceArguments.parse(arguments, keys: keys)
         #expect(parsed == ServiceArguments(command: .serve, flags: ["HTTP_PORT": "1", "HUB_NAME": "a=b"]))
     }
@@ -21,7 +21,7 @@ struct ServiceArgumentsTests {
     @Test(arguments: [
         ["--state", "x"], ["--state=x"], ["--emulator-state", "x"], ["--state", "y", "--emulator-state=x"],
     ])
-    func aKeyCanHaveAShorterFlag(arguments: [String]) throws {
+    func `A key can have a shorter flag`(arguments: [String]) throws {
         let key = ConfigurationKey("EMULATOR_STATE", .path, shortFlag: "--state", meaning: "File")
         #expect(try ServiceArguments.parse(arguments, keys: [key]).flags == ["EMULATOR_STATE": "x"])
         let usage = ServiceUsage(name: "x", summary: "") { _ = $0[key] }
@@ -33,7 +33,7 @@ struct ServiceArgumentsTests {
             ([], .serve), (["--help"], .help), (["-h"], .help), (["--version"], .version), (["health"], .health),
             (["--version", "--help"], .help), (["--http-port", "1", "health"], .health),
         ] as [([String], ServiceArguments.Command)])
-    func commands(arguments: [String], command: ServiceArguments.Command) throws {
+    func `The commands are these`(arguments: [String], command: ServiceArguments.Command) throws {
         #expect(try ServiceArguments.parse(arguments, keys: keys).command == command)
     }
 
@@ -49,7 +49,7 @@ struct ServiceArgumentsTests {
         (["--http-port"], "--http-port needs a value: --http-port PORT"),
         (["--http-port", "--hub-name", "x"], "--http-port needs a value: --http-port PORT"),
     ])
-    func mistakes(arguments: [String], message: String) {
+    func `A mistake is explained without the value`(arguments: [String], message: String) {
         #expect(throws: ServiceArguments.UsageError(description: message)) {
             try ServiceArguments.parse(arguments, keys: keys)
         }

@@ -12,7 +12,7 @@ struct ServiceFailureTests {
         let description = "cannot open amqp://securepush:secret@broker"
     }
 
-    @Test func configuration() {
+    @Test func `Each issue of the settings is a line`() {
         let error = ConfigurationError([
             ConfigurationIssue(key: "A", problem: "is odd"), ConfigurationIssue(key: "B", problem: "is even"),
         ])
@@ -21,13 +21,13 @@ struct ServiceFailureTests {
         #expect(code == 78)
     }
 
-    @Test func unusableDatabaseURL() {
+    @Test func `An unusable database URL is a mistake in the settings`() {
         let (lines, code) = ServiceFailure.report(StorageError(.invalid, "no such scheme"))
         #expect(lines == ["error: DATABASE_URL: no such scheme"])
         #expect(code == 78)
     }
 
-    @Test func otherErrors() {
+    @Test func `Other errors are one line without secrets`() {
         let (lines, code) = ServiceFailure.report(SetupError(.malformed, "first line\nsecond line"))
         #expect(lines == ["error: first line second line"])
         #expect(code == 1)

@@ -32,7 +32,7 @@ struct ServiceGroupTests {
         }
     }
 
-    @Test func stopsInReverseOrder() async throws {
+    @Test func `Services stop in reverse order`() async throws {
         let (stream, events) = AsyncStream.makeStream(of: String.self)
         let services = ["store", "relay", "http"].map { Part(name: $0, events: events) }
         let group = ServiceBootstrap.group(of: services, context: .test())
@@ -50,7 +50,7 @@ struct ServiceGroupTests {
         }
     }
 
-    @Test func aFailureDrainsTheOthers() async throws {
+    @Test func `A failure drains the others`() async throws {
         let (stream, events) = AsyncStream.makeStream(of: String.self)
         let services = [
             Part(name: "store", events: events), Part(name: "http", events: events, failsAfterStart: true),
@@ -69,7 +69,7 @@ struct ServiceGroupTests {
     }
 
     /// A service that does not drain is cancelled, in time for the group to end within the 10 s of the contract.
-    @Test func aServiceThatDoesNotDrainIsCancelled() async throws {
+    @Test func `A service that does not drain is cancelled`() async throws {
         let (stream, events) = AsyncStream.makeStream(of: String.self)
         let services: [any Service] = [Part(name: "store", events: events), Deaf()]
         let group = ServiceBootstrap.group(of: services, context: .test())
@@ -101,7 +101,7 @@ struct ServiceGroupTests {
 
     /// Before, `ServiceGroup` ended the process by a trap here.
     @Test(arguments: [true, false])
-    func aServiceThatNothingStopsIsLeftBehind(fails: Bool) async throws {
+    func `A service that nothing stops is left behind`(fails: Bool) async throws {
         let (stream, events) = AsyncStream.makeStream(of: String.self)
         let (release, released) = AsyncStream.makeStream(of: Void.self)
         let ends = Mutex<[String]>([])
@@ -122,7 +122,7 @@ struct ServiceGroupTests {
         #expect(ends.withLock { $0 } == [fails ? "Broken" : "signal"])
     }
 
-    @Test func secondSignalQuits() async throws {
+    @Test func `A second signal quits`() async throws {
         let (quits, quit) = AsyncStream.makeStream(of: UnixSignal.self)
         let service = SecondSignalService(signals: [.sigusr2]) { quit.yield($0) }
         try await testGracefulShutdown { trigger in

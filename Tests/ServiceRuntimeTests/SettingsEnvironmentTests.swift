@@ -3,7 +3,7 @@ import Testing
 @testable import ServiceConfiguration
 
 @Suite("Names of variables") struct SettingsEnvironmentTests {
-    @Test func eachSettingHasALongerName() {
+    @Test func `Each setting has a longer name`() {
         for key in ConfigurationKeys.all {
             let environment = SettingsEnvironment(["SECUREPUSH_\(key.name)": "x"])
             #expect(environment[key.name] == "x")
@@ -14,13 +14,13 @@ import Testing
         #expect(reader.isSet(\.retention))
     }
 
-    @Test func anEmptyValueIsNotSet() {
+    @Test func `An empty value is not set`() {
         let environment = SettingsEnvironment(["SECUREPUSH_RETENTION": "", "RETENTION": "1d", "HTTP_HOST": ""])
         #expect(environment["RETENTION"] == "1d" && environment.variable(of: "RETENTION") == "RETENTION")
         #expect(environment["HTTP_HOST"] == nil && environment.conflict(of: "RETENTION") == nil)
     }
 
-    @Test func twoValuesAreAnIssueThatNamesBothAndShowsNeither() {
+    @Test func `Two values are an issue that names both and shows neither`() {
         let environment = ["DATABASE_URL": "postgres://u:one@h/d", "SECUREPUSH_DATABASE_URL": "postgres://u:two@h/d"]
         var reader = ConfigurationReader(environment: environment)
         for _ in 1...2 { #expect(reader[\.databaseURL] == ConfigurationKeys.databaseURL.fallback) }
@@ -31,19 +31,19 @@ import Testing
         #expect(reader[\.databaseURL] == "sqlite:a" && reader.issues.isEmpty)
     }
 
-    @Test func theSameValueTwiceIsNoIssue() {
+    @Test func `The same value twice is no issue`() {
         var reader = ConfigurationReader(environment: ["RETENTION": "1d", "SECUREPUSH_RETENTION": "1d"])
         #expect(reader[\.retention] == .seconds(86_400))
         #expect(reader.issues.isEmpty)
     }
 
-    @Test func anInvalidValueNamesItsVariable() {
+    @Test func `An invalid value names its variable`() {
         var reader = ConfigurationReader(environment: ["SECUREPUSH_RETENTION": "soon"])
         #expect(reader[\.retention] == .seconds(30 * 86_400))
         #expect(reader.issues.first?.problem.hasSuffix("(from SECUREPUSH_RETENTION)") == true)
     }
 
-    @Test func unknownVariablesAreNamedWithoutTheirValues() {
+    @Test func `Unknown variables are named without their values`() {
         let environment = SettingsEnvironment([
             "SECUREPUSH_RETENTON": "s3cr3t", "SECUREPUSH_WEATHER_REPORT": "s3cr3t", "RETENTON": "x",
             "SECUREPUSH_RETENTION": "1d", "SECUREPUSH_INGEST_URL": "http://h", "SECUREPUSH_OWN": "1",
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Every setting of every program, whichever of them looks: they often share an environment.
-    @Test func noSettingIsUnknown() {
+    @Test func `No setting is unknown`() {
         let command = ["INGEST_URL", "INGEST_API_KEY", "RETRIEVAL_URL", "DISPATCHER_URL", "HUB_EMULATOR_URL"]
         let names = ConfigurationKeys.all.map(\.name) + command
         #expect(names.contains("ADMIN_PORT") && names.contains("OTEL_EXPORTER_OTLP_HEADERS_FILE"))
@@ -65,7 +65,7 @@ import Testing
         #expect(environment.unknown().isEmpty)
     }
 
-    @Test func onlyTheEmulatorKnowsTheEmulatorsSettings() {
+    @Test func `Only the emulator knows the emulator's settings`() {
         let environment = SettingsEnvironment(["SECUREPUSH_EMULATOR_RECODS": "5", "SECUREPUSH_EMULATOR_SEED": "1"])
         #expect(environment.unknown().isEmpty)
         #expect(
@@ -74,7 +74,7 @@ import Testing
             ])
     }
 
-    @Test func whatScriptsTestsAndKubernetesSetIsNotWarnedOf() {
+    @Test func `What scripts, tests and Kubernetes set is not warned of`() {
         let environment = SettingsEnvironment([
             "SECUREPUSH_STATIC": "1",
             "SECUREPUSH_BIN": ".build/debug", "SECUREPUSH_REVISION": "abc", "SECUREPUSH_TEST_AMQP_URL": "amqp://h",
@@ -88,7 +88,7 @@ import Testing
         #expect(SettingsEnvironment(["SECUREPUSH_HTTP_PORT": "8080"])["HTTP_PORT"] == "8080")
     }
 
-    @Test func proxiesMayBeInLowerCase() {
+    @Test func `Proxies may be in lower case`() {
         let environment = SettingsEnvironment(["https_proxy": "http://a", "no_proxy": "b", "NO_PROXY": "c"])
         #expect(environment["HTTPS_PROXY"] == "http://a" && environment.variable(of: "HTTPS_PROXY") == "https_proxy")
         #expect(environment["NO_PROXY"] == "c")
@@ -99,7 +99,7 @@ import Testing
         ("RETENTON", "RETENTION"), ("DATABSE_URL", "DATABASE_URL"), ("HTTP_PORTS", "HTTP_PORT"), ("WEATHER", nil),
         ("A", nil), ("", nil), (String(repeating: "RETENTION", count: 20), nil),
     ])
-    func suggestions(name: String, expected: String?) {
+    func `The closest name is suggested`(name: String, expected: String?) {
         #expect(NameSuggestion.closest(to: name, in: ["DATABASE_URL", "HTTP_PORT", "RETENTION"]) == expected)
     }
 }

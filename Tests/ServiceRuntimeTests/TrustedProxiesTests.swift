@@ -34,7 +34,7 @@ struct TrustedProxiesTests {
         ("1.2.3.4\u{0}", "10.0.0.1"), ("１.2.3.4", "10.0.0.1"), ("[1.2.3.4", "10.0.0.1"), ("\"1.2.3.4\"", "10.0.0.1"),
         (Array(repeating: "1.1.1.1", count: 2000).joined(separator: ",") + ",198.51.100.4", "198.51.100.4"),
     ])
-    func xForwardedFor(field: String, client: String) throws {
+    func `X-Forwarded-For is read from its end`(field: String, client: String) throws {
         #expect(try self.client(from: "10.0.0.1", forwardedFor: field) == client)
     }
 
@@ -50,11 +50,11 @@ struct TrustedProxiesTests {
         (#"for=1.1.1.1;x=", for=198.51.100.4"#, "10.0.0.1"), (#"for=1.1.1.1;x=", for="198.51.100.4""#, "10.0.0.1"),
         (#"for=1.1.1.1;x="\", for="198.51.100.4:1""#, "10.0.0.1"),
     ])
-    func forwarded(field: String, client: String) throws {
+    func `Forwarded is read from its end`(field: String, client: String) throws {
         #expect(try self.client(from: "10.0.0.1", forwarded: field) == client)
     }
 
-    @Test func onlyTrustedPeersAreBelieved() throws {
+    @Test func `Only trusted peers are believed`() throws {
         for peer in ["198.51.100.1", "11.0.0.1", "192.0.2.8", "2001:db8:2::1", "::2"] {
             #expect(try client(from: peer, forwardedFor: "1.1.1.1") == peer)
             #expect(try client(from: peer, forwarded: "for=1.1.1.1") == peer)
@@ -66,7 +66,7 @@ struct TrustedProxiesTests {
     }
 
     /// Most proxies set one of the fields and pass on the other one, which is the client's word.
-    @Test func fieldsThatDisagreeAreNotBelieved() throws {
+    @Test func `Fields that disagree are not believed`() throws {
         #expect(try client(from: "10.0.0.1", forwardedFor: "198.51.100.4", forwarded: "for=1.1.1.1") == "10.0.0.1")
         #expect(try client(from: "10.0.0.1", forwardedFor: "198.51.100.4", forwarded: "garbage") == "10.0.0.1")
         #expect(
@@ -80,7 +80,7 @@ struct TrustedProxiesTests {
         "::g",
         "fe80::1%eth0", "/8", "0x0a000001", "10.0.0.0/255.0.0.0",
     ])
-    func unusableValuesAreRefused(text: String) {
+    func `Unusable values are refused`(text: String) {
         #expect(throws: ConfigurationRefusal.self) { try ConfigurationKeys.trustedProxies.parser.parse(text) }
     }
 
@@ -90,12 +90,12 @@ struct TrustedProxiesTests {
         ("::ffff:10.0.0.0/104", "11.9.9.9", false), ("192.0.2.128/25", "192.0.2.129", true),
         ("192.0.2.128/25", "192.0.2.127", false), ("2001:db8::/33", "2001:db8:8000::", false), ("[::1]", "::1", true),
     ])
-    func blocks(block: String, address: String, isInside: Bool) throws {
+    func `A block holds the addresses with its prefix`(block: String, address: String, isInside: Bool) throws {
         let block = try #require(AddressBlock(block))
         #expect(block.contains(try #require(NetworkAddress(address))) == isInside)
     }
 
-    @Test func requestsAndLimitsHaveTheClientsAddress() async throws {
+    @Test func `Requests and limits have the client's address`() async throws {
         try await withLimitedServer(
             {
                 $0.trustedProxies = [AddressBlock("127.0.0.0/8")].compactMap(\.self)

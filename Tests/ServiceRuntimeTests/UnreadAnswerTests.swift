@@ -17,87 +17,79 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test func thirtyTwoStreamsAtOnce() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let connection = try await RawHTTP2(port: server.port)
-                try await expectEventually { connection.frames.contains { $0.type == 4 } }
-                let settings = try #require(connection.frames.first { $0.type == 4 }).payload
-                let pairs = stride(from: 0, to: settings.count - 5, by: 6).map { Array(settings[$0..<$0 + 6]) }
-                #expect(pairs.contains([0, 3, 0, 0, 0, 32]))
-                // This client does not acknowledge the settings. What is above is refused, and can be sent again.
-                for number in 0..<40 {
-                    connection.request("POST", "/collected", stream: UInt32(2 * number + 1), isComplete: false)
-                }
-                try await expectEventually { connection.frames.count { $0.type == 3 } == 8 }
-                let resets = connection.frames.filter { $0.type == 3 }
-                #expect(resets.allSatisfy { $0.stream > 64 && $0.payload == [0, 0, 0, 7] })
-                connection.data("x", stream: 1, isLast: true)
-                try await expectEventually { connection.body(of: 1) == "1 bytes" }
-                connection.request("GET", "/version", stream: 81)
-                try await expectEventually { !connection.body(of: 81).isEmpty }
+    @Test func `A connection has 32 streams at once`() async throws {
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let connection = try await RawHTTP2(port: server.port)
+            try await expectEventually { connection.frames.contains { $0.type == 4 } }
+            let settings = try #require(connection.frames.first { $0.type == 4 }).payload
+            let pairs = stride(from: 0, to: settings.count - 5, by: 6).map { Array(settings[$0..<$0 + 6]) }
+            #expect(pairs.contains([0, 3, 0, 0, 0, 32]))
+            // This client does not acknowledge the settings. What is above is refused, and can be sent again.
+            for number in 0..<40 {
+                connection.request("POST", "/collected", stream: UInt32(2 * number + 1), isComplete: false)
             }
+            try await expectEventually { connection.frames.count { $0.type == 3 } == 8 }
+            let resets = connection.frames.filter { $0.type == 3 }
+            #expect(resets.allSatisfy { $0.stream > 64 && $0.payload == [0, 0, 0, 7] })
+            connection.data("x", stream: 1, isLast: true)
+            try await expectEventually { connection.body(of: 1) == "1 bytes" }
+            connection.request("GET", "/version", stream: 81)
+            try await expectEventually { !connection.body(of: 81).isEmpty }
         }
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere", "/livez"])
-    func anAnswerIsInFlightUntilItHasLeft(path: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }, routes: addRoutes) { server in
-                let connection = try await RawHTTP2(port: server.port, window: 0)
-                for stream: UInt32 in [1, 3, 5] { connection.request("GET", path, stream: stream) }
-                try await expectEventually { server.context.requests.current == 3 }
-                // WINDOW_UPDATE of the streams.
-                for stream: UInt32 in [1, 3, 5] {
-                    connection.send(RawHTTP2.frame(8, stream: stream, payload: [0, 1, 0, 0]))
-                }
-                connection.send(RawHTTP2.frame(8, payload: [0, 1, 0, 0]))
-                try await expectEventually { server.context.requests.current == 0 }
-                #expect(!connection.body(of: 5).isEmpty)
+    func `An answer is in flight until it has left`(path: String) async throws {
+        try await withLimitedServer(isTLS: true, { _ in }, routes: addRoutes) { server in
+            let connection = try await RawHTTP2(port: server.port, window: 0)
+            for stream: UInt32 in [1, 3, 5] { connection.request("GET", path, stream: stream) }
+            try await expectEventually { server.context.requests.current == 3 }
+            // WINDOW_UPDATE of the streams.
+            for stream: UInt32 in [1, 3, 5] {
+                connection.send(RawHTTP2.frame(8, stream: stream, payload: [0, 1, 0, 0]))
             }
+            connection.send(RawHTTP2.frame(8, payload: [0, 1, 0, 0]))
+            try await expectEventually { server.context.requests.current == 0 }
+            #expect(!connection.body(of: 5).isEmpty)
         }
     }
 
     @Test(arguments: ["/page", "/metrics", "/nowhere"])
-    func aConnectionWithTooMuchUnreadIsClosed(path: String) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.slowReaderTimeout = .milliseconds(300) }, routes: addRoutes) {
-                server in
-                let connection = try await RawHTTP2(port: server.port, window: 0)
-                for number in 0..<30 { connection.request("GET", path, stream: UInt32(2 * number + 1)) }
-                try await expectEventually { connection.isClosed }
-                #expect(server.closed(.write) == 1)
-                try await expectEventually { server.context.requests.current == 0 }
-            }
+    func `A connection with too much unread is closed`(path: String) async throws {
+        try await withLimitedServer(isTLS: true, { $0.slowReaderTimeout = .milliseconds(300) }, routes: addRoutes) {
+            server in
+            let connection = try await RawHTTP2(port: server.port, window: 0)
+            for number in 0..<30 { connection.request("GET", path, stream: UInt32(2 * number + 1)) }
+            try await expectEventually { connection.isClosed }
+            #expect(server.closed(.write) == 1)
+            try await expectEventually { server.context.requests.current == 0 }
         }
     }
 
-    @Test func allConnectionsTogetherHaveABound() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(
-                tls: tls,
-                {
-                    $0.maxUnsentBytesInAll = 1 << 20
-                    $0.slowReaderTimeout = .seconds(3600)
-                }, routes: addRoutes
-            ) { server in
-                var connections: [RawHTTP2] = []
-                for _ in 0..<10 {
-                    let connection = try await RawHTTP2(port: server.port, window: 0)
-                    for number in 0..<8 { connection.request("GET", "/page", stream: UInt32(2 * number + 1)) }
-                    connections.append(connection)
-                }
-                // Each has 384 KiB, so two stay.
-                try await expectEventually { connections.count { !$0.isClosed } <= 2 }
-                let reader = try await RawHTTP2(port: server.port)
-                reader.request("GET", "/page", stream: 1)
-                try await expectEventually { reader.body(of: 1).count == 32 * 1024 }
+    @Test func `All connections together have a bound`() async throws {
+        try await withLimitedServer(
+            isTLS: true,
+            {
+                $0.maxUnsentBytesInAll = 1 << 20
+                $0.slowReaderTimeout = .seconds(3600)
+            }, routes: addRoutes
+        ) { server in
+            var connections: [RawHTTP2] = []
+            for _ in 0..<10 {
+                let connection = try await RawHTTP2(port: server.port, window: 0)
+                for number in 0..<8 { connection.request("GET", "/page", stream: UInt32(2 * number + 1)) }
+                connections.append(connection)
             }
+            // Each has 384 KiB, so two stay.
+            try await expectEventually { connections.count { !$0.isClosed } <= 2 }
+            let reader = try await RawHTTP2(port: server.port)
+            reader.request("GET", "/page", stream: 1)
+            try await expectEventually { reader.body(of: 1).count == 32 * 1024 }
         }
     }
 
     /// Nobody takes the rest of an answer whose stream was reset, and nothing of it waits.
-    @Test(arguments: [1, 20]) func whatWasResetIsNotUnread(parts: Int) async throws {
+    @Test(arguments: [1, 20]) func `What was reset is not unread`(parts: Int) async throws {
         let isOver = Mutex(false)
         let addPart = { (router: Router<ServiceRequestContext>) in
             addRoutes(router)
@@ -113,38 +105,34 @@ struct UnreadAnswerTests {
                     })
             }
         }
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxUnsentBytesInAll = 256 * 1024 }, routes: addPart) { server in
-                defer { isOver.withLock { $0 = true } }
-                let connection = try await RawHTTP2(port: server.port)
-                connection.send(RawHTTP2.frame(8, payload: [0x3F, 0, 0, 0]))
-                for number in 0..<10 {
-                    let stream = UInt32(2 * number + 1)
-                    connection.request("GET", "/part", stream: stream)
-                    try await expectEventually { connection.body(of: stream).count == 60_000 }
-                    connection.send(RawHTTP2.frame(3, stream: stream, payload: [0, 0, 0, 8]))
-                }
-                connection.request("GET", "/page", stream: 21)
-                try await expectEventually { connection.body(of: 21).count == 32 * 1024 }
-                #expect(server.closed(.write) == 0 && !connection.isClosed)
+        try await withLimitedServer(isTLS: true, { $0.maxUnsentBytesInAll = 256 * 1024 }, routes: addPart) { server in
+            defer { isOver.withLock { $0 = true } }
+            let connection = try await RawHTTP2(port: server.port)
+            connection.send(RawHTTP2.frame(8, payload: [0x3F, 0, 0, 0]))
+            for number in 0..<10 {
+                let stream = UInt32(2 * number + 1)
+                connection.request("GET", "/part", stream: stream)
+                try await expectEventually { connection.body(of: stream).count == 60_000 }
+                connection.send(RawHTTP2.frame(3, stream: stream, payload: [0, 0, 0, 8]))
             }
+            connection.request("GET", "/page", stream: 21)
+            try await expectEventually { connection.body(of: 21).count == 32 * 1024 }
+            #expect(server.closed(.write) == 0 && !connection.isClosed)
         }
     }
 
-    @Test func whoNeedsAPermitGetsIt() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxInFlight = 4 }, routes: addRoutes) { server in
-                let silent = try await RawHTTP2(port: server.port, window: 0)
-                for number in 0..<4 { silent.request("GET", "/page", stream: UInt32(2 * number + 1)) }
-                try await expectEventually { server.context.requests.current == 4 }
-                let reader = try await RawHTTP2(port: server.port)
-                reader.request("GET", "/page", stream: 1)
-                try await expectEventually { reader.body(of: 1).count == 32 * 1024 && silent.isClosed }
-            }
+    @Test func `Who needs a permit gets it`() async throws {
+        try await withLimitedServer(isTLS: true, { $0.maxInFlight = 4 }, routes: addRoutes) { server in
+            let silent = try await RawHTTP2(port: server.port, window: 0)
+            for number in 0..<4 { silent.request("GET", "/page", stream: UInt32(2 * number + 1)) }
+            try await expectEventually { server.context.requests.current == 4 }
+            let reader = try await RawHTTP2(port: server.port)
+            reader.request("GET", "/page", stream: 1)
+            try await expectEventually { reader.body(of: 1).count == 32 * 1024 && silent.isClosed }
         }
     }
 
-    @Test func aPipelineOfHTTP1IsBounded() async throws {
+    @Test func `A pipeline of HTTP1 is bounded`() async throws {
         try await withLimitedServer({ $0.slowReaderTimeout = .seconds(3600) }, routes: addRoutes) { server in
             let connection = try server.connect()
             for _ in 0..<2000 { connection.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -179,23 +167,21 @@ struct UnreadAnswerTests {
         ("PING answers", RawHTTP2.frame(6, flags: 1, payload: [UInt8](repeating: 0, count: 8))),
         ("WINDOW_UPDATE of a stream", RawHTTP2.frame(8, stream: 1, payload: [0, 0, 0, 1])),
     ])
-    func floodsOfFramesAreClosed(name: String, frame: [UInt8]) async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { _ in }) { server in
-                let connection = try await RawHTTP2(port: server.port)
-                connection.request("POST", "/collected", stream: 1, isComplete: false)
-                try await expectEventually { connection.frames.contains { $0.type == 4 } }
-                let flood = (0..<3000).flatMap { _ in frame }
-                try await expectEventually {
-                    connection.send(flood)
-                    return connection.isClosed
-                }
-                #expect(connection.frames.contains { $0.type == 7 || $0.type == 3 }, "\(name)")
+    func `Floods of frames are closed`(name: String, frame: [UInt8]) async throws {
+        try await withLimitedServer(isTLS: true, { _ in }) { server in
+            let connection = try await RawHTTP2(port: server.port)
+            connection.request("POST", "/collected", stream: 1, isComplete: false)
+            try await expectEventually { connection.frames.contains { $0.type == 4 } }
+            let flood = (0..<3000).flatMap { _ in frame }
+            try await expectEventually {
+                connection.send(flood)
+                return connection.isClosed
             }
+            #expect(connection.frames.contains { $0.type == 7 || $0.type == 3 }, "\(name)")
         }
     }
 
-    @Test func theMeterAllowsWhatAClientNeeds() {
+    @Test func `The meter allows what a client needs`() {
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         let update = ByteBuffer(bytes: RawHTTP2.frame(8, payload: [0, 0, 64, 0]))
@@ -229,7 +215,7 @@ struct UnreadAnswerTests {
     }
 
     @Test(arguments: [1, 1000])
-    func paddingIsNoContent(chunk: Int) {
+    func `Padding is no content`(chunk: Int) {
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         func passes(_ frame: [UInt8], _ count: Int) -> Bool {
             var meter = FrameMeter(now: start)
@@ -256,7 +242,7 @@ struct UnreadAnswerTests {
 
     /// A pipeline in which a handler is missing that the handlers of requests need.
     @Test(arguments: [0, 1, 2])
-    func aConnectionWithoutItsHandlersIsClosed(number: Int) throws {
+    func `A connection without its handlers is closed`(number: Int) throws {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let context = ServiceContext.test()

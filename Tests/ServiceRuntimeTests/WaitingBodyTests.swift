@@ -45,7 +45,7 @@ struct WaitingBodyTests {
     }
 
     @Test(arguments: begun)
-    func theyHoldNoPermit(head: String) async throws {
+    func `Awaited bodies hold no permit`(head: String) async throws {
         try await withLimitedServer({ $0.maxInFlight = 2 }, routes: addRoutes) { server in
             let waiting = try (0..<6).map { _ in try server.connect() }
             for connection in waiting { connection.send(head) }
@@ -56,30 +56,28 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test func http2BodiesHoldNoPermit() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.maxInFlight = 2 }, routes: addRoutes) { server in
-                let waiting = try await RawHTTP2(port: server.port)
-                for number in 0..<30 {
-                    let stream = UInt32(2 * number + 1)
-                    let fields = number.isMultiple(of: 2) ? ["content-length": "60"] : [:]
-                    waiting.request("POST", "/collected", stream: stream, isComplete: false, fields: fields)
-                    if number.isMultiple(of: 3) { waiting.data("x", stream: stream) }
-                }
-                try await expectAwaited(30, server)
-                try await expectEventually { server.context.requests.current == 0 }
-                let other = try await RawHTTP2(port: server.port)
-                other.request("GET", "/fast", stream: 1)
-                try await expectEventually { other.body(of: 1) == "fast" }
-                waiting.request("GET", "/fast", stream: 61)
-                try await expectEventually { waiting.body(of: 61) == "fast" }
-                waiting.data("12345", stream: 3, isLast: true)
-                try await expectEventually { waiting.body(of: 3) == "6 bytes" || waiting.body(of: 3) == "5 bytes" }
+    @Test func `HTTP2 bodies hold no permit`() async throws {
+        try await withLimitedServer(isTLS: true, { $0.maxInFlight = 2 }, routes: addRoutes) { server in
+            let waiting = try await RawHTTP2(port: server.port)
+            for number in 0..<30 {
+                let stream = UInt32(2 * number + 1)
+                let fields = number.isMultiple(of: 2) ? ["content-length": "60"] : [:]
+                waiting.request("POST", "/collected", stream: stream, isComplete: false, fields: fields)
+                if number.isMultiple(of: 3) { waiting.data("x", stream: stream) }
             }
+            try await expectAwaited(30, server)
+            try await expectEventually { server.context.requests.current == 0 }
+            let other = try await RawHTTP2(port: server.port)
+            other.request("GET", "/fast", stream: 1)
+            try await expectEventually { other.body(of: 1) == "fast" }
+            waiting.request("GET", "/fast", stream: 61)
+            try await expectEventually { waiting.body(of: 61) == "fast" }
+            waiting.data("12345", stream: 3, isLast: true)
+            try await expectEventually { waiting.body(of: 3) == "6 bytes" || waiting.body(of: 3) == "5 bytes" }
         }
     }
 
-    @Test func aBodyThatArrivesLateNeedsAPermitThen() async throws {
+    @Test func `A body that arrives late needs a permit then`() async throws {
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         try await withLimitedServer(
             { $0.maxInFlight = 1 },
@@ -108,7 +106,7 @@ struct WaitingBodyTests {
     // MARK: The time
 
     @Test(arguments: begun)
-    func aSmallOneHasADeadlineAsAWhole(head: String) async throws {
+    func `A small one has a deadline as a whole`(head: String) async throws {
         try await withLimitedServer({ $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) { server in
             let connection = try server.connect()
             connection.send(head)
@@ -121,25 +119,23 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test func aDrippedHTTP2BodyEnds() async throws {
-        try await withCertificate { tls in
-            try await withLimitedServer(tls: tls, { $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) {
-                server in
-                let connection = try await RawHTTP2(port: server.port)
-                let fields = ["content-length": "6000"]
-                connection.request("POST", "/collected", stream: 1, isComplete: false, fields: fields)
-                connection.request("POST", "/collected", stream: 3, isComplete: false)
-                try await expectEventually {
-                    for stream: UInt32 in [1, 3] { connection.data("x", stream: stream) }
-                    return server.closed(.body) == 2
-                }
-                connection.request("GET", "/fast", stream: 5)
-                try await expectEventually { connection.body(of: 5) == "fast" }
+    @Test func `A dripped HTTP2 body ends`() async throws {
+        try await withLimitedServer(isTLS: true, { $0.smallBodyTimeout = .milliseconds(500) }, routes: addRoutes) {
+            server in
+            let connection = try await RawHTTP2(port: server.port)
+            let fields = ["content-length": "6000"]
+            connection.request("POST", "/collected", stream: 1, isComplete: false, fields: fields)
+            connection.request("POST", "/collected", stream: 3, isComplete: false)
+            try await expectEventually {
+                for stream: UInt32 in [1, 3] { connection.data("x", stream: stream) }
+                return server.closed(.body) == 2
             }
+            connection.request("GET", "/fast", stream: 5)
+            try await expectEventually { connection.body(of: 5) == "fast" }
         }
     }
 
-    @Test func aLongOneMayTakeAsLongAsItBringsEnough() {
+    @Test func `A long one may take as long as it brings enough`() {
         var limits = HTTPLimits()
         limits.bodyTimeout = .seconds(30)
         var clock = RequestBodyClock(limits: limits)
@@ -169,7 +165,7 @@ struct WaitingBodyTests {
 
     /// Before, 2 MiB but for some bytes were kept for half an hour.
     @Test(arguments: [2 << 20, nil] as [Int?])
-    func whatCameFastEarnsNoLongWait(length: Int?) {
+    func `What came fast earns no long wait`(length: Int?) {
         var clock = RequestBodyClock(limits: HTTPLimits())
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
         clock.began(length: length, now: now)
@@ -191,7 +187,7 @@ struct WaitingBodyTests {
     }
 
     @Test(arguments: ["/collected", "//collected", "/collected/", "http://a/collected"])
-    func aStreamIsNotCutOff(path: String) async throws {
+    func `A stream is not cut off`(path: String) async throws {
         try await withLimitedServer(
             {
                 $0.smallBodyTimeout = .milliseconds(100)
@@ -215,7 +211,7 @@ struct WaitingBodyTests {
     // MARK: The number
 
     @Test(arguments: begun)
-    func anAddressHasItsShare(head: String) async throws {
+    func `An address has its share`(head: String) async throws {
         try await withLimitedServer({ $0.maxWaitingBodiesPerAddress = 2 }, routes: addRoutes) { server in
             let waiting = try (0..<2).map { _ in try server.connect() }
             for connection in waiting { connection.send(head) }
@@ -234,7 +230,7 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test func manyAddressesLeavePlacesForOthers() throws {
+    @Test func `Many addresses leave places for others`() throws {
         var limits = HTTPLimits()
         limits.maxWaitingBodies = 200
         limits.maxWaitingBodiesPerAddress = 60

@@ -9,7 +9,7 @@ struct WebOriginTests {
         "https://xn--bcher-kva.example", "http://[::1]:8080", "https://[2001:db8::1]", "capacitor://localhost",
         "https://a_b.example.org", "http://example.org:443", "https://example.org:80", "https://h:65535",
     ])
-    func exactOnesAreTaken(_ text: String) throws {
+    func `Exact origins are taken`(_ text: String) throws {
         #expect(try ConfigurationParser<WebOrigin>.webOrigin.parse(text).text == text)
     }
 
@@ -32,14 +32,14 @@ struct WebOriginTests {
             ("https://[::1]x", "invalid port"), ("https://h:+1", "invalid port"),
             ("https://h:443", "leave it out"), ("http://h:80", "leave it out"),
         ] as [(String, String)])
-    func othersAreRefused(_ text: String, _ reason: String) {
+    func `Other origins are refused`(_ text: String, _ reason: String) {
         let refusal = #expect(throws: ConfigurationRefusal.self) {
             try ConfigurationParser<WebOrigin>.webOrigin.parse(text)
         }
         #expect(refusal?.problem.contains(reason) == true, "\(String(describing: refusal))")
     }
 
-    @Test func theSettingIsAList() throws {
+    @Test func `The setting is a list`() throws {
         let key = ConfigurationKeys.retrievalCORSOrigins
         #expect(key.problem(with: "https://a.example, https://b.example") == nil)
         for text in ["https://a.example,*", "https://a.example,", ",", "https://a.example,null"] {

@@ -36,7 +36,7 @@ struct WithRunningTests {
 
     private struct Refused: Error {}
 
-    @Test func theServiceShutsDownGracefullyAfterTheClosure() async throws {
+    @Test func `The service shuts down gracefully after the closure`() async throws {
         let part = Part()
         let value = try await withRunning(part) {
             for await _ in part.hasStarted { break }
@@ -46,7 +46,7 @@ struct WithRunningTests {
         #expect(part.events.withLock { $0 } == ["start", "stop"])
     }
 
-    @Test func theClosuresErrorEndsTheServicesGracefullyToo() async {
+    @Test func `The closure's error ends the services gracefully, too`() async {
         let (first, second) = (Part(), Part())
         await #expect(throws: Refused.self) {
             try await withRunning(first, second) {
@@ -59,13 +59,13 @@ struct WithRunningTests {
         #expect(second.events.withLock { $0 } == ["start", "stop"])
     }
 
-    @Test func aServiceThatFailsCancelsTheClosure() async {
+    @Test func `A service that fails cancels the closure`() async {
         await #expect(throws: Part.Broken.self) {
             try await withRunning(Part(fails: true)) { try await Task.sleep(for: .seconds(3600)) }
         }
     }
 
-    @Test func cancellingTheCallerCancelsBoth() async throws {
+    @Test func `Cancelling the caller cancels both`() async throws {
         let part = Part()
         let task = Task { try await withRunning(part) { try await Task.sleep(for: .seconds(3600)) } }
         for await _ in part.hasStarted { break }

@@ -42,7 +42,7 @@ import Testing
 
     private static let own = "/var/lib/securepush:ro"
 
-    @Test func eachContainerHasItsOwnFilesAndNoOthers() throws {
+    @Test func `Each container has its own files and no others`() throws {
         let containers = try Self.containers()
         let volumes: [String: Set<String>] = [
             "ingest": ["ingest:\(Self.own)"], "dispatcher": ["dispatcher:\(Self.own)"],
@@ -58,7 +58,7 @@ import Testing
         #expect(secrets.lines.contains("    network_mode: none") && secrets.networks.isEmpty)
     }
 
-    @Test func onlyThoseReachTheServersThatUseThem() throws {
+    @Test func `Only those services reach the servers that use them`() throws {
         let containers = try Self.containers()
         let networks = containers.mapValues(\.networks)
         #expect(networks["ingest"] == ["edge", "database", "broker"])
@@ -69,7 +69,7 @@ import Testing
         #expect(networks["postgres"] == ["database"] && networks["rabbitmq"] == ["broker"])
     }
 
-    @Test func noPasswordIsInTheFile() throws {
+    @Test func `No password is in the file`() throws {
         let text = try Self.text()
         for word in [
             "POSTGRES_PASSWORD:", "RABBITMQ_DEFAULT_PASS", "RABBITMQ_DEFAULT_USER", "AMQP_URL:", "DATABASE_URL:",
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Exact versions: a stack that worked yesterday works tomorrow. The chart and the components have the same ones.
-    @Test func serversArePinned() throws {
+    @Test func `Servers are pinned`() throws {
         let text = try Self.text()
         let images = Set(text.matches(of: /image: (\S+)/).map { String($0.1) })
         #expect(images == ["securepush:local", "rabbitmq:4.3.5", "postgres:17.11"])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func noServiceMayChangeTheSchemaOrTheQueues() throws {
+    @Test func `No service may change the schema or the queues`() throws {
         let text = try Self.text()
         #expect(text.contains("DATABASE_MIGRATE: check") && text.contains("AMQP_DECLARE: check"))
         for (name, container) in try Self.containers() where ["ingest", "dispatcher", "retrieval"].contains(name) {

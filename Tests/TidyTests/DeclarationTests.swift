@@ -9,14 +9,14 @@ import Testing
         arguments: SourceFile.all.filter { file in
             !["Clients/", "Tests/AppleStandIns/", "Tests/TidyTests/"].contains(where: file.path.hasPrefix)
         })
-    func onlyTheSDKIsPublic(_ file: SourceFile) {
+    func `Only the SDK is public`(_ file: SourceFile) {
         for declaration in file.declarations where declaration.isPublic {
             Issue.record("\(file.path):\(declaration.line) is public; write package: \(declaration.text)")
         }
     }
 
     @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Clients/Swift/Sources/") })
-    func everyPublicDeclarationIsDocumented(_ file: SourceFile) {
+    func `Every public declaration is documented`(_ file: SourceFile) {
         for declaration in file.declarations where declaration.isPublic && !declaration.isDocumented {
             // A protocol's requirement is documented in the protocol.
             if declaration.isInConformance || declaration.isWellKnownWitness { continue }
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// A search for a type finds one. The emulator is the other side of the hub's wire, so it may repeat names.
-    @Test func noTypeNameIsInTwoModules() {
+    @Test func `No type name is in two modules`() {
         var modules: [String: Set<String>] = [:]
         for file in SourceFile.production where file.module != "Services/HubEmulator" {
             for declaration in file.declarations where declaration.isTopLevelType && !declaration.isPrivate {
@@ -39,7 +39,7 @@ import Testing
 
     /// A task that an initialiser starts has no owner who waits for it.
     @Test(arguments: SourceFile.production)
-    func initialisersStartNoTask(_ file: SourceFile) {
+    func `Initialisers start no task`(_ file: SourceFile) {
         for declaration in file.declarations where declaration.isInitialiser {
             for line in file.body(of: declaration) where file.lines[line].contains("Task {") {
                 Issue.record("\(file.path):\(line + 1) starts a task in an initialiser")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theRulesSeeWhatTheyForbid() {
+    @Test func `The rules see what they forbid`() {
         let file = SourceFile(
             path: "Shared/Sample/Sample.swift",
             lines: """

@@ -5,7 +5,7 @@ import Testing
 /// The pages of the documentation: links resolve, every page is reachable, and the tests that a page names exist.
 @Suite struct DocumentationTests {
     @Test(arguments: DocumentationPage.all)
-    func relativeLinksResolve(_ page: DocumentationPage) {
+    func `Relative links resolve`(_ page: DocumentationPage) {
         for link in page.links {
             guard let target = DocumentationPage.all.first(where: { $0.path == link.path }) else {
                 let file = TestEnvironment.packageRoot.appending(path: link.path)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func everyPageIsReachableFromTheIndex() {
+    @Test func `Every page is reachable from the index`() {
         let pages = Dictionary(uniqueKeysWithValues: DocumentationPage.all.map { ($0.path, $0) })
         var (reached, waiting): (Set<String>, [String]) = ([], ["docs/README.md"])
         while let path = waiting.popLast() {
@@ -32,7 +32,7 @@ import Testing
 
     /// The command-line reference is compared with the help texts; other pages are compared with it.
     @Test(arguments: DocumentationPage.all)
-    func shownCommandsAreInTheReference(_ page: DocumentationPage) throws {
+    func `Shown commands are in the reference`(_ page: DocumentationPage) throws {
         let reference = try #require(DocumentationPage.all.first { $0.path == "docs/reference/cli.md" })
         let sections = reference.text.components(separatedBy: "\n### `").dropFirst()
         for line in page.code.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: DocumentationPage.all)
-    func everySuiteThatAPageNamesExists(_ page: DocumentationPage) {
+    func `Every suite that a page names exists`(_ page: DocumentationPage) {
         for match in page.text.matches(of: /`([A-Z][A-Za-z]+Tests)[`.]/) {
             let exists = SourceFile.all.contains {
                 $0.path.hasSuffix("/\(match.1).swift") || $0.path.contains("Tests/\(match.1)/")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: DocumentationPage.all)
-    func everySourceFileThatAPageNamesExists(_ page: DocumentationPage) {
+    func `Every source file that a page names exists`(_ page: DocumentationPage) {
         for match in page.text.matches(of: /`((?:Services|Shared|Tests|Tools|scripts)\/[^`\s]*\.[a-z]+)`/) {
             let path = String(match.1)
             guard !path.contains("*"), !path.contains("…") else { continue }

@@ -14,7 +14,7 @@ import Testing
         return try #require(cases.first { $0["name"]?.text == "a text" })
     }
 
-    @Test func theNumbersAreThoseOfTheVector() throws {
+    @Test func `The numbers are those of the vector`() throws {
         let document = try Self.text("docs/reference/e2e-envelope.md")
         let example = try Self.example()
         let device = try #require(example["device"]?.text)

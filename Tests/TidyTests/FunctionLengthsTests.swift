@@ -2,7 +2,7 @@ import Testing
 
 /// The ruler itself.
 @Suite struct FunctionLengthsTests {
-    @Test func measuresNestedFunctions() {
+    @Test func `Nested functions are measured`() {
         let lines = [
             "struct A {", "    func outer() {", "        func inner() {", "        }", "    }",
             "    init(", "        a: Int", "    ) {", "    }", "}",
@@ -12,12 +12,12 @@ import Testing
         #expect(functions.map(\.length) == [2, 4, 4])
     }
 
-    @Test func bracesInStringsDoNotCount() {
+    @Test func `Braces in strings do not count`() {
         let lines = ["func a() {", #"    b("{ \" {")"#, ##"    c(#"{ " {"#)"##, "}", "func d() {}"]
         #expect(FunctionLengths.of(lines).map(\.length) == [4, 1])
     }
 
-    @Test func readsImports() {
+    @Test func `Imports are read`() {
         let file = SourceFile(
             path: "Shared/A/B.swift",
             lines: ["public import Logging", "import struct Foundation.URL", "@testable import Ingest", "let a = 1"])

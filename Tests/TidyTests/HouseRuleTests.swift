@@ -3,19 +3,19 @@ import Testing
 /// The house rules that a reader could check with a ruler.
 @Suite struct HouseRuleTests {
     @Test(arguments: SourceFile.all)
-    func filesAreShort(_ file: SourceFile) {
+    func `Files are short`(_ file: SourceFile) {
         #expect(file.lines.count <= 401, "\(file.path) has \(file.lines.count - 1) lines; the cap is 400")
     }
 
     @Test(arguments: SourceFile.all)
-    func linesFit(_ file: SourceFile) {
+    func `Lines fit`(_ file: SourceFile) {
         for (number, line) in file.lines.enumerated() where line.utf8.count > 120 && line.count > 120 {
             Issue.record("\(file.path):\(number + 1) has \(line.count) characters; the limit is 120")
         }
     }
 
     /// A file holds what a reader wants to see at once: neither a splinter nor a heap.
-    @Test func mostFilesHaveTheSizeOfAThought() {
+    @Test func `Most files have the size of a thought`() {
         let counts = SourceFile.production.map { $0.lines.count - 1 }.sorted()
         let (median, high) = (counts[counts.count / 2], counts[counts.count * 95 / 100])
         #expect((80...140).contains(median))
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: Set(SourceFile.production.map(\.module)).sorted())
-    func fewFilesAreSplinters(_ module: String) {
+    func `Few files are splinters`(_ module: String) {
         let files = SourceFile.production.filter { $0.module == module && $0.path.hasSuffix(".swift") }
         let small = files.filter { $0.lines.count - 1 < 30 }
         // A module of a handful of files may have one, for example its entry file.
@@ -32,14 +32,14 @@ import Testing
     }
 
     @Test(arguments: SourceFile.all)
-    func functionsAreShort(_ file: SourceFile) {
+    func `Functions are short`(_ file: SourceFile) {
         for function in FunctionLengths.of(file.lines) where function.length > 70 {
             Issue.record("\(file.path):\(function.line) has a function of \(function.length) lines; the cap is 70")
         }
     }
 
     @Test(arguments: SourceFile.production.filter { $0.lines.contains("@main") })
-    func entryFilesOnlyStart(_ file: SourceFile) {
+    func `Entry files only start`(_ file: SourceFile) {
         #expect(file.lines.count <= 61, "\(file.path) has \(file.lines.count - 1) lines; an entry file has 60 at most")
     }
 
@@ -52,7 +52,7 @@ import Testing
     ]
 
     @Test(arguments: SourceFile.production)
-    func bannedWordsAreAbsent(_ file: SourceFile) {
+    func `Banned words are absent`(_ file: SourceFile) {
         for (number, line) in file.lines.enumerated() {
             // A word with a letter before it is another word: "fingerprint(" does not print.
             for (pattern, exceptions) in Self.banned where line.holdsWord(pattern) {
@@ -64,7 +64,7 @@ import Testing
 
     /// AsyncHTTPClient offers TLS 1.0 unless it is told otherwise (security review, finding 14).
     @Test(arguments: SourceFile.production)
-    func everyHTTPClientHasTheSharedTLSSettings(_ file: SourceFile) {
+    func `Every HTTP client has the shared TLS settings`(_ file: SourceFile) {
         let text = file.lines.joined(separator: "\n")
         guard text.contains("HTTPClient.Configuration(") || text.contains("HTTPClient.shared") else { return }
         #expect(!text.contains("HTTPClient.shared"), "\(file.path): the shared client offers old TLS versions")
@@ -77,7 +77,7 @@ import Testing
 
     /// The comment above must name the thing that orders the accesses, or say that nothing changes.
     @Test(arguments: SourceFile.production)
-    func uncheckedSendabilityCarriesItsProof(_ file: SourceFile) {
+    func `Unchecked sendability carries its proof`(_ file: SourceFile) {
         let reasons = [
             "event loop", "thread", "lock", "Mutex", "executor", "immutable", "owns", "owned", "never change",
         ]
@@ -92,7 +92,7 @@ import Testing
 
     /// A loaded machine is late with everything; what never comes is found by a suite's time limit.
     @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Tests/") || $0.path.contains("/Tests/") })
-    func noTestFailsOnASlowMachine(_ file: SourceFile) {
+    func `No test fails on a slow machine`(_ file: SourceFile) {
         for (number, line) in file.lines.enumerated() where line.contains("#expect") {
             guard line.contains("Clock.now - ") || line.contains(".duration(to: .now)") else { continue }
             let isBound = [" < ", " <= ", "...(", "..<("].contains { line.contains($0) }
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: SourceFile.all)
-    func noMachineIsNamed(_ file: SourceFile) {
+    func `No machine is named`(_ file: SourceFile) {
         for (number, line) in file.lines.enumerated() {
             for path in ["/wo" + "rk/", "/op" + "t/swift"] where line.contains(path) {
                 Issue.record("\(file.path):\(number + 1) names a path of one machine")

@@ -89,14 +89,14 @@ import Testing
             "TestSupport", "StackKit", "ChaosChecker",
         ])
 
-    @Test func everyModuleHasItsRow() {
+    @Test func `Every module has its row`() {
         let headers: Set = ["Shared/CBuildInformation", "Shared/CRabbitMQ", "Shared/CLibPQ", "Shared/CGlibc"]
         let modules = Set(SourceFile.production.map(\.module)).subtracting(headers)
         #expect(modules == Set(Self.own.keys))
     }
 
     /// Errors of other modules are named by their type, because their texts can hold secrets.
-    @Test func theTextsOfOurErrorsAreShown() throws {
+    @Test func `The texts of our errors are shown`() throws {
         let file = try #require(SourceFile.production.first { $0.path == "Shared/Foundations/Text/ErrorText.swift" })
         let foreign: Set = [
             "CBuildInformation", "CRabbitMQ", "CLibPQ", "CGlibc", "TestSupport", "StackKit", "ChaosChecker",
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: SourceFile.production)
-    func importsGoOneWay(_ file: SourceFile) throws {
+    func `Imports go one way`(_ file: SourceFile) throws {
         let allowed = try #require(Self.own[file.module])
         for name in file.imports where Self.ownModules.contains(name) {
             #expect(allowed.contains(name), "\(file.path) must not import \(name)")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Tools/") && $0.module != "Tools/Tests" })
-    func toolsImportWhatTheyNeed(_ file: SourceFile) throws {
+    func `Tools import what they need`(_ file: SourceFile) throws {
         let allowed = try #require(Self.tools[file.module], "\(file.module) is not in the import table")
         for name in file.imports where Self.ownModules.contains(name) {
             #expect(allowed.contains(name), "\(file.path) must not import \(name)")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: SourceFile.production)
-    func librariesStayWhereTheyBelong(_ file: SourceFile) {
+    func `Libraries stay where they belong`(_ file: SourceFile) {
         for name in file.imports {
             guard let modules = Self.reserved[name] else { continue }
             #expect(modules.contains(file.module), "\(file.path) must not import \(name)")
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: SourceFile.production.filter { ["Shared/Foundations", "Shared/Domain"].contains($0.module) })
-    func theDomainKnowsNoTransport(_ file: SourceFile) {
+    func `The domain knows no transport`(_ file: SourceFile) {
         for name in file.imports {
             #expect(!name.hasPrefix("NIO") && !name.hasPrefix("HTTP"), "\(file.path) must not import \(name)")
         }

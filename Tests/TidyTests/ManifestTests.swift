@@ -29,14 +29,14 @@ import Testing
         return Dictionary(pins) { first, _ in first }
     }
 
-    @Test func everyDependencyHasOneVersion() throws {
+    @Test func `Every dependency has one version`() throws {
         for line in try Self.text("Package.swift").split(separator: "\n") where line.contains(".package(url:") {
             #expect(line.contains(", exact: \""), "\(line) lets the version float")
         }
     }
 
     /// The SDK is a package of its own, for apps too. What it depends on has the same version here.
-    @Test func theClientHasTheSameVersions() throws {
+    @Test func `The client has the same versions`() throws {
         let versions = try Self.versions()
         let pattern = /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([0-9.]+)"/
         let pins = try Self.text("Clients/Swift/Package.swift").matches(of: pattern)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// The lock file is there, for SwiftPM writes it when it resolves; it is only not committed.
-    @Test func nothingElseIsResolved() throws {
+    @Test func `Nothing else is resolved`() throws {
         let lock = try JSONDecoder().decode(Lock.self, from: Data(Self.text("Package.resolved").utf8))
         let versions = try Self.versions()
         #expect(!lock.pins.isEmpty)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func continuousIntegrationChecksTheForm() throws {
+    @Test func `Continuous integration checks the form`() throws {
         #expect(try Self.text(".ci/run").split(separator: "\n").contains("make lint"))
     }
 }

@@ -1,4 +1,6 @@
+import Domain
 import Foundation
+import NIOHTTP1
 import StackKit
 import Synchronization
 import TestSupport
@@ -39,6 +41,27 @@ final class Stack: Sendable {
             name, environment: environment.merging(more) { _, new in new }, folder: folder, descriptors: descriptors)
         processes.withLock { $0.append(process) }
         return RunningService(process: process, port: try await process.port())
+    }
+
+    /// Starts the hub emulator, which prints its connection string.
+    func startEmulator() async throws -> (RunningService, connection: String) {
+        let emulator = try await start("hub-emulator")
+        #expect(try await eventually { emulator.process.standardOutput.contains("\n") })
+        let line = emulator.process.standardOutput.split(separator: "\n").first
+        return (emulator, String(try #require(line)))
+    }
+
+    /// The records of notifications as ingest shows them to their sender.
+    func records(of ids: [NotificationID], _ ingest: RunningService) async throws -> [String] {
+        var records: [String] = []
+        for id in ids {
+            records.append(try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: apiKey).body)
+        }
+        return records
+    }
+
+    func areDispatched(_ ids: [NotificationID], _ ingest: RunningService) async throws -> Bool {
+        try await records(of: ids, ingest).allSatisfy { $0.contains(#""Status":"dispatched""#) }
     }
 
     /// What all services have written.

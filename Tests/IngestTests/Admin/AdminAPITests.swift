@@ -22,7 +22,7 @@ struct AdminAPITests {
         #expect(!text.contains(Data(AdminBench.secret.utf8).base64EncodedString()))
     }
 
-    @Test(arguments: stores) func theOverviewHasEverySource(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `The overview has every source`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let read = try await bench.stored()
             try await bench.record([AdminBench.delivery(.apple, .sent)], of: read)
@@ -50,7 +50,7 @@ struct AdminAPITests {
     }
 
     /// The broker does not tell how old its messages are, so the age is that of the store's oldest notification.
-    @Test(arguments: stores) func theAgeIsBesideTheQueues(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `The age is beside the queues`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let time = Timestamp.now - .seconds(330)
             _ = try await bench.stored {
@@ -68,7 +68,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test func anOutageIsNamedWithItsBeginningAndTheRestIsShown() async throws {
+    @Test func `An outage is named with its beginning and the rest is shown`() async throws {
         try await withAdmin { bench in
             bench.queues.state.withLock { $0.problem = "connection refused" }
             let overview = try await bench.get("/admin/api/overview").object()
@@ -82,8 +82,7 @@ struct AdminAPITests {
         }
     }
 
-    /// Many pages cost no more than one.
-    @Test func anOverviewIsCollectedOnceForAll() async throws {
+    @Test func `An overview is collected once for all`() async throws {
         try await withAdmin { bench in
             try await withThrowingTaskGroup { group in
                 for _ in 0..<20 { group.addTask { _ = try await bench.get("/admin/api/overview") } }
@@ -93,7 +92,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test(arguments: stores) func failuresAreGroupedByReasonAndSentAgain(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `Failures are grouped by reason and sent again`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let reason = { (tracking: Int) in "HTTP 400: Bad..TrackingId:\(tracking),TimeStamp:1" }
             var ids: [NotificationID] = []
@@ -129,7 +128,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test(arguments: stores) func deadLettersAreListedAndReplayed(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `Dead letters are listed and replayed`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let (one, two, done) = (try await bench.stored(), try await bench.stored(), try await bench.stored())
             for id in [one, two] { try await bench.record([AdminBench.delivery(.apple, .dead, "x")], of: id) }
@@ -158,7 +157,7 @@ struct AdminAPITests {
     }
 
     /// With tracing the middleware puts the request's own span in this place.
-    @Test func whatIsSentAgainBelongsToTheTraceOfTheRequest() async throws {
+    @Test func `What is sent again belongs to the trace of the request`() async throws {
         try await withAdmin { bench in
             let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             let headers: HTTPFields = [.traceparent: parent]
@@ -174,7 +173,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test func requestsAreBounded() async throws {
+    @Test func `Requests are bounded`() async throws {
         try await withAdmin { bench in
             for limit in ["0", "101", "-1", "x", "99999999999999999999"] {
                 try (await bench.get("/admin/api/dead-letters?Limit=\(limit)")).expectProblem(422)
@@ -193,7 +192,7 @@ struct AdminAPITests {
     }
 
     /// A broker that stops in between: what was replayed is told, and why the rest was not.
-    @Test func aReplayThatStopsTellsWhy() async throws {
+    @Test func `A replay that stops tells why`() async throws {
         try await withAdmin { bench in
             let (one, two) = (try await bench.stored(), try await bench.stored())
             for id in [one, two] {
@@ -211,7 +210,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test(arguments: stores) func aLifeIsATimeline(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `A life is a timeline`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let id = try await bench.stored { $0.platforms = [.apple, .windows] }
             try await bench.record(
@@ -245,7 +244,7 @@ struct AdminAPITests {
         }
     }
 
-    @Test(arguments: stores) func aRecipientsNotificationsAreFound(_ kind: StoreKind) async throws {
+    @Test(arguments: stores) func `A recipient's notifications are found`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             let id = try await bench.stored()
             _ = try await bench.stored { $0.recipient = UserName("bob")! }
@@ -260,8 +259,7 @@ struct AdminAPITests {
         }
     }
 
-    /// Names come from senders, reasons from the hub: neither becomes markup.
-    @Test func textIsNeverMarkup() async throws {
+    @Test func `Text is never markup`() async throws {
         try await withAdmin { bench in
             let id = try await bench.stored { $0.recipient = UserName("<b>{{title}}</b>")! }
             try await bench.record([AdminBench.delivery(.apple, .dead, "<script>\"'&{{id}}")], of: id)
@@ -275,7 +273,7 @@ struct AdminAPITests {
     }
 
     /// A scalar that joins the next one, such as U+0600, or an accent after it, makes `<` and quotes other characters.
-    @Test func joinedTextIsNeverMarkup() async throws {
+    @Test func `Joined text is never markup`() async throws {
         try await withAdmin { bench in
             let id = try await bench.stored { $0.recipient = UserName("\u{600}<img src=\"//a\">")! }
             let reason = "a\"\u{301} data-action=\"x\"\u{301}\u{600}<i>"

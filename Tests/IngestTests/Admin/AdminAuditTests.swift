@@ -11,7 +11,7 @@ import Testing
 /// The lines that the operator's page writes to the audit log.
 @Suite("The operator's page in the audit log")
 struct AdminAuditTests {
-    @Test func looksChangesAndRefusalsAreOnRecord() async throws {
+    @Test func `Looks, changes and refusals are on record`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "audit.log").path
             try await withAdmin(hasPassword: true, auditLog: path) { bench in

@@ -15,12 +15,12 @@ struct AdminConfigurationTests {
         return (admin, reader.issues.map(\.key))
     }
 
-    @Test func itIsOffWithoutAPort() {
+    @Test func `The page is off without a port`() {
         let (admin, issues) = read([:])
         #expect(admin == nil && issues.isEmpty)
     }
 
-    @Test func onLoopbackItNeedsNothingElse() throws {
+    @Test func `On loopback the page needs nothing else`() throws {
         for host in ["127.0.0.1", "localhost", "::1"] {
             let (admin, issues) = read(["ADMIN_PORT": "8083", "ADMIN_HOST": host])
             #expect(issues.isEmpty)
@@ -28,7 +28,7 @@ struct AdminConfigurationTests {
         }
     }
 
-    @Test func beyondLoopbackItNeedsAPasswordAndTLS() throws {
+    @Test func `Beyond loopback the page needs a password and TLS`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "admin-\(UUID().uuidString)").path
         try Data("secret".utf8).write(to: URL(filePath: file))
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -41,7 +41,7 @@ struct AdminConfigurationTests {
         #expect(read(closed.merging(["ALLOW_INSECURE": "http"]) { $1 }).1.isEmpty)
     }
 
-    @Test func mistakesAreNamed() {
+    @Test func `Mistakes are named`() {
         #expect(read(["ADMIN_PORT": "8080"]).1 == ["ADMIN_PORT"])
         #expect(read(["ADMIN_PORT": "x"]).1 == ["ADMIN_PORT"])
         #expect(read(["ADMIN_PORT": "1", "ADMIN_ALLOWED_HOSTS": "*.test"]).1 == ["ADMIN_ALLOWED_HOSTS"])
@@ -55,7 +55,7 @@ struct AdminConfigurationTests {
         ("http://dispatcher:8082", "http://dispatcher:8082"), ("https://d.example/", "https://d.example:443"),
         ("http://[::1]:82", "http://[::1]:82"), ("HTTP://h", "http://h:80"),
     ])
-    func targetsAreURLs(text: String, expected: String) {
+    func `Targets are URLs`(text: String, expected: String) {
         #expect(MetricsTarget(text)?.text == expected)
     }
 }

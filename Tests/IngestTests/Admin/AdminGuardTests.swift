@@ -13,7 +13,7 @@ import Testing
 struct AdminGuardTests {
     private static let replay = "/admin/api/dead-letters/replay"
 
-    @Test func withoutThePasswordNothingAnswers() async throws {
+    @Test func `Without the password nothing answers`() async throws {
         try await withAdmin(hasPassword: true) { bench in
             for path in ["/", "/operator.js", "/dead-letters", "/admin/api/overview", "/nothing"] {
                 let answer = try await bench.get(path)
@@ -32,7 +32,7 @@ struct AdminGuardTests {
         }
     }
 
-    @Test func repeatedFailuresAre429() async throws {
+    @Test func `Repeated failures are 429`() async throws {
         try await withAdmin(hasPassword: true) { bench in
             var statuses: [Int] = []
             // The first wait is a second, which a busy machine may take for a check; each further one is twice as long.
@@ -47,7 +47,7 @@ struct AdminGuardTests {
         }
     }
 
-    @Test func pagesOfOtherSitesCannotAct() async throws {
+    @Test func `Pages of other sites cannot act`() async throws {
         try await withAdmin { bench in
             let id = try await bench.stored()
             try await bench.record([AdminBench.delivery(.apple, .dead, "413")], of: id)
@@ -74,7 +74,7 @@ struct AdminGuardTests {
     }
 
     /// A reading of the dead letters holds them, and a look at a notification is on record.
-    @Test func pagesOfOtherSitesCanOnlyLink() async throws {
+    @Test func `Pages of other sites can only link`() async throws {
         try await withAdmin { bench in
             let id = try await bench.stored()
             let link: HTTPFields = [.secFetchSite: "cross-site", .mode: "navigate", .destination: "document"]
@@ -108,7 +108,7 @@ struct AdminGuardTests {
     }
 
     /// The attack: a page's own name points to this machine (DNS rebinding), so its requests are of the same origin.
-    @Test func aReboundNameReachesNothing() async throws {
+    @Test func `A rebound name reaches nothing`() async throws {
         try await withAdmin(allowedHosts: ["ops.test"]) { bench in
             for (host, status) in [("attacker.example", 403), ("ops.test", 200), ("127.0.0.1:9", 200), ("[::1]", 200)] {
                 for path in ["/", "/admin/api/overview"] {
@@ -123,7 +123,7 @@ struct AdminGuardTests {
         }
     }
 
-    @Test func everyAnswerIsStrict() async throws {
+    @Test func `Every answer is strict`() async throws {
         try await withAdmin { bench in
             for path in ["/", "/operator.css", "/operator.js", "/dead-letters", "/admin/api/failures"] {
                 let answer = try await bench.get(path)

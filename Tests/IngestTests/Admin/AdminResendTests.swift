@@ -45,7 +45,7 @@ struct AdminResendTests {
     }
 
     /// As many newer failures as one request examines, which stay failures.
-    @Test(arguments: [true, false]) func newerFailuresDoNotHideOlderOnes(_ areExpired: Bool) async throws {
+    @Test(arguments: [true, false]) func `Newer failures do not hide older ones`(_ areExpired: Bool) async throws {
         let older = NotificationID(at: .now - .seconds(60))
         try await fail([older])
         let newer = (0..<AdminActions.maxExamined).map { _ in NotificationID() }
@@ -60,7 +60,7 @@ struct AdminResendTests {
     }
 
     /// A window of a day with few failures can have millions of rows.
-    @Test func aRequestReadsABoundedNumberOfPages() async throws {
+    @Test func `A request reads a bounded number of pages`() async throws {
         let pages = PagesWithoutFailures()
         let report = try await actions(on: pages).resend(key, .day, trace: nil)
         #expect(await pages.count == AdminActions.maxPages)
@@ -68,7 +68,7 @@ struct AdminResendTests {
         #expect(report.hasMore && report.next == last?.description)
     }
 
-    @Test func theNextRequestBeginsAfterTheLastThatWasSent() async throws {
+    @Test func `The next request begins after the last that was sent`() async throws {
         let ids = (0...AdminActions.maxResent).map { _ in NotificationID() }
         try await fail(ids)
         let first = try await actions.resend(key, .hour, trace: nil)
@@ -78,7 +78,7 @@ struct AdminResendTests {
     }
 
     @Test(arguments: [StoreKind.sqlite, .postgres])
-    func theAPITakesTheEndOfTheRequestBefore(_ kind: StoreKind) async throws {
+    func `The API takes the end of the request before`(_ kind: StoreKind) async throws {
         try await withAdmin(kind) { bench in
             var ids: [NotificationID] = []
             for _ in 0..<3 {
@@ -93,8 +93,7 @@ struct AdminResendTests {
         }
     }
 
-    /// The letters at the front stay there, and the operator's request gets behind them.
-    @Test func lettersThatCannotBeReplayedDoNotHideOthers() async throws {
+    @Test func `Letters that cannot be replayed do not hide others`() async throws {
         try await withAdmin { bench in
             for _ in 0..<AdminActions.maxReplayed { bench.queues.add(NotificationID(), reason: "attempts") }
             let id = try await bench.stored()

@@ -14,30 +14,8 @@ import Testing
 
 @Suite("The operator's page in the composed service")
 struct AdminServiceTests {
-    /// Builds ingest as its executable does, while nobody listens at its broker's port.
-    private func withBuilt(
-        _ settings: [String: String], _ body: (IngestConfiguration, BuiltIngest) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            _ = try Credentials(folder: folder)
-            let (keys, password) = (folder.appending(path: "payload-keys"), folder.appending(path: "password"))
-            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-            try Data("\(AdminBench.password)\n".utf8).write(to: password)
-            let own = [
-                "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
-                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
-                "ADMIN_PASSWORD_FILE": password.path,
-            ]
-            var reader = ConfigurationReader(environment: own.merging(settings) { $1 })
-            let read = IngestConfiguration(&reader)
-            let configuration = try #require(read, "\(reader.issues)")
-            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-            try await body(configuration, try await buildIngest(configuration, context: context))
-        }
-    }
-
-    @Test func withAPortItHasAListenerOfItsOwn() async throws {
-        try await withBuilt(["ADMIN_PORT": "8083"]) { configuration, built in
+    @Test func `With a port the page has a listener of its own`() async throws {
+        try await withBuiltIngest(["ADMIN_PORT": "8083"]) { configuration, built, _ in
             #expect(configuration.startDetails["operator_page"] == "http://127.0.0.1:8083")
             let admin = try #require(built.admin)
             #expect(admin.sources.count == 1)
@@ -57,8 +35,8 @@ struct AdminServiceTests {
         }
     }
 
-    @Test func withoutAPortThereIsNone() async throws {
-        try await withBuilt([:]) { configuration, built in
+    @Test func `Without a port there is no page`() async throws {
+        try await withBuiltIngest([:]) { configuration, built, _ in
             #expect(built.admin == nil && configuration.startDetails["operator_page"] == nil)
         }
     }

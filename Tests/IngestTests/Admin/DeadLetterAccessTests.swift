@@ -43,7 +43,7 @@ struct DeadLetterAccessTests {
         DeadLetterAccess(open: { try await broker.open() }, now: { broker.state.withLock { $0.time } })
     }
 
-    @Test func manyPagesReadTheQueueOnce() async throws {
+    @Test func `Many pages read the queue once`() async throws {
         let broker = Broker(letters: 3)
         let deadLetters = makeAccess(broker)
         try await withThrowingTaskGroup { group in
@@ -65,7 +65,7 @@ struct DeadLetterAccessTests {
         #expect(broker.opened == 2)
     }
 
-    @Test func aFailureIsForAllTooAndThenForgotten() async throws {
+    @Test func `A failure is for all too and then forgotten`() async throws {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)
         broker.state.withLock { $0.problem = "connection refused" }
@@ -76,7 +76,7 @@ struct DeadLetterAccessTests {
         #expect(try await deadLetters.oldest(9).total == 1)
     }
 
-    @Test func afterAReplayTheQueueIsReadAgain() async throws {
+    @Test func `After a replay the queue is read again`() async throws {
         let broker = Broker(letters: 2)
         let deadLetters = makeAccess(broker)
         #expect(try await deadLetters.oldest(9).total == 2)
@@ -89,7 +89,7 @@ struct DeadLetterAccessTests {
 
     /// The letters that the replay holds would be missing in it.
     @Test(arguments: [1, 2, 20])
-    func aReadingThatBeginsDuringAReplayWaitsForItsEnd(pages: Int) async throws {
+    func `A reading that begins during a replay waits for its end`(pages: Int) async throws {
         let broker = Broker(letters: 3)
         let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
@@ -112,7 +112,7 @@ struct DeadLetterAccessTests {
     }
 
     /// Each would report the letters that the other one holds as not found.
-    @Test func twoReplaysTakeTurns() async throws {
+    @Test func `Two replays take turns`() async throws {
         let broker = Broker(letters: 6)
         let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
@@ -134,7 +134,7 @@ struct DeadLetterAccessTests {
         #expect(try await deadLetters.oldest(9).total == 0)
     }
 
-    @Test func whoeverIsCancelledWhileItWaitsLetsTheOthersIn() async throws {
+    @Test func `Whoever is cancelled while it waits lets the others in`() async throws {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)
         let (silence, end) = AsyncStream<Void>.makeStream()
@@ -151,8 +151,7 @@ struct DeadLetterAccessTests {
         #expect(broker.opened == 2)
     }
 
-    /// A failed replay lets the next one in, too.
-    @Test func aReplayThatFailsEndsItsTurn() async throws {
+    @Test func `A replay that fails ends its turn`() async throws {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)
         for _ in 0..<2 {
@@ -164,7 +163,7 @@ struct DeadLetterAccessTests {
     }
 
     /// It would miss the letters that the reading holds.
-    @Test func aReplayBeginsAfterTheReading() async throws {
+    @Test func `A replay begins after the reading`() async throws {
         let broker = Broker(letters: 1, isSilent: true)
         let deadLetters = makeAccess(broker)
         let reading = Task { try await deadLetters.oldest(9) }

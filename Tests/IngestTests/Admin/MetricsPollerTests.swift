@@ -72,7 +72,7 @@ struct MetricsPollerTests {
         table.entries.filter { $0.kind == .dispatcher }
     }
 
-    @Test func aNameIsPolledAtItsAddressAndKeptAsHost() async throws {
+    @Test func `A name is polled at its address and kept as host`() async throws {
         try await withPolls(targets: { ["http://localhost:\($0)"] }) { other, table in
             try await expectEventually { dispatchers(table).first?.window != nil }
             let entry = try #require(dispatchers(table).first)
@@ -84,14 +84,14 @@ struct MetricsPollerTests {
         }
     }
 
-    @Test func anAnswerThatNeverEndsIsAProblemOfThatProcessAlone() async throws {
+    @Test func `An answer that never ends is a problem of that process alone`() async throws {
         try await withPolls(isEndless: true, targets: { ["http://127.0.0.1:\($0)"] }) { _, table in
             try await expectEventually { dispatchers(table).first?.problem != nil }
             #expect(table.entries.contains { $0.kind == .ingest && $0.problem == nil })
         }
     }
 
-    @Test func whatCannotBeReachedIsNamed() async throws {
+    @Test func `What cannot be reached is named`() async throws {
         // Too long for a name: no resolver is asked.
         let name = "http://\(String(repeating: "a", count: 70)):1"
         try await withPolls(targets: { _ in ["http://127.0.0.1:1", name] }) { _, table in

@@ -33,7 +33,7 @@ struct OverviewSourceTests {
             service: context)
     }
 
-    @Test func manyPagesReadTheFailuresOnce() async throws {
+    @Test func `Many pages read the failures once`() async throws {
         let store = CountingStore()
         let (source, directory) = (makeSource(store), AdminDirectory(store: store, platforms: [.apple]))
         await withTaskGroup { group in
@@ -44,7 +44,7 @@ struct OverviewSourceTests {
         #expect(store.asked.withLock { $0 } < 5)
     }
 
-    @Test func aPageDoesNotWaitForASilentStore() async throws {
+    @Test func `A page does not wait for a silent store`() async throws {
         let store = CountingStore(isSilent: true)
         let failures = await makeSource(store).failures(.hour, in: AdminDirectory(store: store, platforms: [.apple]))
         #expect(failures == nil)

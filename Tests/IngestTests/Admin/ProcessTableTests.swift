@@ -26,7 +26,7 @@ struct ProcessTableTests {
         table.note([.init(kind: .dispatcher, address: "http://d:1", result: .success(samples))], at: time)
     }
 
-    @Test func lanesAndLatenciesComeFromTwoPolls() throws {
+    @Test func `Lanes and latencies come from two polls`() throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
         note(table, samples(sent: 60, below: [50, 90, 100, 100]), at: noon + .seconds(5))
@@ -41,7 +41,7 @@ struct ProcessTableTests {
     }
 
     /// A process could answer with numbers that JSON cannot hold and that no scale has.
-    @Test(arguments: ["+Inf", "1e308", "NaN"]) func numbersThatCannotBeTrueAreLeftOut(_ value: String) throws {
+    @Test(arguments: ["+Inf", "1e308", "NaN"]) func `Numbers that cannot be true are left out`(_ value: String) throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         for (poll, (value, count)) in [("0", 0), (value, 5)].enumerated() {
             let text = """
@@ -65,14 +65,14 @@ struct ProcessTableTests {
         _ = try JSONEncoder().encode(Overview.Rates(table.entries))
     }
 
-    @Test func lanesAreBounded() {
+    @Test func `Lanes are bounded`() {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         let lines = (0..<300).map { #"securepush_lane_state{platform="apple",hub="h\#($0)"} 0"# }
         note(table, PrometheusSamples(lines.joined(separator: "\n")), at: noon)
         #expect(Overview.Lane.all(in: table.entries).count == Overview.Lane.maxPerDispatcher)
     }
 
-    @Test func whatFailsKeepsItsBeginningAndARestartIsNoRate() throws {
+    @Test func `What fails keeps its beginning and a restart is no rate`() throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
         let failure = Result<PrometheusSamples, PollFailure>.failure(PollFailure(description: "refused"))
@@ -87,7 +87,7 @@ struct ProcessTableTests {
         #expect(Overview.Lane.all(in: table.entries).first?.sentPerSecond == nil)
     }
 
-    @Test func aProcessThatLostItsAddressIsShownAndThenForgotten() {
+    @Test func `A process that lost its address is shown and then forgotten`() {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
         table.note([], at: noon + .seconds(5))
@@ -96,7 +96,7 @@ struct ProcessTableTests {
         #expect(table.entries.isEmpty)
     }
 
-    @Test func theHistoryIsBounded() {
+    @Test func `The history is bounded`() {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         for poll in 0..<(LatencyHistory.maxPoints + 50) {
             note(table, samples(sent: poll, below: [poll, poll, poll, poll]), at: noon + .seconds(5 * poll))

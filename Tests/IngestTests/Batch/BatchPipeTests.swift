@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct BatchPipeTests {
-    @Test func everythingComesThroughInOrder() async {
+    @Test func `Everything comes through in order`() async {
         let pipe = BatchPipe<Int>(limit: 7)
         async let sent: Void = {
             for number in 0..<1000 { #expect(await pipe.send([number], weight: 1)) }
@@ -22,7 +22,7 @@ struct BatchPipeTests {
         #expect(received == Array(0..<1000))
     }
 
-    @Test func whatHasComeIsGivenAtOnceAndTogether() async {
+    @Test func `What has come is given at once and together`() async {
         let pipe = BatchPipe<Int>(limit: 10)
         #expect(await pipe.send([1], weight: 1))
         #expect(await pipe.send([2, 3], weight: 2))
@@ -31,7 +31,7 @@ struct BatchPipeTests {
         #expect(await pipe.receive() == nil)
     }
 
-    @Test func aFullPipeHoldsItsSender() async throws {
+    @Test func `A full pipe holds its sender`() async throws {
         let pipe = BatchPipe<Int>(limit: 2)
         #expect(await pipe.send([1], weight: 5))
         let progress = Progress()
@@ -51,7 +51,7 @@ struct BatchPipeTests {
         #expect(progress.value == 2)
     }
 
-    @Test func cancellationEndsBothSides() async {
+    @Test func `Cancellation ends both sides`() async {
         let empty = BatchPipe<Int>(limit: 1), full = BatchPipe<Int>(limit: 1)
         _ = await full.send([1], weight: 1)
         let receiver = Task { await empty.receive() }

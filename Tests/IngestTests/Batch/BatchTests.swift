@@ -15,7 +15,7 @@ import Testing
 struct BatchTests {
     private static let good = #"{"Recipient":"alice","Payload":1}"#
 
-    @Test func everyLineHasItsResultInOrder() async throws {
+    @Test func `Every line has its result in order`() async throws {
         try await withIngest { bench in
             let answer = try await bench.batch(
                 """
@@ -53,7 +53,7 @@ struct BatchTests {
         ("", 0), ("\n\n", 0), (good, 1), ("\(good)\n", 1), ("\(good)\r\n\(good)\r\n", 2),
         ("\n\(good)\n \t\r\n\n\(good)", 2), (" \(good) \n", 1),
     ])
-    func lineEndsAndBlankLines(_ body: String, _ count: Int) async throws {
+    func `Blank lines and ends of lines are not counted`(_ body: String, _ count: Int) async throws {
         try await withIngest { bench in
             let answer = try await bench.batch(body)
             #expect(answer.status == .ok)
@@ -64,7 +64,7 @@ struct BatchTests {
         }
     }
 
-    @Test func aLineThatIsNotUTF8SpoilsNoOther() async throws {
+    @Test func `A line that is not UTF-8 spoils no other`() async throws {
         try await withIngest { bench in
             let line = Array(Self.good.utf8) + [0x0A]
             var body = line
@@ -76,7 +76,7 @@ struct BatchTests {
         }
     }
 
-    @Test func anOverlongLineIs413AndSpoilsNoOther() async throws {
+    @Test func `An overlong line is 413 and spoils no other`() async throws {
         try await withIngest { bench in
             let blanks = String(repeating: " ", count: BatchLimit.maxLineBytes - Self.good.utf8.count)
             let large = #"{"Recipient":"a","Payload":"\#(String(repeating: "x", count: 256 * 1024 + 1))"}"#
@@ -86,7 +86,7 @@ struct BatchTests {
         }
     }
 
-    @Test func line10001Is413AndEndsTheStream() async throws {
+    @Test func `Line 10001 is 413 and ends the stream`() async throws {
         try await withIngest { bench in
             let answer = try await bench.batch([String](repeating: Self.good, count: 10_003))
             let results = answer.lines
@@ -99,7 +99,7 @@ struct BatchTests {
         }
     }
 
-    @Test func tenThousandLinesAreTaken() async throws {
+    @Test func `Ten thousand lines are taken`() async throws {
         try await withIngest { bench in
             let answer = try await bench.batch([String](repeating: "[]", count: 10_000) + ["", " "])
             #expect(answer.lines.count == 10_000)
@@ -108,7 +108,7 @@ struct BatchTests {
     }
 
     @Test(arguments: ["application/json", "text/plain", "application/x-ndjson; charset=latin1", nil])
-    func otherMediaTypesAre415(_ contentType: String?) async throws {
+    func `Other media types are 415`(_ contentType: String?) async throws {
         try await withIngest { bench in
             try (try await bench.batch(Self.good, contentType: contentType)).expectProblem(415)
             #expect(try await bench.count == 0)
@@ -116,28 +116,14 @@ struct BatchTests {
     }
 
     @Test(arguments: ["application/x-ndjson; charset=utf-8", "Application/X-NDJSON"])
-    func theMediaTypeMayHaveACharset(_ contentType: String) async throws {
+    func `The media type may have a charset`(_ contentType: String) async throws {
         try await withIngest { bench in
             let answer = try await bench.batch(Self.good, contentType: contentType)
             #expect(answer.lines.count == 1)
         }
     }
 
-    @Test func onlySendersMaySendBatches() async throws {
-        try await withIngest { bench in
-            for authorization in [bench.credentials.basic, bench.credentials.bearer] {
-                try (try await bench.batch(Self.good, authorization: authorization)).expectProblem(403)
-            }
-            for authorization in ["", "Bearer spk_wrong"] {
-                let answer = try await bench.batch(Self.good, authorization: authorization, contentType: "text/plain")
-                try answer.expectProblem(401)
-                #expect(!answer.headers[values: .wwwAuthenticate].isEmpty)
-            }
-            #expect(try await bench.count == 0)
-        }
-    }
-
-    @Test func theTraceIsKeptWithEveryNotification() async throws {
+    @Test func `The trace is kept with every notification`() async throws {
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         try await withIngest { bench in
             let answer = try await bench.batch(Self.good + "\n" + Self.good, headers: [.traceparent: trace])
@@ -149,7 +135,7 @@ struct BatchTests {
         }
     }
 
-    @Test func aStoreThatIsAwayIs503OnEveryLineThatWasGood() async throws {
+    @Test func `A store that is away is 503 on every line that was good`() async throws {
         try await withIngest(writer: FakeWriter(failure: StorageError(.unavailable, "away for the test"))) { bench in
             let answer = try await bench.batch([Self.good, "{", Self.good])
             #expect(answer.status == .ok)
@@ -158,7 +144,7 @@ struct BatchTests {
         }
     }
 
-    @Test func whatTheStoreRefusesForGoodSpoilsNoOther() async throws {
+    @Test func `What the store refuses for good spoils no other`() async throws {
         let store = memoryStore()
         try await withIngest(store: store, writer: FakeWriter(store, refused: UserName("bad"))) { bench in
             let bad = #"{"Recipient":"bad","Payload":1}"#
@@ -171,7 +157,7 @@ struct BatchTests {
         }
     }
 
-    @Test func theBodyMayBreakAnywhere() async throws {
+    @Test func `The body may break anywhere`() async throws {
         let body = Array("\(Self.good)\r\n{\n\n{\"Recipients\":[\"é\"],\"Payload\":\"€\"}".utf8)
         try await withIngest { bench in
             for position in 0...body.count {
@@ -191,7 +177,7 @@ struct BatchTests {
     }
 
     /// The text of a line, and its first errors, are held until they are written.
-    @Test func aRefusedLineWeighsWhatItHolds() async throws {
+    @Test func `A refused line weighs what it holds`() async throws {
         try await withIngest { bench in
             let names = (0..<90).map { #""\#(String(repeating: "n", count: 400))\#($0)":0"# }.joined(separator: ",")
             let text = ["{\(names)}", "{}", Self.good].joined(separator: "\n")
@@ -209,7 +195,7 @@ struct BatchTests {
         }
     }
 
-    @Test func aBodyThatBreaksOffEndsTheBatchWithAProblem() async throws {
+    @Test func `A body that breaks off ends the batch with a problem`() async throws {
         try await withIngest { bench in
             let stream = AsyncThrowingStream<ByteBuffer, any Error> { source in
                 source.yield(ByteBuffer(string: Self.good + "\n" + Self.good))

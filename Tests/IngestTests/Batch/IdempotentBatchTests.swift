@@ -13,7 +13,7 @@ import Testing
 struct IdempotentBatchTests {
     private static func line(_ number: Int) -> String { #"{"Recipient":"user\#(number)","Payload":\#(number)}"# }
 
-    @Test func aBatchThatBrokeOffCanBeSentAgainWhole() async throws {
+    @Test func `A batch that broke off can be sent again whole`() async throws {
         try await withIngest { bench in
             let lines = (1...600).map(Self.line)
             let part = try await bench.batch(lines.prefix(250).joined(separator: "\n"), headers: [.idempotencyKey: "b"])
@@ -25,7 +25,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func anotherLineUnderTheSameNumberIs422AndSpoilsNoOther() async throws {
+    @Test func `Another line under the same number is 422 and spoils no other`() async throws {
         try await withIngest { bench in
             let first = try await bench.batch([Self.line(1), Self.line(2), "{"], key: "b")
             let second = try await bench.batch([Self.line(1), Self.line(3), Self.line(4)], key: "b")
@@ -39,7 +39,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func equalLinesAreNotificationsOfTheirOwn() async throws {
+    @Test func `Equal lines are notifications of their own`() async throws {
         try await withIngest { bench in
             let answer = try await bench.batch([Self.line(1), Self.line(1)], key: "b")
             #expect(Set(answer.lines).count == 2)
@@ -49,7 +49,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func blankLinesAndLineEndsDoNotChangeTheNumbers() async throws {
+    @Test func `Blank lines and line ends do not change the numbers`() async throws {
         try await withIngest { bench in
             let first = try await bench.batch("\(Self.line(1))\n\(Self.line(2))\n", headers: [.idempotencyKey: "b"])
             let second = try await bench.batch("\n\(Self.line(1))\n\n\(Self.line(2))", headers: [.idempotencyKey: "b"])
@@ -57,7 +57,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func datesThatHavePassedSinceDoNotSpoilARepeat() async throws {
+    @Test func `Dates that have passed since do not spoil a repeat`() async throws {
         let time = TestTime()
         let line = #"{"Recipient":"a","Payload":1,"NotBefore":"\#(time.now + .seconds(60))"}"#
         try await withIngest(now: { time.now }) { bench in
@@ -68,7 +68,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func aLineThatIsBeingStoredIs409() async throws {
+    @Test func `A line that is being stored is 409`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer) { bench in
@@ -84,7 +84,7 @@ struct IdempotentBatchTests {
         }
     }
 
-    @Test func aKeyThatIsNoneIs400() async throws {
+    @Test func `A key that is none is 400`() async throws {
         try await withIngest { bench in
             try (try await bench.batch([Self.line(1)], key: "a b")).expectProblem(400)
         }

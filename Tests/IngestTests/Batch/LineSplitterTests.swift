@@ -25,7 +25,7 @@ import Testing
         ("\n\n \t\r\n", [String]()), ("a\r\n\r\nb\r\n", ["a\r", "b\r"]),
         (" a \n\n", [" a "]), ("a\n ", ["a"]),
     ])
-    func linesAreCutWhereverTheTextIsBroken(_ text: String, _ expected: [String]) {
+    func `Lines are cut wherever the text is broken`(_ text: String, _ expected: [String]) {
         #expect(lines([text]) == expected)
         let bytes = Array(text.utf8)
         for first in 0...bytes.count {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 1000])
-    func aLongLineIsToldAndSkipped(_ size: Int) {
+    func `A long line is told and skipped`(_ size: Int) {
         let long = String(repeating: "x", count: 101), fitting = String(repeating: "y", count: 100)
         let text = Array("a\n\(long)\n\(fitting)\n\(long)\(long)\nb\n\(long)".utf8)
         let chunks = stride(from: 0, to: text.count, by: size).map {
@@ -48,7 +48,7 @@ import Testing
         #expect(lines(chunks) == ["a", nil, fitting, nil, "b", nil])
     }
 
-    @Test func aLineIsGivenAsSoonAsItsEndHasCome() {
+    @Test func `A line is given as soon as its end has come`() {
         var splitter = LineSplitter(limit: 100)
         splitter.add(ByteBuffer(string: "a\nb"))
         #expect(splitter.next() == .text(ByteBuffer(string: "a")))

@@ -28,7 +28,7 @@ struct LargeRequestQueueTests {
         }
     }
 
-    @Test func asManyAsFitGoTogetherAndTheOthersWaitInTheirOrder() async throws {
+    @Test func `As many as fit go together and the others wait in their order`() async throws {
         let (queue, gate) = (LargeRequestQueue(), Gate())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (name, bytes, waiting) in [("a", Self.half, 0), ("b", Self.half, 0), ("c", .max, 1), ("d", 99_999, 2)] {
@@ -54,7 +54,7 @@ struct LargeRequestQueueTests {
         }
     }
 
-    @Test func oneThatIsCancelledLeavesTheLineAndBlocksNobody() async throws {
+    @Test func `One that is cancelled leaves the line and blocks nobody`() async throws {
         let (queue, gate) = (LargeRequestQueue(), Gate())
         let first = Task { try await queue.withSlot(of: Self.half) { await gate.pass("first") } }
         try await expectEventually { gate.names == ["first"] }
@@ -72,7 +72,7 @@ struct LargeRequestQueueTests {
         #expect(queue.waitingCount == 0)
     }
 
-    @Test func aFailureGivesTheTurnBack() async throws {
+    @Test func `A failure gives the turn back`() async throws {
         struct Failure: Error {}
         let queue = LargeRequestQueue()
         for _ in 0..<3 {

@@ -14,7 +14,7 @@ struct RequestBudgetTests {
     private static let large =
         #"{"Recipients":["a","b","c"],"Payload":"\#(String(repeating: "x", count: 100 * 1024))"}"#
 
-    @Test func largeRequestsLeaveRoomForSmallOnes() throws {
+    @Test func `Large requests leave room for small ones`() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
         let first = budget.reservation()
         try first.add(200_000)
@@ -36,7 +36,7 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
-    @Test func theBatchesOfASenderShareAQuarterAndNothingOfThePartForSmallRequests() throws {
+    @Test func `The batches of a sender share a quarter and nothing of the part for small requests`() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
         let first = budget.reservation(ofBatchBy: "a")
         let second = budget.reservation(ofBatchBy: "a")
@@ -59,7 +59,7 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
-    @Test func theBodiesOfASenderShareAQuarterWhileTheyArrive() throws {
+    @Test func `The bodies of a sender share a quarter while they arrive`() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 100_000)
         let reservations = (0..<3).map { _ in budget.reservation(arrivingFrom: "a") }
         try reservations[0].add(70_000)
@@ -82,7 +82,7 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
-    @Test func whatIsThereAlreadyCountsAlthoughItDoesNotFit() throws {
+    @Test func `What is there already counts although it does not fit`() throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
         let reservation = budget.reservation(ofBatchBy: "a")
         reservation.hold(500_000)
@@ -94,7 +94,7 @@ struct RequestBudgetTests {
         #expect(budget.usedBytes == 0)
     }
 
-    @Test func aBatchWaitsForItsPart() async throws {
+    @Test func `A batch waits for its part`() async throws {
         let budget = RequestBudget(maxBytes: 400_000, reservedForSmall: 0)
         let (first, second) = (budget.reservation(ofBatchBy: "a"), budget.reservation(ofBatchBy: "a"))
         #expect(await first.add(100_000, within: .seconds(30)))
@@ -107,14 +107,13 @@ struct RequestBudgetTests {
         #expect(await waiting.value)
     }
 
-    @Test func aShareThatIsForgottenGivesItsBytesBack() throws {
+    @Test func `A share that is forgotten gives its bytes back`() throws {
         let budget = RequestBudget()
         try budget.reservation().add(1000)
         #expect(budget.usedBytes == 0)
     }
 
-    /// While a large request is with the store, one more does not fit, and a small one does.
-    @Test func whatDoesNotFitIs503() async throws {
+    @Test func `What does not fit is 503`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         let budget = RequestBudget(maxBytes: 800 * 1024, reservedForSmall: 100 * 1024)
@@ -137,7 +136,7 @@ struct RequestBudgetTests {
     }
 
     /// The attack: bodies of which the last bytes do not come. Others are served meanwhile.
-    @Test func bodiesThatDoNotEndKeepNoOtherSenderOut() async throws {
+    @Test func `Bodies that do not end keep no other sender out`() async throws {
         let budget = RequestBudget(maxBytes: 800_000, reservedForSmall: 0)
         try await withIngest(budget: budget, server: .live) { bench in
             let part = String(repeating: " ", count: 120_000)
@@ -168,7 +167,7 @@ struct RequestBudgetTests {
         }
     }
 
-    @Test func everyEndOfARequestGivesItsBytesBack() async throws {
+    @Test func `Every end of a request gives its bytes back`() async throws {
         let budget = RequestBudget()
         try await withIngest(budget: budget) { bench in
             _ = try await bench.post("{")

@@ -17,7 +17,7 @@ struct UserRateLimitTests {
     }
 
     @Test(arguments: [true, false])
-    func aUserWhoSendsTooMuchGets429AndLaterSendsAgain(byPassword: Bool) async throws {
+    func `A user who sends too much gets 429 and later sends again`(byPassword: Bool) async throws {
         let time = Mutex(ContinuousClock.now)
         let clock: @Sendable () -> ContinuousClock.Instant = { time.withLock { $0 } }
         try await withIngest(userLimit: Self.limiter("6/m,burst=3", clock)) { bench in
@@ -33,7 +33,7 @@ struct UserRateLimitTests {
         }
     }
 
-    @Test func manyAtOnceGetNoMoreThanOneAfterTheOther() async throws {
+    @Test func `Many at once get no more than one after the other`() async throws {
         let start = ContinuousClock.now
         try await withIngest(userLimit: Self.limiter("1/h,burst=20") { start }) { bench in
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -52,7 +52,7 @@ struct UserRateLimitTests {
         }
     }
 
-    @Test func anApplicationServerIsNotLimited() async throws {
+    @Test func `An application server is not limited`() async throws {
         let start = ContinuousClock.now
         try await withIngest(userLimit: Self.limiter("1/d,burst=1") { start }) { bench in
             for _ in 0..<5 {
@@ -69,7 +69,7 @@ struct UserRateLimitTests {
         }
     }
 
-    @Test func theDefaultIsThirtyAMinuteAndOffEndsIt() throws {
+    @Test func `The default is thirty a minute and off ends it`() throws {
         var reader = ConfigurationReader(environment: [:])
         let limit = try #require(reader[\.rateLimitUser])
         #expect(limit.count == 30 && limit.period == .seconds(60) && limit.burst == 30)

@@ -15,7 +15,7 @@ struct FollowUpStatusTests {
         platforms.map { Delivery(platform: $0, state: .sent, attempts: 1, updatedAt: time) }
     }
 
-    @Test func aWithdrawnDeliverySaysWhen() async throws {
+    @Test func `A withdrawn delivery says when`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored { $0.expiresAt = time + .seconds(86_400 * 365) }
             try await bench.record(sent(.apple, .windows), of: id)
@@ -33,7 +33,7 @@ struct FollowUpStatusTests {
         }
     }
 
-    @Test func remindersAreCountedInSteps() async throws {
+    @Test func `Reminders are counted in steps`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored {
                 $0.createdAt = time

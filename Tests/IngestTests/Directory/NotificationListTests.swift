@@ -9,7 +9,7 @@ import Testing
 
 @Suite("GET /api/notifications")
 struct NotificationListTests {
-    @Test func nothingIsAnEmptyList() async throws {
+    @Test func `Nothing is an empty list`() async throws {
         try await withDirectory { bench in
             _ = try await bench.stored { $0.sender = "lab" }
             let answer = try await bench.send(.get, "/api/notifications")
@@ -20,7 +20,7 @@ struct NotificationListTests {
         }
     }
 
-    @Test func theMembersOfANotification() async throws {
+    @Test func `A listed notification has exactly these members`() async throws {
         try await withDirectory { bench in
             let created = Timestamp(milliseconds: 1_800_000_000_000)
             let id = try await bench.stored {
@@ -42,7 +42,7 @@ struct NotificationListTests {
         }
     }
 
-    @Test func pagesFollowEachOtherNewestFirst() async throws {
+    @Test func `Pages follow each other newest first`() async throws {
         try await withDirectory { bench in
             var ids: [NotificationID] = []
             for number in 0..<7 {
@@ -66,7 +66,7 @@ struct NotificationListTests {
         }
     }
 
-    @Test func aPageHoldsFiftyUnlessALimitSaysOtherwise() async throws {
+    @Test func `A page holds fifty unless a limit says otherwise`() async throws {
         try await withDirectory { bench in
             for _ in 0..<201 { _ = try await bench.stored() }
             for (query, count) in [("", 50), ("?Limit=1", 1), ("?limit=200", 200), ("?Limit=050", 50)] {
@@ -81,7 +81,7 @@ struct NotificationListTests {
         ("a+b", ["a b"]), ("a%20b", ["a b"]), ("a%2Bb", ["a+b"]), ("%C3%A9", ["\u{E9}"]), ("e%CC%81", ["e\u{301}"]),
         ("x%26y%3Dz", ["x&y=z"]), ("%61lice", ["alice"]), ("Alice", []), ("1=1", ["1=1"]),
     ])
-    func oneRecipientsAreFound(_ encoded: String, _ found: [String]) async throws {
+    func `One recipient's notifications are found`(_ encoded: String, _ found: [String]) async throws {
         try await withDirectory { bench in
             for name in ["a b", "a+b", "\u{E9}", "e\u{301}", "x&y=z", "alice", "1=1"] {
                 _ = try await bench.stored { $0.recipient = UserName(name)! }
@@ -93,7 +93,7 @@ struct NotificationListTests {
     }
 
     @Test(arguments: NotificationStatus.allCases)
-    func oneStatusIsFound(_ status: NotificationStatus) async throws {
+    func `The notifications of one status are found`(_ status: NotificationStatus) async throws {
         try await withDirectory { bench in
             let ids = try await bench.oneOfEachStatus()
             let page = try await bench.send(.get, "/api/notifications?Status=\(status.rawValue)").object()
@@ -114,7 +114,7 @@ struct NotificationListTests {
         ("a/b~=1", ["/a~1b~0"]), ("%FF=1", [""]), ("After=1", ["/After"]),
         ("Limit=x&Before=y&Status=z&Recipient=%07&Other=", ["/Before", "/Limit", "/Other", "/Recipient", "/Status"]),
     ])
-    func everyOffendingParameterIsNamedIn422(_ query: String, _ pointers: [String]) async throws {
+    func `Every offending parameter is named in 422`(_ query: String, _ pointers: [String]) async throws {
         try await withDirectory { bench in
             let answer = try await bench.send(.get, "/api/notifications?" + query)
             try answer.expectProblem(422)
@@ -123,7 +123,7 @@ struct NotificationListTests {
     }
 
     @Test(arguments: ["?", "?&", "?Limit=5&"])
-    func emptyPartsSayNothing(_ query: String) async throws {
+    func `Empty parts of a query say nothing`(_ query: String) async throws {
         try await withDirectory { bench in
             let answer = try await bench.send(.get, "/api/notifications" + query)
             #expect(answer.status == .ok)

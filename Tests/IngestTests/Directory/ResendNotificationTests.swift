@@ -18,7 +18,7 @@ struct ResendNotificationTests {
         try await bench.send(.post, "/api/notifications/\(id)/resend")
     }
 
-    @Test func whatFailedIsOwedAgainAndHandedOver() async throws {
+    @Test func `What failed is owed again and handed over`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored()
             try await bench.record(
@@ -36,7 +36,7 @@ struct ResendNotificationTests {
         }
     }
 
-    @Test func whereNothingIsOwedItIs409() async throws {
+    @Test func `Where nothing is owed it is 409`() async throws {
         try await withDirectory { bench in
             let fresh = try await bench.stored()
             let sent = try await bench.stored()
@@ -53,7 +53,7 @@ struct ResendNotificationTests {
         }
     }
 
-    @Test func anothersIsTheSame404AndStays() async throws {
+    @Test func `Another's is the same 404 and stays`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored()
             try await bench.record([delivery(.apple, .dead)], of: id)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("DELETE /api/notifications/{id}")
 struct RevokeNotificationTests {
-    @Test func thePayloadIsDestroyedAndTheIDIsNotPublished() async throws {
+    @Test func `The payload is destroyed and the ID is not published`() async throws {
         try await withDirectory { bench in
             let alice = try #require(UserName("alice"))
             let id = try await bench.stored { $0.notBefore = .now + .seconds(60) }
@@ -27,7 +27,7 @@ struct RevokeNotificationTests {
         }
     }
 
-    @Test func aRepeatAnswersTheSameAndChangesNothing() async throws {
+    @Test func `A repeat answers the same and changes nothing`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored()
             #expect(try await bench.send(.delete, "/api/notifications/\(id)").status == .noContent)
@@ -38,7 +38,7 @@ struct RevokeNotificationTests {
         }
     }
 
-    @Test func whatWasReadOrHasExpiredCanBeRevoked() async throws {
+    @Test func `What was read or has expired can be revoked`() async throws {
         try await withDirectory { bench in
             let read = try await bench.stored()
             try await bench.store.markRead(read, at: .now)
@@ -50,7 +50,7 @@ struct RevokeNotificationTests {
         }
     }
 
-    @Test func anothersIsTheSame404AndStays() async throws {
+    @Test func `Another's is the same 404 and stays`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored()
             let unknown = try await bench.send(.delete, "/api/notifications/\(NotificationID())")

@@ -19,20 +19,20 @@ struct IdempotencyKeyHeaderTests {
         (String(repeating: "x", count: 255), String(repeating: "x", count: 255)),
         ("\"\(String(repeating: "x", count: 255))\"", String(repeating: "x", count: 255)),
     ])
-    func isReadBareOrAsAString(_ value: String, _ key: String) throws {
+    func `A key is read bare or as a string`(_ value: String, _ key: String) throws {
         #expect(try IdempotencyKeyHeader.value(in: fields([value])) == key)
     }
 
     @Test(arguments: [
         [""], ["\"\""], ["a b"], [#""a b""#], ["é"], ["a\tb"], [String(repeating: "x", count: 256)], ["a", "a"],
     ])
-    func anythingElseIs400ThatNamesTheHeader(_ values: [String]) {
+    func `Anything else is 400 that names the header`(_ values: [String]) {
         let problem = #expect(throws: Problem.self) { try IdempotencyKeyHeader.value(in: fields(values)) }
         #expect(problem?.status == .badRequest)
         #expect(problem?.detail?.contains("Idempotency-Key") ?? false)
     }
 
-    @Test func mayBeLeftOut() throws {
+    @Test func `The header may be left out`() throws {
         #expect(try IdempotencyKeyHeader.value(in: [:]) == nil)
     }
 }

@@ -17,7 +17,7 @@ struct IdempotentRequestTests {
     private static let other = #"{"Recipient":"alice","Payload":2}"#
 
     @Test(arguments: [good, #"{"Recipients":["a","b"],"Payload":{"x":1.10}}"#])
-    func aRepeatIsAnsweredAsTheFirst(_ body: String) async throws {
+    func `A repeat is answered as the first`(_ body: String) async throws {
         try await withIngest { bench in
             let first = try await bench.post(body, key: "k1")
             #expect(first.status == .created)
@@ -36,7 +36,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func withoutAKeyOrWithAnotherARepeatIsANewNotification() async throws {
+    @Test func `Without a key or with another a repeat is a new notification`() async throws {
         try await withIngest { bench in
             let keys: [String?] = [nil, nil, "a", "A"]
             var bodies: Set<ByteBuffer> = []
@@ -47,7 +47,7 @@ struct IdempotentRequestTests {
     }
 
     @Test(arguments: [other, "\(good) ", "{", #"{"Recipient":"alice"}"#])
-    func anotherBodyIs422(_ body: String) async throws {
+    func `Another body is 422`(_ body: String) async throws {
         try await withIngest { bench in
             #expect(try await bench.post(Self.good, key: "k").status == .created)
             let answer = try await bench.post(body, key: "k")
@@ -63,7 +63,7 @@ struct IdempotentRequestTests {
         ("{", "application/json", 400), ("", "application/json", 400), (good, "text/plain", 415),
         (#"{"Recipient":"alice","Payload":1,"NotBefore":"2001-01-01T00:00:00Z"}"#, "application/json", 422),
     ])
-    func aRefusedRequestLeavesTheKeyFree(_ body: String, _ contentType: String, _ code: Int) async throws {
+    func `A refused request leaves the key free`(_ body: String, _ contentType: String, _ code: Int) async throws {
         try await withIngest { bench in
             for _ in 0..<2 {
                 let refusal = try await bench.post(
@@ -77,7 +77,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func aFailureOfTheStoreLeavesTheKeyFree() async throws {
+    @Test func `A failure of the store leaves the key free`() async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, failure: StorageError(.unavailable, "away"))
         try await withIngest(store: store, writer: writer) { bench in
@@ -89,7 +89,7 @@ struct IdempotentRequestTests {
     }
 
     @Test(arguments: [good, other])
-    func whileTheFirstIsInFlightARepeatIs409(_ repeated: String) async throws {
+    func `While the first is in flight a repeat is 409`(_ repeated: String) async throws {
         let store = memoryStore()
         let writer = FakeWriter(store, isHolding: true)
         try await withIngest(store: store, writer: writer) { bench in
@@ -108,7 +108,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func keysOfDifferentSendersNeverMeet() async throws {
+    @Test func `Keys of different senders never meet`() async throws {
         try await withIngest { bench in
             let byClinic = try await bench.post(Self.good, key: "k")
             let byAlice = try await bench.confirm(key: "k")
@@ -123,7 +123,7 @@ struct IdempotentRequestTests {
     }
 
     @Test(arguments: ["", "a b", "é", "\"\""])
-    func aKeyThatIsNoneIs400(_ key: String) async throws {
+    func `A key that is none is 400`(_ key: String) async throws {
         try await withIngest { bench in
             let answer = try await bench.post(Self.good, key: key)
             try answer.expectProblem(400)
@@ -135,7 +135,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func aKeyIsKeptForADay() async throws {
+    @Test func `A key is kept for a day`() async throws {
         let time = TestTime()
         try await withIngest(now: { time.now }) { bench in
             let first = try await bench.post(Self.good, key: "k")
@@ -148,7 +148,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func datesThatHavePassedSinceDoNotSpoilARepeat() async throws {
+    @Test func `Dates that have passed since do not spoil a repeat`() async throws {
         let time = TestTime()
         let date = time.now + .seconds(60)
         let body = #"{"Recipient":"alice","Payload":1,"NotBefore":"\#(date)"}"#
@@ -163,7 +163,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func concurrentRepeatsInTwoProcessesMakeOneNotification() async throws {
+    @Test func `Concurrent repeats in two processes make one notification`() async throws {
         let store = memoryStore()
         let keys = PayloadKeyRing.newLine()
         try await withIngest(store: store, payloadKeys: keys) { one in
@@ -184,7 +184,7 @@ struct IdempotentRequestTests {
         }
     }
 
-    @Test func withoutTheKeyOfItsFingerprintARepeatIsRefused() async throws {
+    @Test func `Without the key of its fingerprint a repeat is refused`() async throws {
         let store = memoryStore()
         try await withIngest(store: store) { before in
             #expect(try await before.post(Self.good, key: "k").status == .created)

@@ -24,19 +24,8 @@ struct IngestOpenAPITests {
         "components/schemas/OpenAPI/properties/openapi"
     ]
 
-    @Test func itListsTheRoutesThatThereAre() async throws {
-        try await withTemporaryFolder { folder in
-            _ = try Credentials(folder: folder)
-            let keys = folder.appending(path: "payload-keys")
-            try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-            var reader = ConfigurationReader(environment: [
-                "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
-                "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
-            ])
-            let read = IngestConfiguration(&reader)
-            let configuration = try #require(read, "\(reader.issues)")
-            let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
-            let built = try await buildIngest(configuration, context: context)
+    @Test func `The description lists the routes that there are`() async throws {
+        try await withBuiltIngest { _, built, _ in
             // HEAD is GET's (RFC 9110, section 9.3.2).
             let routes = built.router.routes.filter { $0.method != .head }.map { "\($0.method) \($0.path)" }
             let description = try Self.description()
@@ -44,12 +33,12 @@ struct IngestOpenAPITests {
         }
     }
 
-    @Test func itIsTrueToTheAnswers() async throws {
+    @Test func `The description is true to the answers`() async throws {
         let ledger = try await IngestExchanges.run()
         try Self.description().expectTruth(of: ledger, excused: Self.excused, unneeded: Self.unneeded)
     }
 
-    @Test func itNamesThePlatformsThatAreServed() throws {
+    @Test func `The description names the platforms that are served`() throws {
         let description = try Self.description([.gcm])
         #expect(description.root.at(["components", "schemas", "Platform", "enum"]) == .array([.string("gcm")]))
         #expect(description.root.at(["info", "version"]) == .string(SecurePushVersion.current))

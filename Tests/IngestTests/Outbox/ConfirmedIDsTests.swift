@@ -9,7 +9,7 @@ struct ConfirmedIDsTests {
 
     private func ids(_ count: Int) -> [NotificationID] { (0..<count).map { _ in NotificationID() } }
 
-    @Test func eachGroupIsTakenOnceWhenItsTimeHasCome() {
+    @Test func `Each group is taken once when its time has come`() {
         let kept = ConfirmedIDs(limit: 100)
         let (first, second) = (ids(3), ids(2))
         kept.insert(first, until: start + .seconds(2))
@@ -21,7 +21,7 @@ struct ConfirmedIDsTests {
         #expect(kept.removeDue(at: start + .seconds(9)).isEmpty)
     }
 
-    @Test func whatIsTooManyGoesEarlyTheOldestFirst() {
+    @Test func `What is too many goes early the oldest first`() {
         let kept = ConfirmedIDs(limit: 5)
         let groups = [ids(3), ids(3), ids(2)]
         for group in groups { kept.insert(group, until: start + .seconds(2)) }

@@ -17,7 +17,7 @@ import Testing
         return sealed
     }
 
-    @Test func aHandedOverOneHasTheMark() async throws {
+    @Test func `A message that is handed over has the mark`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let sealed = try await stored(3, at: .unswept, in: store)
         try await withRelay(store, publisher) { relay in
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// The first publish was refused, or its confirm was lost: the broker may have it.
-    @Test func aRepeatHasNoMark() async throws {
+    @Test func `A repeat has no mark`() async throws {
         let store = memoryStore()
         // Due, and its notice is over soon.
         let sealed = try await stored(2, at: .now - .seconds(60), in: store)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func whatTheSweepPublishesHasNoMark() async throws {
+    @Test func `What the sweep publishes has no mark`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let sealed = try await stored(2, at: .now - .seconds(60), in: store)
         try await withRelay(store, publisher) { _ in try await expectEventually { publisher.ids.count == 2 } }

@@ -32,7 +32,7 @@ struct LostInBrokerTests {
         }
     }
 
-    @Test func whatIsPurgedBehindItsBackIsPublishedAgain() async throws {
+    @Test func `What is purged behind its back is published again`() async throws {
         try await withBench { bench in
             let accepted = try await bench.store.accept(2000)
             bench.relay.handOver(accepted)
@@ -49,7 +49,7 @@ struct LostInBrokerTests {
         }
     }
 
-    @Test func aQueueThatNobodyTakesFromIsNotGivenItsMessagesTwice() async throws {
+    @Test func `A queue that nobody takes from is not given its messages twice`() async throws {
         try await withBench { bench in
             let accepted = try await bench.store.accept(3)
             bench.relay.handOver(accepted)
@@ -67,7 +67,7 @@ struct LostInBrokerTests {
         }
     }
 
-    @Test func aMissingQueueIsUnknownAndTheNextQuestionIsAnswered() async throws {
+    @Test func `A missing queue is unknown and the next question is answered`() async throws {
         try await withBench { bench in
             #expect(await bench.probe.readyDispatches() == 0)
             try await bench.connection.delete(queue: bench.queue)

@@ -15,7 +15,7 @@ struct LostMessageDetectorTests {
     ]
 
     @Test(arguments: histories)
-    func onlyAQueueThatStaysEmptyProvesALoss(_ history: (looks: [Int?], lostBy: Int?)) {
+    func `Only a queue that stays empty proves a loss`(_ history: (looks: [Int?], lostBy: Int?)) {
         let (start, time) = (ContinuousClock.now, Timestamp(milliseconds: 0))
         var detector = LostMessageDetector(quietPeriod: .seconds(4))
         for (index, look) in history.looks.enumerated() {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The log while the store is away", .timeLimit(.minutes(5)))
 struct OutageLogTests {
-    @Test func itIsOneLineAndNotOneForEveryLook() async throws {
+    @Test func `An outage is one line and not one for every look`() async throws {
         let lines = Mutex<[String]>([])
         let logger = Logger(label: "test") { label in
             JSONLogHandler(label: label, service: "ingest", logLevel: .trace) { bytes in

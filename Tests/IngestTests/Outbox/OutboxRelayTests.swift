@@ -11,7 +11,7 @@ import Testing
 
 @Suite("OutboxRelay")
 struct OutboxRelayTests {
-    @Test func whatIsHandedOverIsPublishedAndNoted() async throws {
+    @Test func `What is handed over is published and noted`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let notifications = try await store.accept(1300, at: .unswept)
         try await withRelay(store, publisher) { relay in
@@ -22,7 +22,7 @@ struct OutboxRelayTests {
         #expect(publisher.record.published.allSatisfy { $0.route == .dispatch })
     }
 
-    @Test func whatIsNotConfirmedStays() async throws {
+    @Test func `What is not confirmed stays`() async throws {
         let store = memoryStore()
         let notifications = try await store.accept(3, at: .unswept)
         let publisher = FakePublisher(refused: [notifications[1].id])
@@ -35,7 +35,7 @@ struct OutboxRelayTests {
         #expect(left.map(\.id) == [notifications[1].id])
     }
 
-    @Test func whatACrashLeftIsSwept() async throws {
+    @Test func `What a crash left is swept`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let notifications = try await store.accept(2500, at: .now - .seconds(60))
         try await withRelay(store, publisher) { _ in
@@ -45,7 +45,7 @@ struct OutboxRelayTests {
         #expect(publisher.ids.count == notifications.count)
     }
 
-    @Test func notBeforeIsLeftToTheSweep() async throws {
+    @Test func `What has a NotBefore is left to the sweep`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let notBefore = Timestamp.now + .milliseconds(300)
         let held = try await store.accept(1, notBefore: notBefore)
@@ -61,7 +61,7 @@ struct OutboxRelayTests {
         #expect(OutboxTiming.standard.sweepInterval * 2 <= .seconds(1))
     }
 
-    @Test func nothingIsLeasedWithoutTheBroker() async throws {
+    @Test func `Nothing is leased without the broker`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let old = try await store.accept(2, at: .now - .seconds(60))
         let outbox = CountingOutbox(store)
@@ -78,7 +78,7 @@ struct OutboxRelayTests {
         #expect(publisher.ids.count == 2)
     }
 
-    @Test func anAlarmOrAnOutageLeavesEntriesAloneAndTheyGoOutAfterwards() async throws {
+    @Test func `An alarm or an outage leaves entries alone and they go out afterwards`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let outbox = CountingOutbox(store)
         try await withRelay(outbox, publisher) { relay in
@@ -101,7 +101,7 @@ struct OutboxRelayTests {
         #expect(Set(publisher.ids).count == 25)
     }
 
-    @Test func theBacklogIsKnownWhileTheBrokerIsAway() async throws {
+    @Test func `The backlog is known while the broker is away`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isConnected: false))
         let start = Timestamp.now - .seconds(60)
         _ = try await store.accept(3, at: start)
@@ -113,7 +113,7 @@ struct OutboxRelayTests {
         }
     }
 
-    @Test func aShutdownPublishesWhatIsInMemory() async throws {
+    @Test func `A shutdown publishes what is in memory`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         // More than the groups in flight take at once.
         let notifications = try await store.accept(6000, at: .unswept)

@@ -19,7 +19,7 @@ struct RedeliveryTests {
             outbox: outbox, publisher: publisher, probe: probe, timing: timing, now: now, logger: .silent)
     }
 
-    @Test func whatAWipedBrokerHeldIsPublishedAgainUntilItIsDispatched() async throws {
+    @Test func `What a wiped broker held is published again until it is dispatched`() async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe())
         let relay = relay(store, publisher, probe)
         try await withRelays([relay]) {
@@ -39,7 +39,7 @@ struct RedeliveryTests {
     }
 
     @Test(arguments: [1, 999, 1001, nil])
-    func whileTheQueueIsNotEmptyNoEntryIsTouched(_ ready: Int?) async throws {
+    func `While the queue is not empty no entry is touched`(_ ready: Int?) async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(ready))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, probe)
@@ -56,7 +56,7 @@ struct RedeliveryTests {
         }
     }
 
-    @Test func whatWasClaimedAMomentAgoIsPostponed() async throws {
+    @Test func `What was claimed a moment ago is postponed`() async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, probe)
@@ -72,7 +72,7 @@ struct RedeliveryTests {
         #expect(postponed.entries.count == 3)
     }
 
-    @Test func anIDThatTheStoreRefusesHoldsUpNoOthers() async throws {
+    @Test func `An ID that the store refuses holds up no others`() async throws {
         let store = memoryStore()
         let ids = try await store.accept(9, at: .unswept).map(\.id)
         let outbox = CountingOutbox(store, refusing: [ids[3]])
@@ -80,7 +80,7 @@ struct RedeliveryTests {
         #expect(Set(ids).subtracting(outbox.confirmed) == [ids[3]])
     }
 
-    @Test func whatIsFinalIsNeverPublishedAgain() async throws {
+    @Test func `What is final is never published again`() async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe())
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, probe)
@@ -96,7 +96,7 @@ struct RedeliveryTests {
         #expect(publisher.ids.count == 50)
     }
 
-    @Test func aQueueThatFillsUpIsGivenNoMoreForNow() async throws {
+    @Test func `A queue that fills up is given no more for now`() async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
         let outbox = CountingOutbox(store)
         let relay = relay(outbox, publisher, probe, timing: .patient)
@@ -118,7 +118,7 @@ struct RedeliveryTests {
         #expect(Set(publisher.ids) == Set(ids))
     }
 
-    @Test func whatIsNotConfirmedTheSecondTimeFallsDueAgain() async throws {
+    @Test func `What is not confirmed the second time falls due again`() async throws {
         let (store, publisher, probe) = (memoryStore(), FakePublisher(), FakeQueueProbe(0))
         let relay = relay(store, publisher, probe)
         let ids = try await store.accept(2, at: .now - .seconds(60)).map(\.id)
@@ -132,7 +132,7 @@ struct RedeliveryTests {
         }
     }
 
-    @Test func aDispatchedNotificationCostsTheOutboxNoNote() async throws {
+    @Test func `A dispatched notification costs the outbox no note`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         var timing = OutboxTiming.patient
         timing.confirmDelay = .seconds(3600)
@@ -148,7 +148,7 @@ struct RedeliveryTests {
     }
 
     /// What a process leaves that dies between the broker's confirm and its note: entries that look unpublished.
-    @Test func aProcessThatDiesBeforeItsNoteHasNothingSentTwice() async throws {
+    @Test func `A process that dies before its note has nothing sent twice`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let accepted = try await store.accept(4, at: .now - .seconds(60))
         _ = try await store.claim([accepted[0].id], now: .now)

@@ -9,11 +9,11 @@ import Testing
 
 @Suite("OutboxRelay, what was scheduled", .timeLimit(.minutes(5)))
 struct ScheduledBacklogTests {
-    @Test func whatFallsDueTogetherIsLeasedWhileConfirmsAreAwaited() async throws {
+    @Test func `What falls due together is leased while confirms are awaited`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher(isHolding: true))
         let ids = try await store.schedule(5200, notBefore: .now)
         let outbox = CountingOutbox(store)
-        try await withSweep(outbox, publisher) {
+        try await withRelay(outbox, publisher) { _ in
             let overlaps = try await eventually { outbox.leases == OutboxRelay.Limit.maxSweepsInFlight }
             #expect(overlaps)
             #expect(publisher.ids.isEmpty)
@@ -25,13 +25,13 @@ struct ScheduledBacklogTests {
         #expect(Set(publisher.ids) == Set(ids))
     }
 
-    @Test func aBrokerThatRefusesEverythingIsNotGivenTheWholeBacklog() async throws {
+    @Test func `A broker that refuses everything is not given the whole backlog`() async throws {
         let store = memoryStore()
         let ids = try await store.schedule(12_000, notBefore: .now)
         let publisher = FakePublisher(refused: Set(ids))
         let outbox = CountingOutbox(store)
         let start = ContinuousClock.now
-        try await withSweep(outbox, publisher) {
+        try await withRelay(outbox, publisher) { _ in
             let goesOn = try await eventually { outbox.leases >= OutboxRelay.Limit.maxSweepsInFlight + 3 }
             #expect(goesOn)
         }
@@ -40,44 +40,22 @@ struct ScheduledBacklogTests {
         #expect(try await store.backlog(now: .now).count == ids.count)
     }
 
-    @Test func aRevokedOneIsNotPublishedWhenItsTimeComes() async throws {
+    @Test func `A revoked notification is not published when its time comes`() async throws {
         let (store, publisher) = (memoryStore(), FakePublisher())
         let ids = try await store.schedule(3, notBefore: .now + .milliseconds(50))
         _ = try await store.revoke(ids[1], sender: "clinic", now: .now)
-        try await withSweep(store, publisher) {
+        try await withRelay(store, publisher) { _ in
             let isDone = try await eventually { try await store.backlog(now: .now).count == 0 }
             #expect(isDone)
         }
         #expect(Set(publisher.ids) == [ids[0], ids[2]])
-    }
-
-    private func withSweep(
-        _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: () async throws -> Void
-    ) async throws {
-        let relay = OutboxRelay(
-            outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: .patient, logger: .silent)
-        let group = ServiceGroup(services: [relay], logger: .silent)
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            try await body()
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-        }
     }
 }
 
 extension Store {
     /// Stores notifications that were made a minute ago and are not to be sent before a time.
     fileprivate func schedule(_ count: Int, notBefore: Timestamp) async throws -> [NotificationID] {
-        let recipient = try #require(UserName("alice"))
-        let created = Timestamp.now - .seconds(60)
-        let sealed = (0..<count).map { _ in
-            SealedNotification(
-                notification: Notification(
-                    id: NotificationID(at: created), sender: "clinic", recipient: recipient, createdAt: created,
-                    expiresAt: created + .seconds(86_400), notBefore: notBefore),
-                payload: SealedPayload(keyID: "k", bytes: [1]))
-        }
+        let sealed = try sampleNotifications(count, at: .now - .seconds(60), notBefore: notBefore)
         try await append(sealed)
         return sealed.map(\.notification.id)
     }

@@ -17,7 +17,7 @@ struct SharedOutboxTests {
     static let kinds: [StoreKind] = [.sqlite, .postgres]
 
     @Test(arguments: kinds)
-    func whatIsDueIsPublishedOnce(_ kind: StoreKind) async throws {
+    func `What is due is published once`(_ kind: StoreKind) async throws {
         try await withTwoStores(kind) { stores in
             let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
             let publishers = [FakePublisher(), FakePublisher()]
@@ -31,7 +31,7 @@ struct SharedOutboxTests {
     }
 
     @Test(arguments: kinds)
-    func whatWasLostIsPublishedOnce(_ kind: StoreKind) async throws {
+    func `What was lost is published once`(_ kind: StoreKind) async throws {
         try await withTwoStores(kind) { stores in
             let ids = try await stores[0].accept(3000, at: .now - .seconds(60)).map(\.id)
             try await stores[0].confirm(ids, until: .now - .seconds(30))
@@ -45,9 +45,8 @@ struct SharedOutboxTests {
         }
     }
 
-    /// What one hands over in memory the other must not take for left behind.
     @Test(arguments: kinds)
-    func whatOneHandsOverTheOtherLeavesAlone(_ kind: StoreKind) async throws {
+    func `What one hands over the other leaves alone`(_ kind: StoreKind) async throws {
         try await withTwoStores(kind) { stores in
             let publishers = [FakePublisher(), FakePublisher()]
             let relays = relays(stores, publishers, FakeQueueProbe())

@@ -5,19 +5,19 @@ import Testing
 
 @Suite("PurgePace")
 struct PurgePaceTests {
-    @Test func afterAFullBatchItPausesForTwiceItsTime() {
+    @Test func `After a full batch it pauses for twice its time`() {
         var pace = PurgePace()
         #expect(pace.pause(afterBatchOf: 500, taking: .milliseconds(40)) == .milliseconds(80))
         #expect(pace.limit == 500)
     }
 
-    @Test func whatIsNotFullIsTheLast() {
+    @Test func `A batch that is not full is the last`() {
         var pace = PurgePace()
         #expect(pace.pause(afterBatchOf: 499, taking: .milliseconds(1)) == nil)
         #expect(pace.limit == 500)
     }
 
-    @Test func slowBatchesShrinkAndQuickOnesGrow() {
+    @Test func `Slow batches shrink and quick ones grow`() {
         var pace = PurgePace()
         for expected in [250, 125, 62, 31, 16, 16] {
             #expect(pace.pause(afterBatchOf: pace.limit, taking: .milliseconds(51)) == .milliseconds(102))
@@ -29,7 +29,7 @@ struct PurgePaceTests {
         }
     }
 
-    @Test func aPauseHasAnEnd() {
+    @Test func `A pause has an end`() {
         var pace = PurgePace()
         #expect(pace.pause(afterBatchOf: 500, taking: .seconds(30)) == .seconds(2))
     }

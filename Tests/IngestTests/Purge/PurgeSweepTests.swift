@@ -10,7 +10,7 @@ import Testing
 
 @Suite("PurgeSweep", .timeLimit(.minutes(5)))
 struct PurgeSweepTests {
-    @Test func fullBatchesFollowEachOtherWithPausesInProportion() async throws {
+    @Test func `Full batches follow each other with pauses in proportion`() async throws {
         let clock = StepClock(sleeps: 5)
         let retention = ScriptedRetention(
             clock,
@@ -30,7 +30,7 @@ struct PurgeSweepTests {
         #expect((.seconds(9) ... .seconds(11)).contains(sleeps[4]))
     }
 
-    @Test func aFailureIsTriedAgainAfterTheInterval() async throws {
+    @Test func `A failure is tried again after the interval`() async throws {
         let clock = StepClock(sleeps: 3)
         let retention = ScriptedRetention(clock, [.failure, .failure, .batch(PurgeReport(), .zero)])
         try await sweep(retention, until: clock)
@@ -38,7 +38,7 @@ struct PurgeSweepTests {
         #expect(clock.sleeps.dropFirst().allSatisfy { (.seconds(9) ... .seconds(11)).contains($0) })
     }
 
-    @Test func aShutdownEndsTheWait() async throws {
+    @Test func `A shutdown ends the wait`() async throws {
         let clock = StepClock(sleeps: 0)
         let retention = ScriptedRetention(clock, [])
         // It waits for good: only the shutdown's cancelling ends it.
@@ -46,7 +46,7 @@ struct PurgeSweepTests {
         #expect(retention.limits.isEmpty)
     }
 
-    @Test func whatHasExpiredIsDestroyedAndTheRestStays() async throws {
+    @Test func `What has expired is destroyed and the rest stays`() async throws {
         let (store, alice) = (memoryStore(), try #require(UserName("alice")))
         let now = Timestamp.now
         var ids: [NotificationID] = []

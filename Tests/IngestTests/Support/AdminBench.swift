@@ -17,7 +17,7 @@ import Testing
 @testable import Ingest
 
 /// The operator's page around a store, with a broker and dead letters in memory.
-struct AdminBench: Sendable {
+struct AdminBench: StoringBench {
     let client: any TestClientProtocol
     let store: any Store
     let publisher: FakePublisher
@@ -39,22 +39,8 @@ struct AdminBench: Sendable {
             uri: uri, method: .post, headers: headers, body: ByteBuffer(string: body))
     }
 
-    /// Stores a notification of `clinic` for `alice` with a payload of ``secret``.
-    func stored(_ change: (inout Domain.Notification) -> Void = { _ in }) async throws -> NotificationID {
-        var notification = Domain.Notification(
-            sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + .seconds(600))
-        change(&notification)
-        let payload = SealedPayload(keyID: "k", bytes: Array(Self.secret.utf8))
-        try await store.append([SealedNotification(notification: notification, payload: payload)])
-        return notification.id
-    }
-
     static let secret = "never-in-an-answer"
-
-    func record(_ deliveries: [Delivery], of id: NotificationID) async throws {
-        let attempt = try await store.claim([id], now: .now)[id]?.attempt ?? 0
-        try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
-    }
+    let payload = Array(Self.secret.utf8)
 
     static func delivery(_ platform: Platform, _ state: DeliveryState, _ error: String? = nil) -> Delivery {
         Delivery(platform: platform, state: state, attempts: 1, error: error, updatedAt: .now)

@@ -11,7 +11,7 @@ import TestSupport
 @testable import Ingest
 
 /// The routes for what became of notifications, around a store in memory, with the senders `clinic` and `lab`.
-struct DirectoryBench: Sendable {
+struct DirectoryBench: StoringBench {
     let client: any TestClientProtocol
     let store: any Store
     let credentials: Credentials
@@ -33,13 +33,24 @@ struct DirectoryBench: Sendable {
         try await send(.get, "/api/notifications/\(id)/status", authorization: authorization)
     }
 
+    let payload: [UInt8] = [1, 2, 3]
+}
+
+/// A bench whose tests put notifications and their deliveries into its store.
+protocol StoringBench: Sendable {
+    var store: any Store { get }
+    /// Of each notification.
+    var payload: [UInt8] { get }
+}
+
+extension StoringBench {
     /// Stores a notification of `clinic` for `alice`, unless a test changes it.
     func stored(_ change: (inout Domain.Notification) -> Void = { _ in }) async throws -> NotificationID {
         var notification = Domain.Notification(
             sender: "clinic", recipient: UserName("alice")!, expiresAt: .now + .seconds(600))
         change(&notification)
-        let payload = SealedPayload(keyID: "k", bytes: [1, 2, 3])
-        try await store.append([SealedNotification(notification: notification, payload: payload)])
+        let sealed = SealedPayload(keyID: "k", bytes: payload)
+        try await store.append([SealedNotification(notification: notification, payload: sealed)])
         return notification.id
     }
 

@@ -50,3 +50,20 @@ extension String {
         try #require(try JSONSerialization.jsonObject(with: Data(utf8)) as? [String: Any], "\(self)")
     }
 }
+
+extension RawConnection {
+    /// The end of a batch's answer, which comes in chunks.
+    static let endOfBatch = "\r\n0\r\n\r\n"
+
+    static func batchHead(_ bench: IngestBench, _ field: String = "Transfer-Encoding: chunked") -> String {
+        """
+        POST /api/notifications/batch HTTP/1.1\r
+        Host: localhost\r
+        Authorization: \(bench.credentials.sender)\r
+        Content-Type: application/x-ndjson\r
+        \(field)\r
+        \r
+
+        """
+    }
+}

@@ -8,9 +8,11 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import ServiceConfiguration
 import ServiceRuntime
 import StackKit
 import TestSupport
+import Testing
 
 @testable import Ingest
 
@@ -134,6 +136,29 @@ func withIngest(
                     client: client, store: store, sealer: sealer, acceptor: made, publisher: publisher,
                     credentials: credentials))
         }
+    }
+}
+
+/// Builds ingest as its executable does, while nobody listens at its broker's port.
+func withBuiltIngest<Value>(
+    _ settings: [String: String] = [:],
+    _ body: (IngestConfiguration, BuiltIngest, ServiceContext) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryFolder { folder in
+        _ = try Credentials(folder: folder)
+        let (keys, password) = (folder.appending(path: "payload-keys"), folder.appending(path: "password"))
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+        try Data("\(AdminBench.password)\n".utf8).write(to: password)
+        let own = [
+            "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
+            "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
+            "ADMIN_PASSWORD_FILE": password.path,
+        ]
+        var reader = ConfigurationReader(environment: own.merging(settings) { $1 })
+        let read = IngestConfiguration(&reader)
+        let configuration = try #require(read, "\(reader.issues)")
+        let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        return try await body(configuration, try await buildIngest(configuration, context: context), context)
     }
 }
 

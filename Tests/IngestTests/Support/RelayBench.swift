@@ -40,10 +40,11 @@ func withRelays(_ relays: [OutboxRelay], _ body: () async throws -> Void) async 
 
 /// Runs a relay for the time of the body, and then lets it drain.
 func withRelay(
-    _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ body: (OutboxRelay) async throws -> Void
+    _ outbox: any NotificationWriter, _ publisher: FakePublisher, _ timing: OutboxTiming = .patient,
+    _ body: (OutboxRelay) async throws -> Void
 ) async throws {
     let relay = OutboxRelay(
-        outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: .patient, logger: .silent)
+        outbox: outbox, publisher: publisher, probe: FakeQueueProbe(), timing: timing, logger: .silent)
     try await withRelays([relay]) { try await body(relay) }
 }
 

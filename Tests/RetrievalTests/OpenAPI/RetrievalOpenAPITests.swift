@@ -34,7 +34,7 @@ struct RetrievalOpenAPITests {
         "components/schemas/RefreshForm/properties/client_id",
     ]
 
-    @Test func itListsTheRoutesThatThereAre() async throws {
+    @Test func `The description lists the routes that there are`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-openapi-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,7 +54,7 @@ struct RetrievalOpenAPITests {
         #expect(Set(routes.map(\.withBraces)) == (try Self.description()).routes)
     }
 
-    @Test func itIsTrueToTheAnswers() async throws {
+    @Test func `The description is true to the answers`() async throws {
         let ledger = try await RetrievalExchanges.run()
         try Self.description().expectTruth(of: ledger, excused: Self.excused, unneeded: Self.unneeded)
     }

@@ -9,6 +9,7 @@ import HummingbirdTesting
 import Logging
 import NIOCore
 import ServiceRuntime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -89,9 +90,50 @@ struct RetrievalBench: Sendable {
     }
 }
 
+extension RetrievalBench {
+    /// Stores a notification for `alice` whose key the service does not have.
+    func acceptUnopenable(_ id: NotificationID = NotificationID()) async throws -> NotificationID {
+        let ring = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: ring) }
+        try Data(PayloadKeyRing.newLine().utf8).write(to: ring)
+        let other = try PayloadSealer(path: ring.path, logger: .silent)
+        let user = try #require(UserName("alice"))
+        let lost = Notification(id: id, sender: "clinic", recipient: user, expiresAt: .now + .seconds(60))
+        let sealed = try other.seal(Array(#""a lost secret""#.utf8), id: lost.id, recipient: user)
+        try await store.append([SealedNotification(notification: lost, payload: sealed)])
+        return lost.id
+    }
+}
+
+extension TestResponse {
+    /// The IDs in a page of the inbox.
+    func listedIDs() throws -> [String] {
+        #expect(status == .ok, "\(text)")
+        let entries = try #require(try object()["Notifications"] as? [[String: Any]])
+        return entries.compactMap { $0["Id"] as? String }
+    }
+}
+
 extension Logger {
     /// A logger whose lines nobody needs.
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// Keeps JSON log lines for a test to look at.
+final class KeptLog: Sendable {
+    private let kept = Mutex<[String]>([])
+    private let level: Logger.Level
+
+    init(_ level: Logger.Level) { self.level = level }
+
+    var lines: [String] { kept.withLock { $0 } }
+    var logger: Logger {
+        Logger(label: "test") { label in
+            JSONLogHandler(label: label, service: "retrieval", logLevel: self.level) { bytes in
+                self.kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+            }
+        }
+    }
 }
 
 /// One for all tests: scrypt is slow.

@@ -13,12 +13,12 @@ struct APIDescriptionTests {
         (#"{"A":"x"}"#, 0), (#"{"A":"x","B":null}"#, 0), (#"{"A":"x","B":1.5}"#, 1), (#"{"A":"y"}"#, 1), ("{}", 1),
         (#"{"A":"x","C":1}"#, 1), ("[]", 1), ("none", 1),
     ])
-    func theBodyIsComparedWithTheSchema(body: String, count: Int) throws {
+    func `The body is compared with the schema`(body: String, count: Int) throws {
         let exchange = exchange(status: 200, headers: [("Content-Type", "application/json"), ("X-A", "1")], body: body)
         #expect(try description(Self.schema).issues(of: exchange).count == count)
     }
 
-    @Test func anythingElseIsComparedToo() throws {
+    @Test func `Anything else is compared too`() throws {
         let description = try description("{}")
         let json = ("Content-Type", "application/json")
         #expect(description.issues(of: exchange(status: 200, headers: [json, ("X-A", "1")])) == [])
@@ -30,12 +30,12 @@ struct APIDescriptionTests {
         #expect(description.issues(of: exchange(path: "/b", status: 200, headers: [json])).count == 1)
     }
 
-    @Test func aKeywordThatIsNotKnownIsAnIssue() throws {
+    @Test func `A keyword that is not known is an issue`() throws {
         let exchange = exchange(status: 200, headers: [("Content-Type", "application/json"), ("X-A", "1")])
         #expect(try description(#"{"minProperties":1}"#).issues(of: exchange).count == 1)
     }
 
-    @Test func whatCouldBeRemovedUnnoticedIsTold() throws {
+    @Test func `What could be removed unnoticed is told`() throws {
         let exchange = exchange(status: 200, headers: [("Content-Type", "application/json"), ("X-A", "1")])
         let description = try description("{}", more: #","404":{"description":"never"}"#)
         #expect(description.unnoticedRemovals([exchange]) == ["paths//a/get/responses/404"])

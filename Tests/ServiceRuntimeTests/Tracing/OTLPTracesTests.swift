@@ -21,7 +21,7 @@ struct OTLPTracesTests {
         return try #require(try JSONValue(strict: bytes)["resourceSpans"]?.elements?.first)
     }
 
-    @Test func theMembersOfASpan() throws {
+    @Test func `A span has these members`() throws {
         let json = try json { span in
             span.updateAttributes { attributes in
                 attributes["text"] = "a \"b\""
@@ -52,7 +52,7 @@ struct OTLPTracesTests {
         #expect(span["status"]?.json == #"{"code":2}"#)
     }
 
-    @Test func attributesAreBounded() throws {
+    @Test func `Attributes are bounded`() throws {
         let json = try json { span in
             for number in 100..<200 { span.attributes["key\(number)"] = String(repeating: "ä", count: 600) }
         }
@@ -67,7 +67,7 @@ struct OTLPTracesTests {
         (#"{"partialSuccess":{"rejectedSpans":4}}"#, 4), (#"{"partialSuccess":{"rejectedSpans":"99e99"}}"#, 10),
         (#"{"partialSuccess":{"rejectedSpans":-1}}"#, 0), (#"{"partialSuccess":{"rejectedSpans":"nan"}}"#, 0),
     ])
-    func rejectedSpans(_ text: String, _ count: Int) {
+    func `The spans that the collector rejects are counted`(_ text: String, _ count: Int) {
         #expect(OTLPAnswer(json: Array(text.utf8), batch: 10).rejectedSpans == count)
     }
 }

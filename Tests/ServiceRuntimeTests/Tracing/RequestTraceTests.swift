@@ -55,7 +55,7 @@ struct RequestTraceTests {
         }
     }
 
-    @Test func aSpanIsNamedByItsRouteAndHoldsNothingOfTheRequest() async throws {
+    @Test func `A span is named by its route and holds nothing of the request`() async throws {
         let headers: HTTPFields = [.authorization: "Bearer hunter2", .traceparent: Self.sender]
         let response = try await send("/api/users/alice?token=hunter2", headers: headers)
         let span = try #require(book.spans.first)
@@ -77,7 +77,7 @@ struct RequestTraceTests {
         #expect(line.contains(#""http.response.body.size":"55""#))
     }
 
-    @Test func anUnknownPathIsNamedByItsMethodAlone() async throws {
+    @Test func `An unknown path is named by its method alone`() async throws {
         _ = try await send("/api/alice/secret?x=y", .post)
         let span = try #require(book.spans.first)
         #expect(span.name == "POST" && span.texts["http.route"] == nil)
@@ -88,18 +88,18 @@ struct RequestTraceTests {
     }
 
     @Test(arguments: ["/livez", "/readyz", "/metrics", "/version"])
-    func operatorsRequestsAreNeitherTracedNorLogged(_ path: String) async throws {
+    func `Operators' requests are neither traced nor logged`(_ path: String) async throws {
         _ = try await send(path)
         #expect(book.spans.isEmpty && !sink.lines.contains { $0.contains("Request answered") })
     }
 
-    @Test func aFailureOfTheServiceIsAnError() async throws {
+    @Test func `A failure of the service is an error`() async throws {
         _ = try await send("/broken")
         let span = try #require(book.spans.first)
         #expect(span.hasFailed && span.texts["error.type"] == "500")
     }
 
-    @Test func aRequestJoinsTheTraceOfWhatItReads() async throws {
+    @Test func `A request joins the trace of what it reads`() async throws {
         _ = try await send("/api/notifications/7")
         let span = try #require(book.spans.first)
         #expect(book.spans.count == 1 && !span.hasFailed)
@@ -110,33 +110,33 @@ struct RequestTraceTests {
     }
 
     /// An ID may be asked for in any case, and a search in the log finds it nevertheless.
-    @Test func theIDOfANotificationIsLoggedAsAnswersHaveIt() async throws {
+    @Test func `The ID of a notification is logged as answers have it`() async throws {
         let id = NotificationID().description
         _ = try await send("/api/notifications/\(id.uppercased())")
         let line = try #require(sink.lines.first { $0.contains("Request answered") })
         #expect(line.contains(#""id":"\#(id)""#))
     }
 
-    @Test func aCallersTraceIsKeptAndLinked() async throws {
+    @Test func `A caller's trace is kept and linked`() async throws {
         _ = try await send("/api/notifications/7", headers: [.traceparent: Self.sender])
         let span = try #require(book.spans.first)
         #expect(span.trace.traceID == "0af7651916cd43dd8448eb211c80319c")
         #expect(span.links.map(\.traceparent) == [Self.notification])
     }
 
-    @Test func aStreamedAnswerEndsWithItsLastByte() async throws {
+    @Test func `A streamed answer ends with its last byte`() async throws {
         _ = try await send("/stream")
         #expect(book.spans.count == 1)
         #expect(sink.lines.contains { $0.contains(#""http.response.body.size":"9""#) })
     }
 
-    @Test func withoutTheSettingsThereIsNothing() async throws {
+    @Test func `Without the settings there is nothing`() async throws {
         let response = try await send("/api/users/alice", context: context(isTraced: false, logsAccess: false))
         #expect(String(buffer: response.body) == "none")
         #expect(book.spans.isEmpty && !sink.lines.contains { $0.contains("Request answered") })
     }
 
-    @Test func aDirectRouteIsTracedAndLoggedInTheSameWay() async throws {
+    @Test func `A direct route is traced and logged in the same way`() async throws {
         let context = context()
         let router = makeRouter(of: ServiceRequestContext.self, context: context)
         router.get("/api/notifications/:id") { _, _ in "router" }
@@ -148,16 +148,10 @@ struct RequestTraceTests {
                 .success(CompleteResponse(status: .ok, headers: [:], body: ByteBuffer(string: "direct \(inner)"))))
             return true
         }
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
         var configuration = HTTPConfiguration(port: 0)
         configuration.limits.trustedProxies = [AddressBlock("127.0.0.1")].compactMap(\.self)
-        let service = try makeHTTPService(
-            router: router, direct: DirectRoutes([route]), configuration: configuration, context: context,
-            onListening: { port.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [service], logger: context.logger))
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
-            let connection = try RawConnection(port: try #require(await ports.first { _ in true }))
+        try await withHTTPService(router, direct: DirectRoutes([route]), configuration, context) { port, _ in
+            let connection = try RawConnection(port: port)
             let fields = ["", "traceparent: \(Self.sender)\r\nX-Forwarded-For: 198.51.100.7\r\n"]
             for (index, field) in fields.enumerated() {
                 connection.send("GET /api/notifications/n\(index) HTTP/1.1\r\nHost: a\r\n\(field)\r\n")
@@ -165,8 +159,6 @@ struct RequestTraceTests {
             }
             connection.send("GET /api/notifications/left HTTP/1.1\r\nHost: a\r\nForwarded: for=198.51.100.8\r\n\r\n")
             #expect(try await connection.receives("router"))
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
         }
         // The request that was left to the router has one span.
         #expect(book.spans.count == 3 && Set(book.spans.map(\.name)) == ["GET /api/notifications/{id}"])

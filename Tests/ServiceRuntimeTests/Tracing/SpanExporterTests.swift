@@ -108,7 +108,7 @@ struct SpanExporterTests {
         }
     }
 
-    @Test func spansArriveInBatches() async throws {
+    @Test func `Spans arrive in batches`() async throws {
         try await withExporter { run in
             run.makeSpans(1300)
             try await expectEventually { run.collector.spans == 1300 }
@@ -126,7 +126,7 @@ struct SpanExporterTests {
     }
 
     @Test(arguments: [HTTPResponse.Status.tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout])
-    func whatMayBeTriedAgainIsSentAgain(_ status: HTTPResponse.Status) async throws {
+    func `What may be tried again is sent again`(_ status: HTTPResponse.Status) async throws {
         try await withExporter([status, status]) { run in
             run.makeSpans(1)
             try await expectEventually { run.collector.bodies.count == 3 }
@@ -137,7 +137,7 @@ struct SpanExporterTests {
     }
 
     @Test(arguments: [HTTPResponse.Status.badRequest, .unauthorized, .internalServerError])
-    func aRefusedBatchIsDroppedAndCounted(_ status: HTTPResponse.Status) async throws {
+    func `A refused batch is dropped and counted`(_ status: HTTPResponse.Status) async throws {
         try await withExporter([status]) { run in
             run.makeSpans(1)
             try await expectEventually { run.dropped("refused") == "1" }
@@ -147,7 +147,7 @@ struct SpanExporterTests {
         }
     }
 
-    @Test func spansThatTheCollectorLeavesOutAreCounted() async throws {
+    @Test func `Spans that the collector leaves out are counted`() async throws {
         try await withExporter(answer: #"{"partialSuccess":{"rejectedSpans":"2"}}"#) { run in
             run.makeSpans(5)
             try await expectEventually {
@@ -157,7 +157,7 @@ struct SpanExporterTests {
     }
 
     /// The deadline of AsyncHTTPClient ends with the head.
-    @Test func anAnswerThatNeverEndsIsNotWaitedFor() async throws {
+    @Test func `An answer that never ends is not waited for`() async throws {
         try await withExporter(isEndless: true, timeout: .milliseconds(500)) { run in
             for count in 1...2 {
                 run.makeSpans(1)
@@ -167,7 +167,7 @@ struct SpanExporterTests {
         }
     }
 
-    @Test func aCollectorThatIsAwayLosesSpansAndNothingElse() async throws {
+    @Test func `A collector that is away loses spans and nothing else`() async throws {
         // A connection that fails is tried again until the request's time is over.
         try await withExporter(isReachable: false, timeout: .milliseconds(200)) { run in
             run.makeSpans(3)
@@ -175,8 +175,7 @@ struct SpanExporterTests {
         }
     }
 
-    /// Nobody takes from the queue yet.
-    @Test func theQueueIsBounded() {
+    @Test func `The queue is bounded`() {
         let metrics = PrometheusMetrics()
         let exporter = SpanExporter(
             TracingConfiguration(url: "http://127.0.0.1:1/v1/traces"), service: "x", version: "1", metrics: metrics,
@@ -186,7 +185,7 @@ struct SpanExporterTests {
         #expect(metrics.exposition().contains(#"securepush_spans_dropped_total{reason="queue"} 7"#))
     }
 
-    @Test func theRestIsSentAtShutdown() async throws {
+    @Test func `The rest is sent at shutdown`() async throws {
         var run: Run?
         try await withExporter { started in
             run = started
@@ -199,7 +198,7 @@ struct SpanExporterTests {
         #expect(run?.count("exported_total") == "701" && run?.dropped("shutdown") == "0")
     }
 
-    @Test func aShutdownWithoutACollectorEndsSoonAndCountsTheRest() async throws {
+    @Test func `A shutdown without a collector ends soon and counts the rest`() async throws {
         var run: Run?
         try await withExporter([HTTPResponse.Status](repeating: .serviceUnavailable, count: 99)) { started in
             run = started

@@ -18,7 +18,7 @@ struct TracingConfigurationTests {
         return (configuration, reader.issues)
     }
 
-    @Test func withoutAnEndpointNothingIsTraced() {
+    @Test func `Without an endpoint nothing is traced`() {
         let (configuration, issues) = read([Self.headers: "a=b", "OTEL_TRACES_SAMPLER": "always_on"])
         #expect(configuration == nil && issues.isEmpty)
     }
@@ -30,7 +30,7 @@ struct TracingConfigurationTests {
         ([endpoint: "http://127.0.0.1:1", traces: "http://[::1]:2/x"], "http://[::1]:2/x"),
         ([endpoint: "http://otel:4318", "ALLOW_INSECURE": "amqp,otlp"], "http://otel:4318/v1/traces"),
     ])
-    func endpoints(_ environment: [String: String], _ url: String) {
+    func `The endpoint of traces is found`(_ environment: [String: String], _ url: String) {
         let (configuration, issues) = read(environment)
         #expect(configuration?.url == url && issues.isEmpty, "\(issues)")
     }
@@ -39,7 +39,7 @@ struct TracingConfigurationTests {
         "otel.example:4318", "ftp://otel.example", "http://", "https://user:secret@otel.example",
         "https://otel.example/?key=secret", "https://otel.example/#x", "https://127.0.0.1:65536", "https://[::1]:0",
     ])
-    func invalidEndpointsAreRefused(_ text: String) {
+    func `Invalid endpoints are refused`(_ text: String) {
         for key in [Self.endpoint, Self.traces] {
             let (configuration, issues) = read([key: text])
             #expect(configuration == nil && issues.map(\.key) == [key])
@@ -47,13 +47,13 @@ struct TracingConfigurationTests {
         }
     }
 
-    @Test func plainHTTPBeyondLoopbackIsRefused() {
+    @Test func `Plain HTTP beyond loopback is refused`() {
         let (_, issues) = read([Self.endpoint: "http://otel.example:4318"])
         #expect(issues.map(\.key) == [Self.endpoint])
         #expect("\(issues)".contains("ALLOW_INSECURE=otlp") && "\(issues)".contains("otel.example"))
     }
 
-    @Test func headersAreDecoded() {
+    @Test func `Headers are decoded`() {
         let (configuration, issues) = read([
             Self.endpoint: "http://localhost:1", Self.headers: "api-key=s%20e%3Dcret, x-tenant=a=b,",
         ])
@@ -62,7 +62,7 @@ struct TracingConfigurationTests {
         #expect(configuration?.headers.map(\.value) == ["s e=cret", "a=b"])
     }
 
-    @Test func headersMayBeInAFile() async throws {
+    @Test func `Headers may be in a file`() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "headers")
             let environment = [Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path]
@@ -76,7 +76,7 @@ struct TracingConfigurationTests {
         }
     }
 
-    @Test func aCollectorBeyondThisMachineIsReachedThroughTheProxy() {
+    @Test func `A collector beyond this machine is reached through the proxy`() {
         let proxies = ["HTTPS_PROXY": "http://proxy.example:3128", "NO_PROXY": ".internal.example"]
         func proxy(of url: String) -> String? {
             let (configuration, _) = read(proxies.merging([Self.endpoint: url]) { $1 })
@@ -91,7 +91,7 @@ struct TracingConfigurationTests {
         "hunter2", "=hunter2", "a b:c=hunter2", "a=hunter2%0d%0aX: y", "a=hunter2%", "ä=hunter2",
         String(repeating: "a=hunter2,", count: 33),
     ])
-    func headersThatCannotBeSentAreRefusedWithoutBeingShown(_ text: String) {
+    func `Headers that cannot be sent are refused without being shown`(_ text: String) {
         let (configuration, issues) = read([Self.endpoint: "http://localhost:1", Self.headers: text])
         #expect(issues.map(\.key) == [Self.headers])
         #expect(!"\(issues)".contains("hunter2"))
@@ -99,7 +99,7 @@ struct TracingConfigurationTests {
     }
 
     @Test(arguments: [("2500", Duration.milliseconds(2500)), ("3s", .seconds(3)), ("", .seconds(10))])
-    func timeouts(_ text: String, _ timeout: Duration) {
+    func `A timeout is in milliseconds or with a unit`(_ text: String, _ timeout: Duration) {
         var environment = [Self.endpoint: "http://localhost:1"]
         environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = text
         #expect(read(environment).0?.timeout == timeout)
@@ -110,7 +110,7 @@ struct TracingConfigurationTests {
         ("parentbased_always_on", .parentOr(true)), ("parentbased_always_off", .parentOr(false)),
         ("parentbased_traceidratio", .parentOrRatio(0.25)),
     ])
-    func samplers(_ name: String, _ sampler: SpanSampler) {
+    func `A sampler is read by its name`(_ name: String, _ sampler: SpanSampler) {
         let (configuration, _) = read([
             Self.endpoint: "http://localhost:1", "OTEL_TRACES_SAMPLER": name, "OTEL_TRACES_SAMPLER_ARG": "0.25",
         ])
@@ -118,7 +118,7 @@ struct TracingConfigurationTests {
     }
 
     @Test(arguments: ["1.1", "-0.1", "nan", "x"])
-    func aShareIsFromZeroToOne(_ text: String) {
+    func `A share is from zero to one`(_ text: String) {
         let (_, issues) = read([Self.endpoint: "http://localhost:1", "OTEL_TRACES_SAMPLER_ARG": text])
         #expect(issues.map(\.key) == ["OTEL_TRACES_SAMPLER_ARG"])
     }
