@@ -8,7 +8,6 @@ import Testing
 import Glibc
 #endif
 
-@Suite("Files that are read again")
 struct ReloadingFileTests {
     /// A clock that the test moves, and the reports.
     private final class World: Sendable {
@@ -30,8 +29,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A changed file is read again, a second later at the latest")
-    func change() throws {
+    @Test func `A changed file is read again, a second later at the latest`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -49,8 +47,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Bad content keeps the value, and is reported once for each change")
-    func badContent() throws {
+    @Test func `Bad content keeps the value, and is reported once for each change`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -71,8 +68,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A file that goes away keeps the value, is reported once, and is read when it is back")
-    func gone() throws {
+    @Test func `A file that goes away keeps the value, is reported once, and is read when it is back`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -90,8 +86,7 @@ struct ReloadingFileTests {
     }
 
     /// The attack of the security review, finding 3: before, one failed read was the last.
-    @Test("A new file that could not be read at first is read when it can be, although its content is the same")
-    func readableLater() throws {
+    @Test func `A new file that could not be read is read when it can be, although its content is the same`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -109,8 +104,8 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("chown and chmod make a version that is read again", .enabled(if: geteuid() == 0))
-    func ownerAndMode() throws {
+    @Test(.enabled(if: geteuid() == 0))
+    func `chown and chmod make a version that is read again`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -133,8 +128,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Credentials that cannot be used deny access after a minute, and until they can be used")
-    func denies() throws {
+    @Test func `Credentials that cannot be used deny access after a minute, and until they can be used`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -158,8 +152,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Credentials that nobody asked for in a while get no minute more")
-    func deniesWhenUnconfirmed() throws {
+    @Test func `Credentials that nobody asked for in a while get no minute more`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -172,8 +165,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A file of credentials that is deleted denies access within a second")
-    func deletedDenies() throws {
+    @Test func `A file of credentials that is deleted denies access within a second`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -188,8 +180,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A version that failed is not read again for every caller")
-    func failuresAreNotRepeated() throws {
+    @Test func `A version that failed is not read again for every caller`() throws {
         try withTemporaryPath { path in
             let world = World()
             let readings = Mutex(0)
@@ -221,8 +212,7 @@ struct ReloadingFileTests {
         #endif
     }
 
-    @Test("The first reading must succeed")
-    func first() throws {
+    @Test func `The first reading must succeed`() throws {
         try withTemporaryPath { path in
             let world = World()
             #expect(#expect(throws: FileError.self) { try world.file(path) }?.code == .missing)
@@ -237,14 +227,13 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A folder and an endless device are no files", arguments: ["/tmp", "/dev/zero"])
-    func noFile(_ path: String) {
+    @Test(arguments: ["/tmp", "/dev/zero"])
+    func `A folder and an endless device are no files`(_ path: String) {
         let error = #expect(throws: FileError.self) { try World().file(path) }
         #expect(error?.code == .unreadable)
     }
 
-    @Test("Many threads may ask at once")
-    func threads() async throws {
+    @Test func `Many threads may ask at once`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let world = World()
