@@ -1,6 +1,5 @@
 import Domain
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOTLS
@@ -9,15 +8,12 @@ import ServiceConfiguration
 
 /// One HTTP/1.1 connection to the hub with at most one request in flight. It lives on its channel's event loop.
 final class HubConnection: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private let sender: HubSender
     private var context: ChannelHandlerContext?
-    private var reader = HubResponseReader()
-    /// A complete response, until everything that was read with it is known: the connection must not be used again if
-    /// more follows.
-    private var response: HubResponse?
+    private var parser = HubResponseParser()
     /// The next request's bytes, which the sender fills in. All requests share its memory: each is written before its
     /// response arrives.
     var output = ByteBuffer()
@@ -46,8 +42,7 @@ final class HubConnection: ChannelInboundHandler {
             return end(.notSent(reason: "the connection to the hub is closed"), .connection)
         }
         // Written from this handler towards the network; a failed write shows as a closed channel.
-        context.write(wrapOutboundOut(.head(PreparedRequestEncoder.head)), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(output))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(output), promise: nil)
     }
 
     /// Ends the request in flight and closes the connection.
@@ -66,24 +61,21 @@ final class HubConnection: ChannelInboundHandler {
     func close() { context?.close(promise: nil) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard current != nil, failure == nil else { return }
+        guard current != nil else {
+            // There is no request: a late response to one that was given up, or the peer is not a hub.
+            return context.close(promise: nil)
+        }
         do {
-            if let response = try reader.read(unwrapInboundIn(data)) { self.response = response }
+            if let response = try parser.consume(unwrapInboundIn(data)) { finish(response) }
         } catch {
             fail("unreadable response: \(error.reason)")
         }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        finish(isReusable: true)
-        context.fireChannelReadComplete()
-    }
-
-    /// Ends the request whose response is complete, if there is one.
-    private func finish(isReusable: Bool) {
-        guard let send = current, let response else { return }
-        (current, self.response) = (nil, nil)
-        let isReusable = isReusable && response.keepsAlive && failure == nil
+    private func finish(_ response: HubResponse) {
+        guard let send = current else { return }
+        current = nil
+        let isReusable = response.keepsAlive && !parser.hasLeftover && failure == nil
         sender.responded(send, response, on: self, isReusable: isReusable)
         if !isReusable { context?.close(promise: nil) }
     }
@@ -94,26 +86,17 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        finish(isReusable: false)
-        switch error {
-        case HTTPParserError.invalidEOFState: fail(Self.closedWithin)
-        // Without a request it is a late response to one that was given up, or the peer is not a hub.
-        case is HTTPParserError, is NIOHTTPDecoderError: fail("unreadable response: \(error)")
-        default:
-            // The reason has the error's type only: a TLS or socket error may hold addresses, which belong in the log.
-            sender.connectionBroke(error)
-            fail("the connection to the hub broke (\(type(of: error)))")
-        }
+        // The reason has the error's type only: a TLS or socket error may hold addresses, which belong in the log.
+        sender.connectionBroke(error)
+        fail("the connection to the hub broke (\(type(of: error)))")
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        finish(isReusable: false)
-        fail(reader.hasBegun ? Self.closedWithin : "the hub closed the connection")
+        if let response = parser.finish() { finish(response) }
+        fail(parser.hasBegun ? "the hub closed the connection within its response" : "the hub closed the connection")
         sender.closed(self)
         context.fireChannelInactive()
     }
-
-    private static let closedWithin = "the hub closed the connection within its response"
 }
 
 /// Opens channels to the hub: TCP, a proxy's tunnel if there is one, TLS with full verification if the endpoint uses
@@ -182,8 +165,6 @@ struct HubConnector: Sendable {
     private func addHandlers(to channel: any Channel, sender: HubSender) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: endpoint.host)) }
-        try pipeline.addHandler(PreparedRequestEncoder())
-        try pipeline.addHandler(ByteToMessageHandler(HubResponseReader.decoder()))
         try pipeline.addHandler(HubConnection(sender: sender, usesTLS: tls != nil))
     }
 
