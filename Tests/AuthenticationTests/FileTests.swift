@@ -110,7 +110,7 @@ struct APIKeyTests {
     @Test(arguments: ["", "a b", "a/b", "é", String(repeating: "a", count: 65)])
     func `A name that no sender can have is refused`(name: String) async throws {
         try await withTemporaryFolder { folder in
-            let error = #expect(throws: AuthenticationSetupError.self) {
+            let error = #expect(throws: SetupError.self) {
                 try APIKeysFile(path: folder + "/k").add(name)
             }
             #expect(error?.code == .invalidName)
@@ -122,8 +122,8 @@ struct APIKeyTests {
             let file = APIKeysFile(path: folder + "/keys")
             try write("# mine\n\n", to: file.path)
             _ = try file.add("a")
-            #expect(throws: AuthenticationSetupError.self) { try file.add("a") }
-            #expect(throws: AuthenticationSetupError.self) { try file.remove("b") }
+            #expect(throws: SetupError.self) { try file.add("a") }
+            #expect(throws: SetupError.self) { try file.remove("b") }
             try file.remove("a")
             #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "# mine\n\n")
         }
@@ -141,13 +141,13 @@ struct UsersFileTests {
             #expect(try file.list() == names)
             #expect(try mode(of: file.path) == 0o600)
             #expect(try mode(of: folder + "/new") == 0o700)
-            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(names[0], password: "x") }
+            let error = #expect(throws: SetupError.self) { try file.add(names[0], password: "x") }
             #expect(error?.code == .alreadyExists)
             try file.add(names[0], password: "other", replacing: true)
             let lines = try CredentialLines(try #require(try PrivateFile.read(file.path)))
             #expect(try UsersFile.users(lines)[names[0]]?.matches(Array("other".utf8)) == true)
             try file.remove(names[5])
-            #expect(throws: AuthenticationSetupError.self) { try file.remove(names[5]) }
+            #expect(throws: SetupError.self) { try file.remove(names[5]) }
             #expect(try Set(file.list()) == Set(names[..<5]))
         }
     }
@@ -182,7 +182,7 @@ struct UsersFileTests {
         let user = try #require(UserName(name))
         try await withTemporaryFolder { folder in
             let file = UsersFile(path: folder + "/users")
-            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(user, password: "long enough") }
+            let error = #expect(throws: SetupError.self) { try file.add(user, password: "long enough") }
             #expect(error?.code == .invalidName && error.map { !"\($0)".contains("carol") } == true)
             #expect(!FileManager.default.fileExists(atPath: file.path))
             // Another program may have added one: it is no reason to refuse the others.
@@ -227,13 +227,13 @@ struct UsersFileTests {
     @Test(arguments: ["%", "%2", "%zz", "a%00", "%ff", "%+1"])
     func `The line of a name that cannot be read is named`(name: String) throws {
         let hash = "$scrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
+        let error = #expect(throws: SetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
         #expect(error?.line == 2)
     }
 
     @Test(arguments: ["alice x", "alice", "alice $scrypt$ln=99,r=1,p=1$c2FsdHNhbHQ$AAAA"])
     func `The line of a hash that cannot be read is named`(line: String) throws {
-        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("\n\(line)\n") }
+        let error = #expect(throws: SetupError.self) { try UserPasswords("\n\(line)\n") }
         #expect(error?.line == 2)
     }
 }
@@ -274,7 +274,7 @@ struct PrivateFileTests {
     }
 
     @Test func `Folders that cannot be written are named`() {
-        let error = #expect(throws: AuthenticationSetupError.self) {
+        let error = #expect(throws: SetupError.self) {
             try PrivateFile.edit("/proc/none/file") { _ in ("", ()) }
         }
         #expect(error?.code == .unwritable)

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Foundations
 import Logging
 import Testing
 
@@ -16,7 +17,7 @@ struct KeySetTests {
         #""kid":7"#,
     ])
     func `Keys of another use are left out`(members: String) {
-        #expect(throws: AuthenticationSetupError.self) { try read(jwks(TestKey.es256().jwk(members))) }
+        #expect(throws: SetupError.self) { try read(jwks(TestKey.es256().jwk(members))) }
     }
 
     @Test(arguments: [
@@ -28,24 +29,24 @@ struct KeySetTests {
         #"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"RSA"}"#,
     ])
     func `Unusable keys are left out`(key: String) throws {
-        #expect(throws: AuthenticationSetupError.self) { try read(jwks(key)) }
+        #expect(throws: SetupError.self) { try read(jwks(key)) }
         #expect(try read(jwks(key, TestKey.es256().jwk())).keys.count == 1)
     }
 
     @Test func `Small RSA keys are left out`() throws {
         let small = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024))
-        #expect(throws: AuthenticationSetupError.self) { try read(jwks(try TestKey.rsa("RS256", small).jwk())) }
+        #expect(throws: SetupError.self) { try read(jwks(try TestKey.rsa("RS256", small).jwk())) }
     }
 
     @Test(arguments: [("HS384", 47), ("HS512", 63), ("HS256", 31)])
     func `Secrets shorter than the hash`(algorithm: String, count: Int) {
         let key = TestKey.hmac(algorithm, secret: Array(repeating: 1, count: count))
-        #expect(throws: AuthenticationSetupError.self) { try read(jwks(key.jwk())) }
+        #expect(throws: SetupError.self) { try read(jwks(key.jwk())) }
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":[]}"#, #"{"keys":[],"keys":[]}"#])
     func `What is no key set`(text: String) {
-        #expect(throws: AuthenticationSetupError.self) { try read(text) }
+        #expect(throws: SetupError.self) { try read(text) }
     }
 
     @Test func `Private keys are read as public ones`() throws {

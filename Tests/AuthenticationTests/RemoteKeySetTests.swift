@@ -217,7 +217,7 @@ struct RemoteKeySetTests {
             try await source.reload()
             try await bench.expectRefusal(header, .invalid)
             server.set("", status: .serviceUnavailable)
-            await #expect(throws: AuthenticationSetupError.self) { try await source.reload() }
+            await #expect(throws: SetupError.self) { try await source.reload() }
         }
     }
 
@@ -256,7 +256,7 @@ struct RemoteKeySetTests {
             let keySet = try KeySetURL(url)
             _ = try await keySet.fetch()
             server.answer.withLock { $0.isSlow = true }
-            let error = await #expect(throws: AuthenticationSetupError.self) {
+            let error = await #expect(throws: SetupError.self) {
                 _ = try await keySet.fetch(within: .milliseconds(500))
             }
             #expect(error?.description.contains("no complete response") == true)
@@ -282,12 +282,12 @@ struct KeySetURLTests {
         "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k",
     ])
     func `Other URLs are refused`(url: String) {
-        #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }
+        #expect(throws: SetupError.self) { try KeySetURL(url) }
     }
 
     @Test func `HTTP to another machine is taken where it is allowed`() throws {
         _ = try KeySetURL("http://id.example/keys", isInsecureAllowed: true)
-        #expect(throws: AuthenticationSetupError.self) { try KeySetURL("ftp://id.example/", isInsecureAllowed: true) }
+        #expect(throws: SetupError.self) { try KeySetURL("ftp://id.example/", isInsecureAllowed: true) }
     }
 
     /// Finding 14: the client offered TLS 1.0 and 1.1.

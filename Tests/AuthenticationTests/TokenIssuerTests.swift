@@ -166,13 +166,13 @@ struct TokenIssuerTests {
             let key = try TokenSigningKey.make(at: path)
             #expect(try mode(of: path) == 0o600)
             #expect(try TokenSigningKey(path: path).keyID == key.keyID)
-            let error = #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey.make(at: path) }
+            let error = #expect(throws: SetupError.self) { try TokenSigningKey.make(at: path) }
             #expect(error?.code == .alreadyExists)
             #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(path: folder + "/none") }
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: "no key") }
+            #expect(throws: SetupError.self) { try TokenSigningKey(path: folder + "/none") }
+            #expect(throws: SetupError.self) { try TokenSigningKey(pem: "no key") }
             let large = P384.Signing.PrivateKey().pemRepresentation
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: large) }
+            #expect(throws: SetupError.self) { try TokenSigningKey(pem: large) }
         }
     }
 

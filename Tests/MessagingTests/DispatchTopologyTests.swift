@@ -1,4 +1,5 @@
 import AMQP
+import Foundations
 import Messaging
 import Testing
 
@@ -35,13 +36,13 @@ import Testing
     }
 
     @Test func unusableSettingsAreRefused() {
-        #expect(throws: MessagingConfigurationError.self) {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(amqpURL: "http://h", retryDelays: [.seconds(1)], connectionName: "t")
         }
-        #expect(throws: MessagingConfigurationError.self) {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(amqpURL: "amqp://h", retryDelays: [], connectionName: "t")
         }
-        #expect(throws: MessagingConfigurationError.self) {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(
                 amqpURL: "amqp://h", retryDelays: [.seconds(1)], prefetch: 0, connectionName: "t")
         }

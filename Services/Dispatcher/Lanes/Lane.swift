@@ -1,6 +1,7 @@
 import Domain
 import Logging
 import Metrics
+import ServiceRuntime
 import Synchronization
 
 /// One platform's queue to the hub, with its own limit and circuit, so that a problem of one platform does not affect
@@ -203,10 +204,9 @@ struct LaneMetrics: Sendable {
     let held: Counter
 
     init(platform: Platform, hub: String) {
-        let labels = [("platform", platform.rawValue), ("hub", hub)]
-        state = Gauge(label: "securepush_lane_state", dimensions: labels)
-        limit = Gauge(label: "securepush_lane_limit", dimensions: labels)
-        held = Counter(label: "securepush_lane_held_total", dimensions: labels)
+        state = Metric.laneState.gauge(platform.rawValue, hub)
+        limit = Metric.laneLimit.gauge(platform.rawValue, hub)
+        held = Metric.laneHeld.counter(platform.rawValue, hub)
     }
 
     func show(_ condition: LaneCondition, limit: Int) {

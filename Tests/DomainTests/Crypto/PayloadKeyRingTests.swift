@@ -19,7 +19,7 @@ struct PayloadKeyRingTests {
         ("\(String(repeating: "k", count: 65)) \(key)", 1), ("k\u{E9} \(key)", 1), (key, 1),
     ])
     func `What is wrong is named by its line, and never shown`(_ text: String, _ line: Int) {
-        let error = #expect(throws: PayloadKeyRingError.self) { try PayloadKeyRing(text) }
+        let error = #expect(throws: SetupError.self) { try PayloadKeyRing(text) }
         #expect(error?.line == line)
         let shown = error.map { "\($0)" } ?? ""
         #expect(shown.hasPrefix("line \(line): "))
@@ -28,7 +28,7 @@ struct PayloadKeyRingTests {
 
     @Test(arguments: ["", "\n\n", "# only a comment"])
     func `No key is refused, with what to do`(_ text: String) {
-        let error = #expect(throws: PayloadKeyRingError.self) { try PayloadKeyRing(text) }
+        let error = #expect(throws: SetupError.self) { try PayloadKeyRing(text) }
         #expect(error?.line == nil)
         #expect(error?.message.contains("securepush keys generate") ?? false)
     }

@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 import Testing
 
 struct PushSigningKeyTests {
@@ -43,7 +44,7 @@ struct PushSigningKeyTests {
         """,
     ])
     func `Anything else is refused, and nothing of it is told`(_ text: String) {
-        let error = #expect(throws: PushKeyError.self) { try PushSigningKey(pem: text) }
+        let error = #expect(throws: SetupError.self) { try PushSigningKey(pem: text) }
         #expect(error?.message.contains("securepush keys generate --push") ?? false)
         #expect(error.map { !$0.message.contains("NTuctv5E1hK") } ?? false)
     }

@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 import Testing
 
 struct PushVerificationKeysTests {
@@ -24,7 +25,7 @@ struct PushVerificationKeysTests {
 
     @Test(arguments: ["d", "k", "p", "oth"])
     func `A private or secret key is refused`(_ member: String) {
-        let error = #expect(throws: PushKeyError.self) {
+        let error = #expect(throws: SetupError.self) {
             try PushVerificationKeys(jwks: Self.set(#","\#(member)":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A""#))
         }
         #expect(error?.message.contains("key 1 is private or secret") ?? false)
@@ -41,7 +42,7 @@ struct PushVerificationKeysTests {
                 separator: ",") + "]}",
     ])
     func `Any other text is refused`(_ text: String) {
-        #expect(throws: PushKeyError.self) { try PushVerificationKeys(jwks: text) }
+        #expect(throws: SetupError.self) { try PushVerificationKeys(jwks: text) }
     }
 
     @Test func `A new key is first, the old ones follow, and one that is there moves`() throws {

@@ -1,4 +1,3 @@
-import Domain
 import Foundation
 import Foundations
 import Synchronization
@@ -24,7 +23,7 @@ struct ReloadingFileTests {
                 path: path, whileUnusable: whileUnusable, now: { self.time.withLock { $0 } },
                 report: { problem in self.problems.withLock { $0.append(problem) } },
                 parse: { text in
-                    guard let number = Int(text) else { throw PushKeyError("This is no number.") }
+                    guard let number = Int(text) else { throw SetupError(.malformed, "This is no number.") }
                     return number
                 })
         }
@@ -188,7 +187,7 @@ struct ReloadingFileTests {
             try write("1", to: path)
             let file = try ReloadingFile(path: path, now: { world.time.withLock { $0 } }) { text in
                 readings.withLock { $0 += 1 }
-                guard let number = Int(text) else { throw PushKeyError("This is no number.") }
+                guard let number = Int(text) else { throw SetupError(.malformed, "This is no number.") }
                 return number
             }
             try write("x", to: path)

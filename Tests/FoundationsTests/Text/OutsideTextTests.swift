@@ -1,4 +1,3 @@
-import Domain
 import Foundation
 import Foundations
 import Testing
@@ -104,6 +103,6 @@ struct ErrorTextTests {
     }
 
     @Test func `The text of a SecurePush error is`() {
-        #expect(ErrorText.describe(PushKeyError("it is no key")) == "it is no key")
+        #expect(ErrorText.describe(SetupError(.malformed, "it is no key")) == "it is no key")
     }
 }

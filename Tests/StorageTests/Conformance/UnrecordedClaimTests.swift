@@ -59,19 +59,6 @@ import Testing
     }
 
     @Test(arguments: conformingStores)
-    func `A row of the version before has recorded all, or nothing`(_ kind: StoreKind) async throws {
-        let test = try await kind.openTest()
-        let sent = SealedNotification.samples(2)
-        try await test.store.append(sent)
-        try await test.execute("UPDATE notifications SET attempt = 4, recorded_attempt = NULL")
-        try await test.execute("UPDATE notifications SET deliveries = '[]' WHERE created_at = \(noon.milliseconds)")
-        #expect(try await claim(sent[0].id, test.store).unrecordedClaims == 0)
-        #expect(try await claim(sent[1].id, test.store).unrecordedClaims == 4)
-        _ = try await test.store.reopen([sent[0].id: []], now: noon)
-        #expect(try await claim(sent[0].id, test.store).unrecordedClaims == 0)
-    }
-
-    @Test(arguments: conformingStores)
     func `A redelivery does not take back a status that was reached`(_ kind: StoreKind) async throws {
         let test = try await kind.openTest()
         let sent = SealedNotification.sample()
