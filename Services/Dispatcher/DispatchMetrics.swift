@@ -129,7 +129,7 @@ final class DeadLetterLog: Sendable {
     }
 
     /// Counts a dead letter, and logs it if a line of its reason is due.
-    func note(_ letter: DeadLetterDraft, _ logger: Logger) {
+    func log(_ letter: DeadLetterDraft, _ logger: Logger) {
         let label = letter.cause.label
         let time = now()
         let count = entries.withLock { entries -> Int? in

@@ -60,7 +60,7 @@ import Testing
     func `All statements count, or none`(_ isCaught: Bool) async throws {
         try await withTable { transactions, failed in
             try await transactions.run(isReadOnly: false) { transaction in
-                _ = try transaction.query([(Self.insert, Self.row(3)), (Self.insert, Self.row(4))])
+                transaction.queryLater([(Self.insert, Self.row(3)), (Self.insert, Self.row(4))])
             }
             await #expect(throws: Own.self) {
                 try await transactions.run(isReadOnly: false) { transaction in
@@ -76,8 +76,14 @@ import Testing
                 }
             }
             #expect(error?.sqlState == "23505")
+            let late = await postgresError {
+                try await transactions.run(isReadOnly: false) { transaction in
+                    transaction.queryLater([(Self.insert, Self.row(7)), (Self.insert, Self.row(1))])
+                }
+            }
+            #expect(late?.sqlState == "23505")
             #expect(try await rows(transactions) == 4)
-            #expect(failed() == ["23505"])
+            #expect(failed() == ["23505", "23505"])
         }
     }
 

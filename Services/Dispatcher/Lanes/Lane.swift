@@ -58,7 +58,7 @@ final class Lane: Sendable {
         let latency = began.duration(to: now).nanoseconds
         let (after, next, changed) = state.withLock { state in
             let before = state.condition
-            let after = state.note(outcome, isProbe: isProbe, latency: latency, now: now)
+            let after = state.finish(outcome, isProbe: isProbe, latency: latency, now: now)
             return (after, state.next(), state.condition != before)
         }
         if changed { show() }
@@ -167,27 +167,18 @@ extension Lane {
         if condition == .open { return logger.info("A lane is open again", metadata: metadata) }
         metadata["reason"] = "\(cause?.reason ?? "the hub is slow")"
         guard condition == .fault else { return logger.warning("A lane is paused", metadata: metadata) }
-        if cause == .noHub {
-            metadata["HUB_NAME"] = hub.isPooled ? nil : "\(hub.name)"
-            metadata["endpoint"] = "\(hub.endpoint)"
+        guard cause == .noHub else {
+            let remedy =
+                hub.isPooled ? Self.poolRemedy : "correct HUB_CONNECTION_STRING_FILE, or the setting and restart"
+            return logger.error("The hub refuses the credentials: \(remedy)", metadata: metadata)
         }
-        switch (cause == .noHub, hub.isPooled) {
-        case (true, false):
-            logger.error(
-                "There is no hub of this name at this endpoint: correct HUB_NAME or the connection string, and restart",
-                metadata: metadata)
-        case (false, false):
-            logger.error(
-                "The hub refuses the credentials: correct HUB_CONNECTION_STRING_FILE, or the setting and restart",
-                metadata: metadata)
-        case (true, true):
-            logger.error(
-                "There is no hub of this name at this endpoint: correct its line of HUB_POOL_FILE", metadata: metadata)
-        case (false, true):
-            logger.error(
-                "The hub refuses the credentials: correct its line of HUB_POOL_FILE", metadata: metadata)
-        }
+        metadata["HUB_NAME"] = hub.isPooled ? nil : "\(hub.name)"
+        metadata["endpoint"] = "\(hub.endpoint)"
+        let remedy = hub.isPooled ? Self.poolRemedy : "correct HUB_NAME or the connection string, and restart"
+        logger.error("There is no hub of this name at this endpoint: \(remedy)", metadata: metadata)
     }
+
+    private static let poolRemedy = "correct its line of HUB_POOL_FILE"
 }
 
 extension Duration {
