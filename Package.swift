@@ -259,7 +259,8 @@ let package = Package(
             "NotificationHubsTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit",
-                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
+                "TestSupport", crypto, logging, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL, serviceLifecycle,
+                tracing,
             ]),
         tests(
             "AuthenticationTests",

@@ -35,7 +35,7 @@ final class DispatchAttempt: Sendable {
         state = Mutex(State(answers: Array(repeating: nil, count: platforms.count), missing: platforms.count))
     }
 
-    /// Notes the answer for the platform at an index; `true` for the last answer.
+    /// Keeps the answer for the platform at an index; `true` for the last answer.
     func complete(_ index: Int, _ answer: LaneAnswer) -> Bool {
         state.withLock { state in
             guard state.answers[index] == nil else { return false }
@@ -45,8 +45,8 @@ final class DispatchAttempt: Sendable {
         }
     }
 
-    /// Notes that a send uses up a silent push of the recipient. Call it before the send.
-    func note(_ grant: SilentPushGrant, at index: Int) { state.withLock { $0.grants[index] = grant } }
+    /// Keeps the silent push of the recipient that a send uses up. Call it before the send.
+    func keep(_ grant: SilentPushGrant, at index: Int) { state.withLock { $0.grants[index] = grant } }
 
     func grant(at index: Int) -> SilentPushGrant? { state.withLock { $0.grants[index] } }
 
@@ -141,7 +141,8 @@ extension DispatchAttempt {
 
     func settlement(_ policy: DispatchPolicy, now: Timestamp) -> Settlement {
         if let followUp = message.followUp { return settlement(of: followUp, policy, now: now) }
-        let tally = tally(plan.noted(policy, besides: platforms, now: now), policy, now: now) { delivery, _ in
+        let tally = tally(plan.deliveriesWithUnrecordedClaims(policy, besides: platforms, now: now), policy, now: now) {
+            delivery, _ in
             // A claim without an outcome may have reached the hub on every platform that was owed then.
             delivery.unanswered += plan.unrecordedClaims
         }

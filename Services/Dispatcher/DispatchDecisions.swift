@@ -31,7 +31,7 @@ extension DispatchClaims {
         }
         guard let plan = self[message.id]?.skippingUnserved(policy, now: now) else { return .drop }
         if let reason = plan.reasonNotToSend(now: now) {
-            return .skip(plan.skipping(policy, reason: reason, now: now))
+            return .skip(plan.outcomeSkippingAll(policy, reason: reason, now: now))
         }
         return .send(plan, platforms: policy.owedPlatforms(plan, asked: message.platforms))
     }
@@ -64,7 +64,7 @@ extension DispatchPolicy {
         var delivery = previous ?? Delivery(platform: platform, state: .pending, updatedAt: now)
         delivery.updatedAt = now
         switch answer {
-        case .answered(let outcome, _): delivery.note(outcome, maxAttempts: maxAttempts)
+        case .answered(let outcome, _): delivery.apply(outcome, maxAttempts: maxAttempts)
         case .held(let hold): delivery.error = "The lane is paused: \(hold.reason)."
         case .coalesced(let id):
             (delivery.state, delivery.coalescedInto) = (.sent, id)
@@ -80,8 +80,8 @@ extension DispatchPolicy {
 }
 
 extension Delivery {
-    /// Notes the hub's response to one more try.
-    fileprivate mutating func note(_ outcome: SendOutcome, maxAttempts: Int) {
+    /// Applies the hub's response to one more try.
+    fileprivate mutating func apply(_ outcome: SendOutcome, maxAttempts: Int) {
         let meaning = outcome.meaning
         error = meaning.error
         if meaning.isHeld {
@@ -95,7 +95,7 @@ extension Delivery {
             (self.hubMessageID, self.outcome) = (hubMessageID, nil)
             return
         }
-        // The same request would fail again if nothing is wrong with the hub.
+        // If nothing is wrong with the hub, the same request would fail again.
         state = meaning.problem != nil && attempts < maxAttempts ? .retrying : .dead
         if meaning.problem == .silent { unanswered += 1 }
     }
@@ -109,7 +109,7 @@ extension DispatchPlan {
     }
 
     /// The record of a notification that is not sent any more: every platform without a final result is skipped.
-    func skipping(_ policy: DispatchPolicy, reason: String, now: Timestamp) -> DispatchOutcome {
+    func outcomeSkippingAll(_ policy: DispatchPolicy, reason: String, now: Timestamp) -> DispatchOutcome {
         var deliveries = deliveries
         for platform in policy.owedPlatforms(self, asked: nil) {
             var delivery =
@@ -159,7 +159,9 @@ extension DispatchPlan {
 
     /// The deliveries. Claims whose outcome was never recorded are added to the owed platforms that this attempt does
     /// not send to, because those claims may have sent to them.
-    func noted(_ policy: DispatchPolicy, besides platforms: [Platform], now: Timestamp) -> [Delivery] {
+    func deliveriesWithUnrecordedClaims(_ policy: DispatchPolicy, besides platforms: [Platform], now: Timestamp)
+        -> [Delivery]
+    {
         var deliveries = deliveries
         guard unrecordedClaims > 0 else { return deliveries }
         for platform in policy.owedPlatforms(self, asked: nil) where !platforms.contains(platform) {
@@ -174,8 +176,8 @@ extension DispatchPlan {
 
     /// The outcome if nothing that the message asked for is owed: stores the deliveries unchanged, so that the status
     /// is right. If the message named only some platforms, others may still be owed.
-    func closing(_ policy: DispatchPolicy, now: Timestamp) -> DispatchOutcome? {
-        let deliveries = noted(policy, besides: [], now: now)
+    func outcomeIfNothingIsOwed(_ policy: DispatchPolicy, now: Timestamp) -> DispatchOutcome? {
+        let deliveries = deliveriesWithUnrecordedClaims(policy, besides: [], now: now)
         guard !deliveries.isEmpty else { return nil }
         return DispatchOutcome(
             id: id, attempt: attempt, deliveries: deliveries, nextTry: policy.nextTryOfOthers(self, now: now))

@@ -1,40 +1,31 @@
 import Domain
 import Logging
 import Metrics
+import ServiceRuntime
 import Synchronization
 
 /// The dispatcher's instruments, kept so that no notification has to look one up.
 struct DispatchMetrics: Sendable {
-    let settled = Counter(label: "securepush_dispatch_settled_total")
-    let unknown = Counter(label: "securepush_dispatch_unknown_total")
-    let early = Counter(label: "securepush_dispatch_early_total")
-    let repeated = Counter(label: "securepush_dispatch_repeated_total")
-    let redelivered = Counter(label: "securepush_redeliveries_total")
-    let skipped = Counter(label: "securepush_dispatch_skipped_total")
-    let retries = Counter(label: "securepush_dispatch_retries_total")
-    let claimFailures = Counter(label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "claim")])
-    let recordFailures = Counter(
-        label: "securepush_dispatch_store_failures_total", dimensions: [("operation", "record")])
-    let lostLetters = Counter(label: "securepush_dead_letters_lost_total")
-    let ambiguous = Counter(label: "securepush_ambiguous_total", dimensions: [("reason", "claimed")])
-    private let reminders = Counter(label: "securepush_reminders_total")
+    let settled = Metric.dispatchSettled.counter()
+    let unknown = Metric.dispatchUnknown.counter()
+    let early = Metric.dispatchEarly.counter()
+    let repeated = Metric.dispatchRepeated.counter()
+    let redelivered = Metric.redeliveries.counter()
+    let skipped = Metric.dispatchSkipped.counter()
+    let retries = Metric.dispatchRetries.counter()
+    let claimFailures = Metric.dispatchStoreFailures.counter("claim")
+    let recordFailures = Metric.dispatchStoreFailures.counter("record")
+    let lostLetters = Metric.deadLettersLost.counter()
+    let ambiguous = Metric.ambiguous.counter("claimed")
+    private let reminders = Metric.reminders.counter()
     private let unregistered: [Platform: Counter]
     private let withdrawn: [Platform: Counter]
     private let deadLettered: [String: Counter]
 
     init(platforms: [Platform]) {
-        let counters = platforms.map { platform in
-            let dimensions = [("platform", platform.rawValue)]
-            return (platform, Counter(label: "securepush_dispatch_unregistered_total", dimensions: dimensions))
-        }
-        unregistered = Dictionary(counters) { first, _ in first }
-        let withdrawals = platforms.map { platform in
-            (platform, Counter(label: "securepush_withdrawn_total", dimensions: [("platform", platform.rawValue)]))
-        }
-        withdrawn = Dictionary(withdrawals) { first, _ in first }
-        let letters = DeadLetterCause.labels.map { label in
-            (label, Counter(label: "securepush_dead_lettered_total", dimensions: [("reason", label)]))
-        }
+        unregistered = Metric.dispatchUnregistered.counters(platforms)
+        withdrawn = Metric.withdrawn.counters(platforms)
+        let letters = DeadLetterCause.labels.map { ($0, Metric.deadLettered.counter($0)) }
         deadLettered = Dictionary(letters) { first, _ in first }
     }
 
@@ -138,7 +129,7 @@ final class DeadLetterLog: Sendable {
     }
 
     /// Counts a dead letter, and logs it if a line of its reason is due.
-    func note(_ letter: DeadLetterDraft, _ logger: Logger) {
+    func log(_ letter: DeadLetterDraft, _ logger: Logger) {
         let label = letter.cause.label
         let time = now()
         let count = entries.withLock { entries -> Int? in

@@ -22,10 +22,7 @@ extension DispatchPipeline {
             // The store refuses all of them. They fall due again by themselves, at growing intervals.
             settler.settle(left.map { Settlement(delivery: $0) })
         }
-        var claims = FollowUpClaims()
-        for others in result.values { claims.merge(others) }
-        for (followUp, error) in result.refused { claims.unreadable[followUp] = .refusedClaim(error) }
-        await start(claimed, claims, at: arrival)
+        await start(claimed, result.claims, at: arrival)
     }
 
     private func start(
@@ -49,13 +46,10 @@ extension DispatchPipeline {
             if platforms.isEmpty {
                 done.append(attempt.settlement(policy, now: now))
             } else {
-                settler.begin()
                 attempts.append(attempt)
             }
         }
-        settler.settle(done)
-        let roles = await silent?.roles(of: attempts, now: now)
-        for (position, attempt) in attempts.enumerated() { send(attempt, roles?[position], now: now) }
+        await carryOut(attempts, done, now: now)
     }
 }
 

@@ -38,8 +38,8 @@ struct DispatchPipeline: Service {
         end: "The recipients' platforms are read again")
 
     private static let claimLimit = 512
-    /// The same while all lanes are paused: enough to probe each lane, and few enough that held notifications do not
-    /// circle in the broker.
+    /// The most deliveries that are claimed together while all lanes are paused: enough to probe each lane, and few
+    /// enough that held notifications do not circle in the broker.
     private static let pausedLimit = 64
     /// The waits after failed claims; their sum is less than a drain may take.
     private static let claimWaits: [Duration] = [.milliseconds(200), .milliseconds(500), .seconds(1), .seconds(2)]
@@ -73,7 +73,7 @@ struct DispatchPipeline: Service {
         maxInFlight = settings.maxInFlight
         self.lanes = Lanes(settings, gateway: gateway, pool: hubs, logger: logger) { send, answer in
             logger.trace(answer, of: send.attempt, platform: send.notification.platform)
-            settler.note(answer, to: send.attempt, at: send.index, sharedBy: send.followers)
+            settler.complete(answer, to: send.attempt, at: send.index, sharedBy: send.followers)
         }
     }
 
@@ -171,9 +171,7 @@ struct DispatchPipeline: Service {
             claimed = parts.others
             consumer.requeue(settler.release(parts.satisfying))
         }
-        var claims = DispatchClaims()
-        for others in result.values { claims.merge(others) }
-        for (id, error) in result.refused { claims.unreadable[id] = .refusedClaim(error) }
+        let claims = result.claims
         let due = claims.early.isEmpty ? claimed : holdEarly(claimed, claims.early)
         if !due.isEmpty { await start(due, claims, at: arrival) }
     }
@@ -204,7 +202,7 @@ struct DispatchPipeline: Service {
     private func begin(
         _ deliveries: [DispatchDelivery], at arrival: DefaultTracerClock.Timestamp?
     ) async -> [DispatchDelivery]? {
-        // Then a read proves nothing: a push needs a write first, which the claim is.
+        // While outcomes cannot be stored, a read proves nothing: a push needs a write first, which the claim is.
         if settler.recorder.isFailing { return deliveries }
         let ids = deliveries.lazy.filter(\.ownsFirstAttempt).compactMap { $0.message?.id }
         if ids.isEmpty { return deliveries }
@@ -215,11 +213,11 @@ struct DispatchPipeline: Service {
             _ = try await store.begin([NotificationID()], now: .now)
         }
         let result = await claim(Array(ids), by: read) { try await settler.recorder.expectPushes() }
-        // What cannot be read for good is claimed instead, and the claim decides.
+        // A row that the store refuses to read is claimed instead, and the claim decides.
         guard result.left.isEmpty || !result.isRetriable else { return nil }
         var claims = DispatchClaims()
         for (begun, began) in result.values {
-            // Otherwise it is too late for them to be entered in time.
+            // After a slow read it is too late to enter these attempts in time.
             guard began.duration(to: .now) < OutboxPolicy.entry else { continue }
             openAttempts.add(Array(begun.plans.keys), since: began)
             claims.merge(begun)
@@ -308,22 +306,27 @@ struct DispatchPipeline: Service {
                 if platforms.isEmpty {
                     // The attempt settles at once, and names again the platforms that were given up before.
                     let dead = attempt.settlement(policy, now: now).dead
-                    let outcome = plan.closing(policy, now: now)
+                    let outcome = plan.outcomeIfNothingIsOwed(policy, now: now)
                     done.append(Settlement(delivery: delivery, outcome: outcome, dead: dead, trace: trace))
                 } else {
                     metrics.ambiguous.increment(by: plan.unrecordedClaims * platforms.count)
-                    settler.begin()
                     attempts.append(attempt)
                 }
             }
         }
+        await carryOut(attempts, done, now: now)
+    }
+
+    /// Settles the deliveries of a group that need no request to the hub, and sends the others.
+    func carryOut(_ attempts: [DispatchAttempt], _ done: [Settlement], now: Timestamp) async {
+        settler.begin(attempts.count)
         settler.settle(done)
         let roles = await silent?.roles(of: attempts, now: now)
         for (position, attempt) in attempts.enumerated() { send(attempt, roles?[position], now: now) }
     }
 
     /// - Parameter roles: of the attempt's platforms; `nil` if silent pushes are not limited.
-    func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
+    private func send(_ attempt: DispatchAttempt, _ roles: [SilentRole]?, now: Timestamp) {
         // One signature serves all platforms.
         let plan = attempt.plan
         let data = PushData(
@@ -334,11 +337,11 @@ struct DispatchPipeline: Service {
             switch roles?[index] ?? .free {
             case .free: break
             case .leads(let grant, let sharing):
-                attempt.note(grant, at: index)
+                attempt.keep(grant, at: index)
                 followers = sharing
             case .follows: continue
             case .answered(let answer):
-                settler.note(answer, to: attempt, at: index)
+                settler.complete(answer, to: attempt, at: index)
                 continue
             }
             if let notification = plan.native(for: platform, now: now, data),
@@ -348,7 +351,7 @@ struct DispatchPipeline: Service {
                 continue
             }
             let refusal = SendOutcome.rejected(reason: "There is no native form for \(platform).")
-            settler.note(.answered(refusal, hold: nil), to: attempt, at: index, sharedBy: followers)
+            settler.complete(.answered(refusal, hold: nil), to: attempt, at: index, sharedBy: followers)
         }
     }
 }

@@ -52,7 +52,7 @@ final class DispatchRecorder: Sendable {
     /// A claim of pushes has changed rows: the store takes writes again.
     func pushesWereClaimed() { pushes.isFailing.store(false, ordering: .relaxed) }
 
-    /// The same for withdrawals and reminders.
+    /// Throws while outcomes of withdrawals and reminders cannot be stored; see ``expectPushes()``.
     func expectFollowUps() async throws {
         if followed.isFailing.load(ordering: .relaxed) { try await FollowUps.probe(store) }
     }
@@ -158,7 +158,7 @@ extension GroupWrite.Result where Element == Settlement {
         return settlements.filter { !others.contains($0.delivery.message?.key) }
     }
 
-    /// Those that the store refuses, with dead letters.
+    /// The settlements that the store refuses, with dead letters.
     fileprivate var letters: [Settlement] { refused.map { $0.element.refused($0.error) } }
 }
 

@@ -14,7 +14,7 @@ final class DispatchSettler: Sendable {
     private let logger: Logger
     private let metrics: DispatchMetrics
     let recorder: DispatchRecorder
-    /// Deliveries that are neither settled nor put back yet.
+    /// Deliveries that are neither settled nor requeued yet.
     let held: HeldDeliveries
     private let outgoingProblem = LastingProblemLog(
         "Retries or dead letters were not confirmed by the broker",
@@ -111,21 +111,22 @@ final class DispatchSettler: Sendable {
     /// The number of notifications that are claimed, or being claimed, and not settled.
     var notificationsInFlight: Int { inFlight.withLock { $0.repeats.count } }
 
-    /// Those of some notifications that are not settled.
+    /// Filters some notifications: those that are not settled yet.
     func inFlight(of ids: [NotificationID]) -> [NotificationID] {
         inFlight.withLock { state in ids.filter { state.repeats[DispatchKey(id: $0)] != nil } }
     }
 
-    func begin() { inFlight.withLock { $0.attempts += 1 } }
+    /// Attempts begin whose platforms will answer.
+    func begin(_ count: Int) { inFlight.withLock { $0.attempts += count } }
 
-    /// Notes the answer for one platform of an attempt, and for those that share its push.
-    func note(
+    /// Gives an attempt the answer for one platform, and the same to the notifications that share its push.
+    func complete(
         _ answer: LaneAnswer, to attempt: DispatchAttempt, at index: Int, sharedBy followers: [SilentFollower] = []
     ) {
         if attempt.complete(index, answer) { finish(attempt) }
         if followers.isEmpty { return }
         let shared = answer.shared(with: attempt.plan.id, attempt.grant(at: index), now: .now)
-        for follower in followers { note(shared, to: follower.attempt, at: follower.index) }
+        for follower in followers { complete(shared, to: follower.attempt, at: follower.index) }
     }
 
     /// All platforms of an attempt have answered.
@@ -158,7 +159,7 @@ final class DispatchSettler: Sendable {
             await silent?.release(recorded.done.flatMap(\.releases))
             silent?.coalesced.increment(by: recorded.done.reduce(0) { $0 + $1.coalesced })
             let (publishing, done) = recorded.done.partitioned(\.publishes)
-            // These do not wait for the confirms of the others.
+            // Deliveries without retry or dead letter do not wait for the confirms of the others.
             if !done.isEmpty { consumer.acknowledgeLater(release(done.map(\.delivery))) }
             for settlement in done { settlement.endTrace() }
             metrics.settled.increment(by: done.count)
@@ -187,7 +188,8 @@ final class DispatchSettler: Sendable {
                 settlements[index].dead.map { HeldDeliveries.Letter(deliveries: deliveries[index], letter: $0) }
             })
         let settled = settlements.indices.filter { !failures.dead.contains($0) }
-        // Those that are held too: otherwise the outbox publishes them again, and they are pushed each time.
+        // Also of deliveries that are held for their dead letters: otherwise the outbox publishes them again, and they
+        // are pushed each time.
         await abandon(settlements.compactMap(\.dead))
         consumer.acknowledge(settled.flatMap { deliveries[$0] })
         for index in settled { settlements[index].endTrace() }
@@ -228,14 +230,14 @@ final class DispatchSettler: Sendable {
         let lost = held.hold(letters)
         if lost.isEmpty { return }
         metrics.lostLetters.increment(by: lost.count)
-        for letter in lost { lostLetterLog.note(letter.letter, logger) }
+        for letter in lost { lostLetterLog.log(letter.letter, logger) }
         consumer.acknowledge(lost.flatMap(\.deliveries))
         metrics.settled.increment(by: lost.count)
     }
 
     private func countDead(_ letter: DeadLetterDraft) {
         metrics.countDeadLetters(letter.cause)
-        deadLetterLog.note(letter, logger)
+        deadLetterLog.log(letter, logger)
     }
 
     /// Ends the work on rows that cannot be used. Each has a dead letter, or its delivery is held for one.
@@ -340,9 +342,9 @@ extension MessagingError {
     /// How much later than planned the outbox publishes a retry that the broker did not confirm.
     fileprivate var retryMargin: Duration {
         switch code {
-        // It may be in its delay queue all the same; the claim of that one keeps the outbox from publishing another.
+        // The retry may be in its delay queue all the same; its claim keeps the outbox from publishing another.
         case .timeout, .blocked: .seconds(5)
-        // The delivery cannot be acknowledged either, so it comes again, which asks for the same pushes.
+        // The delivery cannot be acknowledged either: the broker delivers it again, which asks for the same pushes.
         case .notConnected, .connectionLost: OutboxPolicy.redelivery
         default: .zero
         }

@@ -14,7 +14,7 @@ import Storage
 func buildDispatcher(
     _ configuration: DispatcherConfiguration, context: ServiceContext
 ) async throws -> [any Service] {
-    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    // The parts that a wrong setting can stop come first, so that a start that fails has opened nothing.
     try await configuration.http.check()
     let signer = try configuration.own.pushSigningKeyFile.map { path in
         try ConfigurationKeys.pushSigningKeyFile.making { try PushSigner(path: path, logger: context.logger) }

@@ -5,7 +5,7 @@ import Foundations
 /// refused, so that they do not hold up the others.
 struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
     struct Result: Sendable {
-        /// What the statements that succeeded have returned.
+        /// The values that the successful statements returned.
         var values: [Value] = []
         /// The elements that the store refuses for good, while it takes others.
         var refused: [(element: Element, error: StorageError)] = []
@@ -33,7 +33,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
 
     /// Stores all elements, or none and throws.
     let write: @Sendable ([Element]) async throws -> Value
-    /// The same statement about something that the store does not have, so that it changes nothing. If it fails too,
+    /// ``write`` with an element that the store does not have, so that it changes nothing. If it fails too,
     /// the store refuses everything, and no element is at fault: it is read-only, or the role lacks a right.
     let probe: @Sendable () async throws -> Void
 
@@ -45,7 +45,7 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
         } catch let error as StorageError where !error.isRetriable {
             do {
                 try await probe()
-                // What was wrong with a single element may be over, as it is for the probe.
+                // The fault of a single element may be over by now: the probe has succeeded.
                 if elements.count == 1 { await store(elements, &result) } else { await split(elements, error, &result) }
             } catch {
                 result.leave(elements, error)
@@ -79,13 +79,13 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
     /// Stores what it can of a group that was left for long. If the row of one element stays locked, each statement
     /// with it fails, and its neighbours must not pay for that.
     ///
-    /// It takes the time of two statements at most: parts are written together, and then the elements of those that
-    /// fail.
+    /// The separation takes the time of two statements at most: parts are written together, and then the elements of
+    /// those that fail.
     func separate(_ failed: Result, while mayGoOn: () -> Bool) async -> Result {
         var result = failed
         let root = Int(Double(failed.left.count).squareRoot())
         for size in root > 1 ? [root, 1] : [1] where !result.left.isEmpty && mayGoOn() {
-            // Otherwise the store is away.
+            // A probe that fails means that the store is away.
             guard (try? await probe()) != nil else { break }
             let left = result.left
             let parts = stride(from: 0, to: left.count, by: size).map { Array(left[$0..<min($0 + size, left.count)]) }
@@ -104,6 +104,16 @@ struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
             for part in parts { group.addTask { await callAsFunction(part) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
+    }
+}
+
+extension GroupWrite.Result where Element: Hashable, Value == Claims<Element> {
+    /// The claims of all statements. What the store refuses to claim counts as unreadable.
+    var claims: Claims<Element> {
+        var claims = values.first ?? Claims()
+        for others in values.dropFirst() { claims.merge(others) }
+        for (element, error) in refused { claims.unreadable[element] = .refusedClaim(error) }
+        return claims
     }
 }
 

@@ -49,7 +49,7 @@ final class OpenAttempts: Sendable {
             try? await Task.sleep(for: Self.interval)
             late = settler.inFlight(of: late + remove(before: .now - OutboxPolicy.entry))
             guard !late.isEmpty else { continue }
-            // Those that the store refuses are published once more at worst.
+            // Attempts that the store refuses to enter are published once more at worst.
             let result = await enter(late)
             late = result.left
             if let error = result.failures.last {

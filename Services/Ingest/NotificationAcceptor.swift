@@ -245,15 +245,10 @@ struct RequestOrigin: Sendable {
 
 /// Counts the notifications that were answered with 201.
 private struct AcceptedMetrics: Sendable {
-    private let createdBySenders = counter("sender", "created")
-    private let createdByUsers = counter("user", "created")
-    private let replayedToSenders = counter("sender", "replayed")
-    private let replayedToUsers = counter("user", "replayed")
-
-    private static func counter(_ caller: String, _ result: String) -> Counter {
-        Counter(
-            label: "securepush_notifications_accepted_total", dimensions: [("caller", caller), ("result", result)])
-    }
+    private let createdBySenders = Metric.notificationsAccepted.counter("sender", "created")
+    private let createdByUsers = Metric.notificationsAccepted.counter("user", "created")
+    private let replayedToSenders = Metric.notificationsAccepted.counter("sender", "replayed")
+    private let replayedToUsers = Metric.notificationsAccepted.counter("user", "replayed")
 
     /// Counts notifications of one call, which all have the same sender.
     func created(_ notifications: [SealedNotification]) {

@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import Logging
 import Metrics
+import ServiceRuntime
 import Synchronization
 
 /// Deletes expired data: the ciphertext of a notification within a minute after its expiry, later its rows, and
@@ -87,10 +88,10 @@ struct PurgePace: Equatable {
 
 /// Counts purged rows and measures batches.
 private struct PurgeMetrics: Sendable {
-    private let payloads = Counter(label: "securepush_purged_total", dimensions: [("kind", "payload")])
-    private let notifications = Counter(label: "securepush_purged_total", dimensions: [("kind", "notification")])
-    private let keys = Counter(label: "securepush_purged_total", dimensions: [("kind", "key")])
-    private let duration = Metrics.Timer(label: "securepush_purge_batch_duration_seconds")
+    private let payloads = Metric.purged.counter("payload")
+    private let notifications = Metric.purged.counter("notification")
+    private let keys = Metric.purged.counter("key")
+    private let duration = Metric.purgeBatchDuration.timer()
 
     func count(_ report: PurgeReport, taking duration: Duration) {
         payloads.increment(by: report.payloads)

@@ -1,4 +1,5 @@
 package import AMQP
+package import Foundations
 package import ServiceConfiguration
 
 /// The address of the broker, and the settings of the dispatch queues.
@@ -20,20 +21,20 @@ package struct MessagingConfiguration: Sendable {
     ///   - prefetch: 1 to 65535.
     ///   - connectionName: the connection's name in the broker's management views.
     ///   - prefix: the prefix of the names of exchanges and queues.
-    /// - Throws: ``MessagingConfigurationError``.
+    /// - Throws: ``SetupError``.
     package init(
         amqpURL: String, retryDelays: [Duration], prefetch: Int = 256, connectionName: String,
         prefix: String = "securepush"
-    ) throws(MessagingConfigurationError) {
+    ) throws(SetupError) {
         do {
             amqp = try AMQPConfiguration(url: amqpURL, connectionName: connectionName)
-        } catch { throw MessagingConfigurationError(message: error.message) }
+        } catch { throw SetupError(.invalid, error.message) }
         guard (1...65535).contains(prefetch) else {
-            throw MessagingConfigurationError(message: "the prefetch must be a number from 1 to 65535")
+            throw SetupError(.invalid, "the prefetch must be a number from 1 to 65535")
         }
         let allowed: ClosedRange<Duration> = .milliseconds(1) ... .seconds(86_400 * 40)
         guard !retryDelays.isEmpty, retryDelays.allSatisfy(allowed.contains) else {
-            throw MessagingConfigurationError(message: "there must be at least one retry delay, each from 1ms to 40d")
+            throw SetupError(.invalid, "there must be at least one retry delay, each from 1ms to 40d")
         }
         self.prefetch = prefetch
         topology = DispatchTopology(retryDelays: retryDelays, prefix: prefix)
@@ -43,12 +44,6 @@ package struct MessagingConfiguration: Sendable {
 extension MessagingConfiguration: CustomStringConvertible {
     /// The nodes without credentials, for logs.
     package var description: String { amqp.endpoints }
-}
-
-/// A setting that cannot be used. Its message never holds a credential.
-package struct MessagingConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    package var message: String
-    package var description: String { message }
 }
 
 extension MessagingConfiguration {

@@ -16,9 +16,13 @@ final class QueueLeaderWatch: Sendable {
     private let topology: AMQPTopology
     private let interval: Duration
     private let logger: Logger
-    private let leaderless = Mutex<[String]>([])
-    /// Why the topology is not as it must be.
-    private let missing = Mutex<String?>(nil)
+    private let findings = Mutex(Findings())
+
+    private struct Findings {
+        var leaderless: [String] = []
+        /// Why the topology is not as it must be.
+        var missing: String?
+    }
 
     init(
         configuration: AMQPConfiguration, topology: AMQPTopology, interval: Duration = .seconds(10), logger: Logger
@@ -36,8 +40,9 @@ final class QueueLeaderWatch: Sendable {
 
     /// What is missing, or the queues without a leader, and the remedy, for an operator; `nil` if all is well.
     var problem: String? {
-        if let missing = missing.withLock({ $0 }) { return missing }
-        let names = leaderless.withLock { $0 }
+        let findings = findings.withLock { $0 }
+        if let missing = findings.missing { return missing }
+        let names = findings.leaderless
         guard let first = names.first else { return nil }
         return "no leader: \(names.joined(separator: ", ")); \(LeaderlessQueue.remedy(first, configuration))"
     }
@@ -47,8 +52,11 @@ final class QueueLeaderWatch: Sendable {
         await cancelWhenGracefulShutdown {
             var connection: AMQPConnection?
             while !Task.isCancelled {
-                await self.check(&connection)
-                let end = ContinuousClock.now + (self.leaderless.withLock { $0.isEmpty } ? self.interval : .seconds(1))
+                await self.checkTopology(&connection)
+                await self.checkLeaders(&connection)
+                let end =
+                    ContinuousClock.now
+                    + (self.findings.withLock { $0.leaderless.isEmpty } ? self.interval : .seconds(1))
                 // If the broker closed the connection, the next check begins at once.
                 repeat {
                     try? await Task.sleep(for: .seconds(1))
@@ -57,11 +65,6 @@ final class QueueLeaderWatch: Sendable {
             }
             await connection?.close()
         }
-    }
-
-    private func check(_ connection: inout AMQPConnection?) async {
-        await checkTopology(&connection)
-        await checkLeaders(&connection)
     }
 
     private func checkTopology(_ connection: inout AMQPConnection?) async {
@@ -74,11 +77,7 @@ final class QueueLeaderWatch: Sendable {
             guard [.notFound, .preconditionFailed, .accessRefused].contains(error.code) else { return }
             found = error.message
         }
-        let known = missing.withLock { known in
-            defer { known = found }
-            return known
-        }
-        guard found != known else { return }
+        guard replace(\.missing, by: found) else { return }
         if let found {
             logger.error("An exchange or a queue is missing", metadata: ["problem": "\(found)"])
         } else {
@@ -91,15 +90,19 @@ final class QueueLeaderWatch: Sendable {
             // Checked twice, because an election may just have been running.
             let found = suspects.isEmpty ? [] : await leaderless(of: suspects, &connection)
         else { return }
-        let known = leaderless.withLock { known in
-            defer { known = found }
-            return known
-        }
-        guard found != known else { return }
+        guard replace(\.leaderless, by: found) else { return }
         if !found.isEmpty, let problem {
             logger.error("A queue has no leader and delivers nothing", metadata: ["problem": "\(problem)"])
         } else {
             logger.notice("Every queue has a leader again")
+        }
+    }
+
+    /// - Returns: whether it was another one before.
+    private func replace<Value: Equatable>(_ finding: WritableKeyPath<Findings, Value>, by value: Value) -> Bool {
+        findings.withLock { findings in
+            defer { findings[keyPath: finding] = value }
+            return findings[keyPath: finding] != value
         }
     }
 

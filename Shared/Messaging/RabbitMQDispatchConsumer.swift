@@ -63,12 +63,16 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
             var refused: [(tag: UInt64, epoch: UInt64)] = []
             for (move, result) in zip(moves, results) {
                 let delivery = (tag: move.delivery.tag, epoch: move.delivery.epoch)
-                if case .success = result { consumer.acknowledge([delivery]) } else { refused.append(delivery) }
+                if case .success = result {
+                    consumer.settle([delivery], as: .acknowledge)
+                } else {
+                    refused.append(delivery)
+                }
             }
             guard !refused.isEmpty else { continue }
             // The broker delivers at once what it gets back.
             await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(2)) }
-            consumer.requeue(refused)
+            consumer.settle(refused, as: .requeue)
         }
     }
 
@@ -94,12 +98,12 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
 
     /// Removes deliveries from the queue; dead-letters those that could not be read. Returns at once.
     package func acknowledge(_ deliveries: [DispatchDelivery]) {
-        consumer.acknowledge(deadLetteringUnreadable(deliveries))
+        consumer.settle(deadLetteringUnreadable(deliveries), as: .acknowledge)
     }
 
-    /// Acknowledges deliveries that do no harm if they come again; see ``AMQPConsumer/acknowledgeLater(_:)``.
+    /// Acknowledges deliveries that do no harm if they come again; see ``DeliverySettlement``.
     package func acknowledgeLater(_ deliveries: [DispatchDelivery]) {
-        consumer.acknowledgeLater(deadLetteringUnreadable(deliveries))
+        consumer.settle(deadLetteringUnreadable(deliveries), as: .acknowledgeLater)
     }
 
     /// Dead-letters the deliveries that could not be read, and returns the others.
@@ -119,7 +123,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
     /// Returns deliveries to the queue. Returns at once.
     package func requeue(_ deliveries: [DispatchDelivery]) {
         for delivery in deliveries where delivery.message == nil { _ = take(delivery) }
-        consumer.requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
+        consumer.settle(deliveries.map { (tag: $0.tag, epoch: $0.epoch) }, as: .requeue)
     }
 
     private func remember(_ delivery: AMQPDelivery, _ reason: UnreadableMessage) {
@@ -148,7 +152,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
 
     private func deadLetter(_ delivery: DispatchDelivery) {
         switch take(delivery) {
-        case .reject: consumer.reject([(tag: delivery.tag, epoch: delivery.epoch)])
+        case .reject: consumer.settle([(tag: delivery.tag, epoch: delivery.epoch)], as: .reject)
         case .move(let message): moves.put((Key(tag: delivery.tag, epoch: delivery.epoch), message))
         case nil: break
         }

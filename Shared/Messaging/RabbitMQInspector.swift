@@ -25,7 +25,7 @@ package actor RabbitMQInspector: QueueReadings, DispatchQueueProbe, Service {
     private var opening: Task<any QueueInspector, any Error>?
     /// Whether all queues are being asked. Those who ask meanwhile get the same answer.
     private var isAsking = false
-    /// Those who wait for the answer.
+    /// The callers that wait for the answer.
     private let callers = Mutex(WaitList<Answer>())
 
     /// Connects at the first question.

@@ -62,7 +62,7 @@ package enum OutgoingTLS {
         configuration(trusting: TrustedAuthorities(SettingsEnvironment(ProcessInfo.processInfo.environment)))
     }
 
-    /// The same with given authorities.
+    /// The TLS settings that trust the given authorities.
     ///
     /// A file that cannot be read or holds no certificate is an error when a context is made of the configuration.
     package static func configuration(trusting authorities: TrustedAuthorities) -> TLSConfiguration {

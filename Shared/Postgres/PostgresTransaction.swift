@@ -6,8 +6,12 @@ package struct PostgresTransaction {
     /// Is told of a statement that succeeded (`nil`), or why it failed.
     package typealias Observer = PostgresClient.Observer
 
+    package typealias Query = (statement: PostgresStatement, parameters: PostgresParameters)
+
     private final class State {
         var hasBegun = false
+        /// What ``PostgresTransaction/queryLater(_:)`` was given since the last round trip.
+        var waiting: [Query] = []
         /// The server ignores all further statements after the first that fails.
         var failure: PostgresError?
     }
@@ -29,33 +33,23 @@ package struct PostgresTransaction {
     package func query(
         _ statement: PostgresStatement, _ parameters: PostgresParameters
     ) throws(PostgresError) -> PostgresResult {
-        let results = try query([(statement, parameters)])
-        guard let result = results.last else { throw PostgresError(.server, "The server sent no result.") }
-        return result
-    }
-
-    /// Sends several statements at once, and waits for the results of all.
-    ///
-    /// - Throws: the error of the first one that fails.
-    package func query(
-        _ queries: [(statement: PostgresStatement, parameters: PostgresParameters)]
-    ) throws(PostgresError) -> [PostgresResult] {
         if let failure = state.failure { throw failure }
-        var all = queries
+        var all = state.waiting + [(statement, parameters)]
+        state.waiting = []
         // Sent together with the first statement.
         if !state.hasBegun { all.insert((isReadOnly ? .beginReading : .begin, PostgresParameters()), at: 0) }
         let results = connection.assumeIsolated { $0.block(all) }
         let needsBegin = !state.hasBegun
         state.hasBegun = true
-        var values: [PostgresResult] = []
+        var last: PostgresResult?
         for (query, result) in zip(all, results) {
             switch result {
             case .success(let value):
                 observer(nil, query.statement, query.parameters)
-                values.append(value)
+                last = value
             case .failure(let error):
                 state.failure = error
-                if needsBegin, values.isEmpty {
+                if needsBegin, last == nil {
                     // The statements behind it ran without a transaction.
                     if error.code == .unavailable { throw error }
                     let lost = PostgresError(.connectionLost, sqlState: error.sqlState, error.message)
@@ -66,14 +60,19 @@ package struct PostgresTransaction {
                 throw error
             }
         }
-        if needsBegin { values.removeFirst() }
-        return values
+        guard let last else { throw PostgresError(.server, "The server sent no result.") }
+        return last
     }
+
+    /// Leaves statements whose results nobody needs to the next round trip, which may be that of the commit.
+    ///
+    /// One that fails fails the statement behind it, and the transaction.
+    package func queryLater(_ queries: [Query]) { state.waiting += queries }
 
     /// Nobody needs to know that a transaction has ended which only read.
     fileprivate func commit() throws(PostgresError) {
-        guard state.hasBegun else { return }
         if isReadOnly { return rollBack() }
+        guard state.hasBegun || !state.waiting.isEmpty else { return }
         _ = try query(.commit, PostgresParameters())
     }
 
@@ -115,9 +114,7 @@ extension PostgresConnection {
     }
 
     /// Runs statements in their order. All are sent before the first result is awaited.
-    fileprivate func block(
-        _ queries: [(statement: PostgresStatement, parameters: PostgresParameters)]
-    ) -> [Result<PostgresResult, PostgresError>] {
+    fileprivate func block(_ queries: [PostgresTransaction.Query]) -> [Result<PostgresResult, PostgresError>] {
         let deadline = ContinuousClock.now + configuration.queryTimeout
         let promises = queries.map { query in
             let promise = QueryPromise<Result<PostgresResult, PostgresError>>()

@@ -22,11 +22,6 @@ package struct ConfigurationParser<Value: Sendable>: Sendable {
     /// Parses a text that is not empty.
     package let parse: @Sendable (String) throws(ConfigurationRefusal) -> Value
 
-    package init(hint: String, parse: @escaping @Sendable (String) throws(ConfigurationRefusal) -> Value) {
-        self.hint = hint
-        self.parse = parse
-    }
-
     package func map<Other>(_ transform: @escaping @Sendable (Value) -> Other) -> ConfigurationParser<Other> {
         let parse = parse
         return ConfigurationParser<Other>(hint: hint) { text throws(ConfigurationRefusal) in

@@ -7,11 +7,6 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
     /// The reason, without the value if that is secret.
     package let problem: String
 
-    package init(key: String, problem: String) {
-        self.key = key
-        self.problem = problem
-    }
-
     package var description: String { "\(key): \(problem)" }
 }
 

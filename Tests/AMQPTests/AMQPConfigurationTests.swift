@@ -13,7 +13,7 @@ import Testing
         #expect(node.description == "amqp://localhost:5672/%2F")
     }
 
-    @Test func everythingIsPercentDecoded() throws {
+    @Test func `Everything is percent-decoded`() throws {
         let node = try node("amqp://us%40er:p%2Fa%2C%3Ass@h:1234/a%2Fb")
         #expect(node.login == .plain(user: "us@er", password: "p/a,:ss"))
         #expect(node.host == "h")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["amqp://h", "amqp://h/", "amqp://h/%2F", "amqp://h/%2f"])
-    func defaultVirtualHost(_ url: String) throws {
+    func `Default virtual host`(_ url: String) throws {
         #expect(try node(url).virtualHost == "/")
     }
 
@@ -33,7 +33,7 @@ import Testing
         #expect(node.description == "amqp://[::1]:5673/v")
     }
 
-    @Test func nodesOfACluster() throws {
+    @Test func `Nodes of a cluster`() throws {
         let url = "amqp://u:a,b@one/v,amqps://u:p@two:99/v?heartbeat=7&connection_timeout=1500"
         let configuration = try AMQPConfiguration(url: url, connectionName: "test")
         #expect(configuration.nodes.map(\.host) == ["one", "two"])
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Before, both were read and ignored.
-    @Test func limitsOfTheConnection() throws {
+    @Test func `Limits of the connection`() throws {
         let given = try AMQPConfiguration(url: "amqp://h?channel_max=3&frame_max=8192", connectionName: "test")
         #expect(given.maxChannels == 3 && given.maxFrame == 8192)
         let none = try AMQPConfiguration(url: "amqp://h", connectionName: "test")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func hostsThatAreNotVerified() throws {
+    @Test func `Hosts that are not verified`() throws {
         let url = "amqp://one,amqps://two,amqps://three?verify=verify_none"
         #expect(try AMQPConfiguration(url: url, connectionName: "test").unverifiedHosts == ["one", "three"])
     }
@@ -76,7 +76,7 @@ import Testing
         "amqp://u:hunter2@h?verify=maybe", "amqp://u:hunter2@h?surprise=1", "amqp://u:hunter2%00@h", "amqp://u:%ff@h",
         "amqp://u:hunter2@h one", "amqp://u:123?hunter2=@h/",
     ])
-    func whatCannotBeUsedIsRefusedWithoutShowingThePassword(_ url: String) {
+    func `What cannot be used is refused without showing the password`(_ url: String) {
         do {
             _ = try AMQPConfiguration(url: url, connectionName: "test")
             Issue.record("\(url) was taken")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aDescriptionNeverShowsThePassword() throws {
+    @Test func `A description never shows the password`() throws {
         let configuration = try AMQPConfiguration(url: "amqp://u:hunter2@h/v", connectionName: "test")
         #expect(!"\(configuration)".contains("hunter2"))
         #expect("\(configuration)".contains("h:5672"))

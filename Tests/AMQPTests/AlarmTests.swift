@@ -5,7 +5,7 @@ import Testing
 
 extension OwnBrokerTests {
     @Suite struct AlarmTests {
-        @Test func aBrokerWithAnAlarmTakesNothingUntilItIsOver() async throws {
+        @Test func `A broker with an alarm takes nothing until it is over`() async throws {
             try await withRabbitMQServer { server in
                 let configuration = try brokerConfiguration(server.url)
                 let topology = AMQPTopology(queues: [.init("alarmed", arguments: ["x-queue-type": "quorum"])])

@@ -109,3 +109,11 @@ func queue(_ name: String, comesToHold count: Int) async throws -> Bool {
         try await eventually { try await connection.inspect(queue: name).messages == count }
     }
 }
+
+extension AMQPConsumer {
+    func acknowledge(_ deliveries: [AMQPDelivery]) {
+        settle(deliveries.map { ($0.tag, $0.epoch) }, as: .acknowledge)
+    }
+
+    func requeue(_ deliveries: [AMQPDelivery]) { settle(deliveries.map { ($0.tag, $0.epoch) }, as: .requeue) }
+}

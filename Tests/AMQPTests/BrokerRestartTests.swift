@@ -70,7 +70,7 @@ private func outlives(
 
 extension OwnBrokerTests {
     @Suite struct BrokerRestartTests {
-        @Test func nothingConfirmedIsLostWhenTheBrokerIsKilled() async throws {
+        @Test func `Nothing confirmed is lost when the broker is killed`() async throws {
             try await withRabbitMQServer { server in
                 try await outlives(server) {
                     let isRemembered = try await eventually { try server.remembers(queue: name) }
@@ -81,7 +81,7 @@ extension OwnBrokerTests {
             }
         }
 
-        @Test func nothingConfirmedIsLostWhenTheBrokerIsRestarted() async throws {
+        @Test func `Nothing confirmed is lost when the broker is restarted`() async throws {
             try await withRabbitMQServer { server in
                 try await outlives(server) {
                     try await server.stop()
@@ -91,7 +91,7 @@ extension OwnBrokerTests {
         }
 
         /// RabbitMQ before 2024 loses sight of a queue that is younger than half a second when it is killed.
-        @Test func aQueueThatTheBrokerLostSightOfIsHealed() async throws {
+        @Test func `A queue that the broker lost sight of is healed`() async throws {
             try await withRabbitMQServer { server in
                 try await outlives(server, consumes: false) {
                     try await server.kill()

@@ -13,7 +13,7 @@ import Testing
         } catch let error as AMQPError { return error }
     }
 
-    @Test func wrongCredentials() async throws {
+    @Test func `Wrong credentials`() async throws {
         let error = try await failure("amqp://guest:hunter2@127.0.0.1:\(try brokerPort())")
         #expect(error?.code == .accessRefused)
         #expect(error?.replyCode == 403)
@@ -22,26 +22,26 @@ import Testing
         #expect(error?.message.hasPrefix(start) == true)
     }
 
-    @Test func unknownVirtualHost() async throws {
+    @Test func `Unknown virtual host`() async throws {
         let error = try await failure("amqp://127.0.0.1:\(try brokerPort())/nobody")
         #expect(error?.code == .accessRefused)
         #expect(error?.message.contains("nobody") == true)
     }
 
-    @Test func nobodyListens() async throws {
+    @Test func `Nobody listens`() async throws {
         let error = try await failure("amqp://127.0.0.1:1")
         #expect(error?.code == .connectFailed)
         #expect(error?.message == "connecting to amqp://127.0.0.1:1/%2F: connection refused")
     }
 
-    @Test func theReasonIsAskedForAgainWhereTheLibraryDropsIt() {
+    @Test func `The reason is asked for again where the library drops it`() {
         #expect(ConnectFailure.probe("127.0.0.1", 1) == ECONNREFUSED)
         #expect(ConnectFailure.probe("nobody.invalid", 1) == nil)
         #expect(ConnectFailure.text(of: ECONNREFUSED) == "connection refused")
         #expect(ConnectFailure.text(of: EINPROGRESS) == nil && ConnectFailure.text(of: 0) == nil)
     }
 
-    @Test(arguments: ["amqp", "amqps"]) func aPeerThatHangsUp(_ scheme: String) async throws {
+    @Test(arguments: ["amqp", "amqps"]) func `A peer that hangs up`(_ scheme: String) async throws {
         // Connects to nobody, and so closes each connection at once.
         let proxy = try TCPProxy(to: 1)
         defer { proxy.close() }
@@ -52,11 +52,13 @@ import Testing
         #expect(reasons.contains { error?.message.contains($0) == true }, "\(error?.message ?? "none")")
     }
 
-    @Test func unknownHost() async throws {
+    @Test func `Unknown host`() async throws {
         #expect(try await failure("amqp://nobody.invalid")?.code == .connectFailed)
     }
 
-    @Test(arguments: ["192.0.2.1:5672", "proxy"]) func aSilentHostEndsAtTheDeadline(_ address: String) async throws {
+    @Test(arguments: ["192.0.2.1:5672", "proxy"]) func `A silent host ends at the deadline`(_ address: String)
+        async throws
+    {
         let proxy = try TCPProxy(to: try brokerPort())
         defer { proxy.close() }
         proxy.stall()
@@ -65,7 +67,7 @@ import Testing
         #expect(try await failure("amqp://\(host)?connection_timeout=300") != nil)
     }
 
-    @Test func otherArgumentsOfAQueueNameTheQueueAndTheReason() async throws {
+    @Test func `Other arguments of a queue name the queue and the reason`() async throws {
         try await withQueue(arguments: ["x-max-length": 1]) { queue, topology in
             let other = AMQPTopology(queues: [.init(queue, arguments: ["x-max-length": 2])])
             try await AMQPConnection.with(try brokerConfiguration()) { connection in
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownQueueIsNotFound() async throws {
+    @Test func `An unknown queue is not found`() async throws {
         try await AMQPConnection.with(try brokerConfiguration()) { connection in
             let error = await #expect(throws: AMQPError.self) { try await connection.inspect(queue: "nobody") }
             #expect(error?.code == .notFound)
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func anIdleConnectionStaysOpenByHeartbeats() async throws {
+    @Test func `An idle connection stays open by heartbeats`() async throws {
         let url = "amqp://127.0.0.1:\(try brokerPort())?heartbeat=5"
         try await withQueue { _, topology in
             try await withPublisher(try brokerConfiguration(url), topology) { publisher in
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aStalledPeerIsNoticedWithinTwoHeartbeats() async throws {
+    @Test func `A stalled peer is noticed within two heartbeats`() async throws {
         let proxy = try TCPProxy(to: try brokerPort())
         defer { proxy.close() }
         let configuration = try brokerConfiguration("amqp://127.0.0.1:\(proxy.port)?heartbeat=1")
@@ -116,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aPublishThatIsNotConfirmedInTimeFails() async throws {
+    @Test func `A publish that is not confirmed in time fails`() async throws {
         let proxy = try TCPProxy(to: try brokerPort())
         defer { proxy.close() }
         try await withQueue { queue, topology in

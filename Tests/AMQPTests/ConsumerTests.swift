@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func thePrefetchBoundsWhatIsHandedOut() async throws {
+    @Test func `The prefetch bounds what is handed out`() async throws {
         try await filled(20) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue, prefetch: 5) { consumer in
                 let held = try await take(5, from: consumer, acknowledging: false)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func acknowledgementsInAnyOrderSettleAll() async throws {
+    @Test func `Acknowledgements in any order settle all`() async throws {
         try await filled(500) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue, prefetch: 500) { consumer in
                 let held = try await take(500, from: consumer, acknowledging: false).shuffled()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsGivenBackComesAgain() async throws {
+    @Test func `What is given back comes again`() async throws {
         try await filled(1) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in
                 consumer.requeue(try await take(1, from: consumer, acknowledging: false))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatWasNotAcknowledgedComesAgainAfterTheConnectionBreaks() async throws {
+    @Test func `What was not acknowledged comes again after the connection breaks`() async throws {
         try await filled(3) { configuration, queue, topology in
             let proxy = try TCPProxy(to: try brokerPort())
             defer { proxy.close() }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aDeletedQueueIsDeclaredAndConsumedAgain() async throws {
+    @Test func `A deleted queue is declared and consumed again`() async throws {
         try await filled(1) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in
                 _ = try await take(1, from: consumer)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledNextEnds() async throws {
+    @Test func `A cancelled next ends`() async throws {
         try await filled(0) { configuration, queue, topology in
             try await withConsumer(configuration, topology, queue: queue) { consumer in
                 let waiting = Task { await consumer.next(limit: 1) }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aGracefulShutdownGivesBackWhatNobodyTook() async throws {
+    @Test func `A graceful shutdown gives back what nobody took`() async throws {
         try await filled(10) { configuration, queue, topology in
             let consumer = try AMQPConsumer(
                 configuration: configuration, topology: topology, queue: queue, prefetch: 10, logger: quiet)

@@ -3,7 +3,7 @@ import Testing
 @testable import AMQP
 
 @Suite struct HeartbeatMonitorTests {
-    @Test func theConnectionIsServedTwicePerHeartbeatAndDeadAfterTwo() {
+    @Test func `The connection is served twice per heartbeat and dead after two`() {
         let start = ContinuousClock.now
         var monitor = HeartbeatMonitor(heartbeat: .seconds(10), now: start)
         #expect(monitor.deadline == start + .seconds(5))
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The replies to calls that follow each other are signs of life: the heartbeats are read together with them.
-    @Test func aBrokerThatAnswersIsNotDead() async throws {
+    @Test func `A broker that answers is not dead`() async throws {
         try await withQueue { queue, topology in
             var configuration = try brokerConfiguration()
             configuration.heartbeat = .seconds(1)

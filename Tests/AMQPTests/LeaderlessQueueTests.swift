@@ -17,7 +17,7 @@ extension RabbitMQServer {
 extension OwnBrokerTests {
     /// What rabbitmq-server issue 10070 looks like from outside: all is declared, and nothing gets through.
     @Suite struct LeaderlessQueueTests {
-        @Test func aQueueWithoutALeaderIsToldFromOneThatIsEmpty() async throws {
+        @Test func `A queue without a leader is told from one that is empty`() async throws {
             try await withRabbitMQServer { server in
                 var configuration = try brokerConfiguration(server.url)
                 try await AMQPConnection.with(configuration) { try await $0.declare(topology) }
@@ -59,7 +59,7 @@ extension OwnBrokerTests {
 
         /// The window of a publisher is counted from the oldest message in flight: one queue that does not confirm
         /// would shut it for all others.
-        @Test func aQueueThatDoesNotConfirmHoldsUpNoOther() async throws {
+        @Test func `A queue that does not confirm holds up no other`() async throws {
             let both = AMQPTopology(queues: [.init(name, arguments: ["x-queue-type": "quorum"]), .init("other")])
             try await withRabbitMQServer { server in
                 let configuration = try brokerConfiguration(server.url)

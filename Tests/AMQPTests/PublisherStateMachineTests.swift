@@ -21,7 +21,7 @@ import Testing
         return count
     }
 
-    @Test func multipleConfirmsARange() {
+    @Test func `Multiple confirms a range`() {
         var machine = machine(batches: [2, 1, 3])
         #expect(writeAll(&machine) == 6)
         let first = machine.confirmed(tag: 4, isMultiple: true, isRefusal: false)
@@ -33,7 +33,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func confirmsOutOfOrder() {
+    @Test func `Confirms out of order`() {
         var machine = machine(batches: [1, 1, 1])
         #expect(writeAll(&machine) == 3)
         #expect(machine.confirmed(tag: 3, isMultiple: false, isRefusal: false).map(\.waiter) == [2])
@@ -44,7 +44,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func refusalIsAFailureOfItsMessageOnly() {
+    @Test func `Refusal is a failure of its message only`() {
         var machine = machine(batches: [3])
         #expect(writeAll(&machine) == 3)
         #expect(machine.confirmed(tag: 2, isMultiple: false, isRefusal: true).isEmpty)
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// One message that is never confirmed keeps the window shut for all that come after it.
-    @Test func aMessageThatIsNeverConfirmedIsFoundOnceItFillsTheWindow() {
+    @Test func `A message that is never confirmed is found once it fills the window`() {
         var machine = machine(limit: 4, batches: [1, 3])
         #expect(writeAll(&machine) == 4)
         #expect(machine.submit(messages(0..<1, to: "q2"), waiter: 2, deadline: soon) == nil)
@@ -72,7 +72,7 @@ import Testing
         #expect(machine.stuckMessage == nil)
     }
 
-    @Test func refusalsAreCountedFromTheFirstOfTheirKeyUntilOneIsConfirmed() {
+    @Test func `Refusals are counted from the first of their key until one is confirmed`() {
         var machine = machine(batches: [2, 1, 2])
         #expect(writeAll(&machine) == 5)
         let start = ContinuousClock.now
@@ -88,7 +88,7 @@ import Testing
         #expect(machine.refusedSince.isEmpty)
     }
 
-    @Test func refusalsAreBorneLongerEachTimeAndForgottenAfterAMinute() {
+    @Test func `Refusals are borne longer each time and forgotten after a minute`() {
         var patience = NackBackoff()
         var now = ContinuousClock.now
         var borne: [Duration] = []
@@ -101,7 +101,7 @@ import Testing
         #expect(patience.current(now + .seconds(61)) == .seconds(1))
     }
 
-    @Test func anAckDoesNotUndoAReturn() {
+    @Test func `An ack does not undo a return`() {
         var machine = machine(batches: [3])
         #expect(writeAll(&machine) == 3)
         machine.returned(messages(1..<2, to: "q0")[0], reason: "NO_ROUTE")
@@ -110,7 +110,7 @@ import Testing
         if case .success? = done.first?.results[1] { Issue.record("the second message was returned") }
     }
 
-    @Test func twoReturnsOfOneMessageIDAreTwoMessages() {
+    @Test func `Two returns of one message ID are two messages`() {
         var machine = Machine(limit: 8)
         let twice = messages(0..<1, to: "q") + messages(0..<1, to: "q")
         #expect(machine.submit(twice, waiter: 0, deadline: soon) == nil)
@@ -121,7 +121,7 @@ import Testing
         #expect(done.first.map { failures($0.results).count } == 2)
     }
 
-    @Test func whatDoesNotFitWaitsItsTurnAndThenMoreIsRefused() {
+    @Test func `What does not fit waits its turn and then more is refused`() {
         var machine = machine(limit: 4, batches: [6])
         #expect(writeAll(&machine) == 4)
         #expect(machine.submit(messages(0..<2, to: "q1"), waiter: 1, deadline: soon) == nil)
@@ -134,7 +134,7 @@ import Testing
         #expect(writeAll(&machine) == 2)
     }
 
-    @Test func disconnectingFailsWhatIsOpenAndBeginsAgain() {
+    @Test func `Disconnecting fails what is open and begins again`() {
         var machine = machine(batches: [2, 2])
         for _ in 0..<3 { #expect(machine.nextToWrite() != nil) }
         #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)
@@ -146,7 +146,7 @@ import Testing
         #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).map(\.waiter) == [7])
     }
 
-    @Test func expiryFailsWhatIsNotConfirmedAndKeepsTheTagsInOrder() {
+    @Test func `Expiry fails what is not confirmed and keeps the tags in order`() {
         var machine = Machine(limit: 8)
         let now = ContinuousClock.now
         #expect(machine.submit(messages(0..<2, to: "a"), waiter: 0, deadline: now + .seconds(1)) == nil)
@@ -162,7 +162,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func expiryDropsWhatWasNotWritten() {
+    @Test func `Expiry drops what was not written`() {
         var machine = machine(limit: 2, batches: [5])
         #expect(writeAll(&machine) == 2)
         #expect(machine.expire(now: soon + .seconds(1), lost).count == 1)
@@ -171,7 +171,7 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func anAddressIsUnroutableUntilItTakesAMessage() {
+    @Test func `An address is unroutable until it takes a message`() {
         var machine = machine(batches: [2, 1])
         #expect(writeAll(&machine) == 3)
         machine.returned(messages(0..<1, to: "q0")[0], reason: "NO_ROUTE")
@@ -185,7 +185,7 @@ import Testing
     }
 
     /// Nobody may publish to it again.
-    @Test func aReturnCountsForAMinute() {
+    @Test func `A return counts for a minute`() {
         var machine = machine(batches: [1, 1])
         #expect(writeAll(&machine) == 2)
         let start = ContinuousClock.now
@@ -200,7 +200,7 @@ import Testing
         #expect(machine.unroutable.isEmpty && machine.nextForgetting == nil)
     }
 
-    @Test func aDeclarationIsRepeatedAtGrowingIntervals() {
+    @Test func `A declaration is repeated at growing intervals`() {
         let start = ContinuousClock.now
         var backoff = DeclareBackoff()
         var times: [Int] = []
@@ -217,14 +217,14 @@ import Testing
         ("fan", "any", "the queue two is missing or not bound to the exchange fan"),
         ("direct", "other", "no queue is bound to the exchange direct with the key other"),
     ])
-    func theReasonOfAReturnNamesTheBinding(_ exchange: String, _ key: String, _ reason: String) {
+    func `The reason of a return names the binding`(_ exchange: String, _ key: String, _ reason: String) {
         let topology = AMQPTopology(
             exchanges: [.init("direct", .direct), .init("fan", .fanout)], queues: [.init("one"), .init("two")],
             bindings: [.init(queue: "one", exchange: "direct", key: "key"), .init(queue: "two", exchange: "fan")])
         #expect(topology.reasonForReturn(exchange: exchange, routingKey: key) == reason)
     }
 
-    @Test func confirmsOfUnknownTagsAreIgnored() {
+    @Test func `Confirms of unknown tags are ignored`() {
         var machine = machine(batches: [1])
         #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).isEmpty)
         #expect(writeAll(&machine) == 1)
@@ -232,7 +232,7 @@ import Testing
         #expect(machine.confirmed(tag: 1, isMultiple: false, isRefusal: false).count == 1)
     }
 
-    @Test func anyOrderOfConfirmsCompletesEveryBatchOnce() {
+    @Test func `Any order of confirms completes every batch once`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             var machine = Machine(limit: 16)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PublisherTests {
-    @Test func thousandsAreConfirmedAndArriveAsTheyWere() async throws {
+    @Test func `Thousands are confirmed and arrive as they were`() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in
             try await withPublisher(configuration, topology) { publisher in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func propertiesTravel() async throws {
+    @Test func `Properties travel`() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in
             let message = AMQPMessage(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whatNoQueueTakesFailsAndItsNeighboursDoNot() async throws {
+    @Test func `An unroutable message fails alone`() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in
             try await withPublisher(configuration, topology) { publisher in
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// A queue of other arguments is there, and another one is missing: the publishes to the first one go on.
-    @Test func aRefusedDeclarationDoesNotEndTheConnection() async throws {
+    @Test func `A refused declaration does not end the connection`() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue(arguments: [:]) { queue, topology in
             try await withPublisher(configuration, topology) { publisher in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatTheBrokerRefusesFails() async throws {
+    @Test func `What the broker refuses fails`() async throws {
         let arguments: AMQPTable = ["x-max-length": 2, "x-overflow": "reject-publish"]
         try await withQueue(arguments: arguments) { queue, topology in
             try await withPublisher(try brokerConfiguration(), topology) { publisher in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aMessageMayBeLargerThanAFrame() async throws {
+    @Test func `A message may be larger than a frame`() async throws {
         let configuration = try brokerConfiguration()
         try await withQueue { queue, topology in
             let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func moreThanFitsInFlightWaitsItsTurn() async throws {
+    @Test func `More than fits in flight waits its turn`() async throws {
         try await withQueue { queue, topology in
             try await withPublisher(try brokerConfiguration(), topology, inFlightLimit: 16) { publisher in
                 #expect(await codes(publisher, messages(0..<1000, to: queue)).isEmpty)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func withoutAConnectionItFailsAtOnce() async throws {
+    @Test func `Without a connection it fails at once`() async throws {
         let publisher = try AMQPPublisher(configuration: brokerConfiguration("amqp://127.0.0.1:1"), logger: quiet)
         #expect(!publisher.isConnected)
         #expect(await codes(publisher, messages(0..<2, to: "q")) == [.notConnected, .notConnected])

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SeveralNodesTests {
     /// Port 1 refuses; the address of the second URL (RFC 5737) does not answer at all.
     @Test(arguments: ["127.0.0.1:1", "192.0.2.1:5672"])
-    func anUnreachableNodeIsPassedOver(_ dead: String) async throws {
+    func `An unreachable node is passed over`(_ dead: String) async throws {
         let url = "amqp://\(dead)?connection_timeout=500,amqp://127.0.0.1:\(try brokerPort())"
         // The order is random: ten times without the dead one first is one in a thousand.
         for _ in 0..<10 {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aPublisherComesBackOnAnotherNode() async throws {
+    @Test func `A publisher comes back on another node`() async throws {
         let proxies = [try TCPProxy(to: try brokerPort()), try TCPProxy(to: try brokerPort())]
         defer { for proxy in proxies { proxy.close() } }
         let addresses = proxies.map { "amqp://127.0.0.1:\($0.port)" }.joined(separator: ",")

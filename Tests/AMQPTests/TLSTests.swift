@@ -28,7 +28,7 @@ extension OwnBrokerTests {
             }
         }
 
-        @Test func theServersCertificateMustBeTrustedAndItsOwn() async throws {
+        @Test func `The server's certificate must be trusted and its own`() async throws {
             try await withTLSServer { server, certificates in
                 let port = server.secondPort
                 let good = "amqps://localhost:\(port)?cacertfile=\(certificates.path("ca.pem"))"

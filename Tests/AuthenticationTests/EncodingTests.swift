@@ -2,9 +2,9 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct AuthorizationHeaderTests {
+struct AuthorizationHeaderTests {
     @Test(arguments: ["Bearer abc", "bearer abc", "BEARER   abc", " Bearer abc \t", "bEaReR\tabc"])
-    func bearer(value: String) throws {
+    func `Bearer credentials are read`(value: String) throws {
         let header = try #require(AuthorizationHeader(value))
         #expect(header.scheme == .bearer)
         #expect(header.credentials == "abc")
@@ -12,23 +12,23 @@ import Testing
     }
 
     @Test(arguments: ["Bearerabc", "Digest abc", "Bear\u{5} abc", "\u{212A}earer abc", "B", "Bearer\u{301} abc"])
-    func other(value: String) throws {
+    func `Another scheme is other`(value: String) throws {
         #expect(try #require(AuthorizationHeader(value)).scheme == .other)
     }
 
     @Test(arguments: ["Bearer", "Bearer =", "Bearer a b", "Bearer a,b", "Bearer a=b", "Bearer é", "Bearer \"a\""])
-    func notToken68(value: String) throws {
+    func `Credentials with other characters are no token68`(value: String) throws {
         #expect(try #require(AuthorizationHeader(value)).isToken68 == false)
     }
 
-    @Test func nothing() {
+    @Test func `An empty header is none`() {
         #expect(AuthorizationHeader("") == nil)
         #expect(AuthorizationHeader("  ") == nil)
     }
 }
 
-@Suite struct GenerationalCacheTests {
-    @Test func staysBoundedAndKeepsWhatIsUsed() {
+struct GenerationalCacheTests {
+    @Test func `The cache stays bounded and keeps what is used`() {
         var cache = GenerationalCache<Int, Int>(capacity: 100)
         cache.insert(-1, for: -1)
         for number in 0..<10_000 {

@@ -8,8 +8,8 @@ import Testing
 
 private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-@Suite struct APIKeyTests {
-    @Test func aMadeKeyIsTakenAtOnceAndStoredAsItsHashOnly() async throws {
+struct APIKeyTests {
+    @Test func `A made key is taken at once and stored as its hash only`() async throws {
         try await withTemporaryFolder { folder in
             let file = APIKeysFile(path: folder + "/keys")
             let first = try file.add("billing")
@@ -24,7 +24,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
-    @Test func aRemovedKeyIsRefusedAfterAMoment() async throws {
+    @Test func `A removed key is refused after a moment`() async throws {
         try await withTemporaryFolder { folder in
             let clock = TestClock()
             let file = APIKeysFile(path: folder + "/keys")
@@ -40,7 +40,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
 
     /// Finding 3: before, a file that was gone or could not be used left every key in force.
     @Test(arguments: [true, false])
-    func aFileThatCannotBeUsedRefusesEveryKey(isGone: Bool) async throws {
+    func `A file that cannot be used refuses every key`(isGone: Bool) async throws {
         try await withTemporaryFolder { folder in
             let clock = TestClock()
             let file = APIKeysFile(path: folder + "/keys")
@@ -71,7 +71,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
             ("Bearer spk_wrong", .invalid), ("Bearer spk_é", .malformed),
             ("Bearer " + String(repeating: "a", count: 1025), .malformed),
         ] as [(String?, AuthenticationError.Code)])
-    func refusals(header: String?, code: AuthenticationError.Code) async throws {
+    func `A header without a known key is refused`(header: String?, code: AuthenticationError.Code) async throws {
         try await withTemporaryFolder { folder in
             let file = APIKeysFile(path: folder + "/keys")
             _ = try file.add("billing")
@@ -88,7 +88,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         "billing", "billing abc", "billing \(hash) more", "a/b \(hash)", "a \(hash)\nb \(hash)", "\u{e9} \(hash)",
         "billing \(hash)0", "billing \(String(repeating: "g", count: 64))",
     ])
-    func malformedLinesAreNamed(line: String) async throws {
+    func `Malformed lines are named`(line: String) async throws {
         try await withTemporaryFolder { folder in
             try write("# keys\n\n" + line, to: folder + "/keys")
             let number = line.contains("\n") ? 4 : 3
@@ -97,7 +97,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
-    @Test func fileOfTheContract() async throws {
+    @Test func `The file of the contract is read`() async throws {
         try await withTemporaryFolder { folder in
             let hash = "2BB80D537B1DA3E38BD30361AA855686BDE0EACD7162FEF6A25FE97BF527A25B"
             try write("\r\n# comment\n\t billing\t \(hash) \r\n", to: folder + "/keys")
@@ -108,30 +108,30 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
     }
 
     @Test(arguments: ["", "a b", "a/b", "é", String(repeating: "a", count: 65)])
-    func names(name: String) async throws {
+    func `A name that no sender can have is refused`(name: String) async throws {
         try await withTemporaryFolder { folder in
-            let error = #expect(throws: AuthenticationSetupError.self) {
+            let error = #expect(throws: SetupError.self) {
                 try APIKeysFile(path: folder + "/k").add(name)
             }
             #expect(error?.code == .invalidName)
         }
     }
 
-    @Test func editsKeepCommentsAndRefuseRepeats() async throws {
+    @Test func `Edits keep comments and refuse repeats`() async throws {
         try await withTemporaryFolder { folder in
             let file = APIKeysFile(path: folder + "/keys")
             try write("# mine\n\n", to: file.path)
             _ = try file.add("a")
-            #expect(throws: AuthenticationSetupError.self) { try file.add("a") }
-            #expect(throws: AuthenticationSetupError.self) { try file.remove("b") }
+            #expect(throws: SetupError.self) { try file.add("a") }
+            #expect(throws: SetupError.self) { try file.remove("b") }
             try file.remove("a")
             #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "# mine\n\n")
         }
     }
 }
 
-@Suite struct UsersFileTests {
-    @Test func addListReplaceRemove() async throws {
+struct UsersFileTests {
+    @Test func `Users are added, listed, replaced and removed`() async throws {
         try await withTemporaryFolder { folder in
             let file = UsersFile(path: folder + "/new/users")
             let names = try ["alice", "bob smith", "50%", "#x", "\u{e9}", "e\u{301}"].map {
@@ -141,13 +141,13 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
             #expect(try file.list() == names)
             #expect(try mode(of: file.path) == 0o600)
             #expect(try mode(of: folder + "/new") == 0o700)
-            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(names[0], password: "x") }
+            let error = #expect(throws: SetupError.self) { try file.add(names[0], password: "x") }
             #expect(error?.code == .alreadyExists)
             try file.add(names[0], password: "other", replacing: true)
             let lines = try CredentialLines(try #require(try PrivateFile.read(file.path)))
             #expect(try UsersFile.users(lines)[names[0]]?.matches(Array("other".utf8)) == true)
             try file.remove(names[5])
-            #expect(throws: AuthenticationSetupError.self) { try file.remove(names[5]) }
+            #expect(throws: SetupError.self) { try file.remove(names[5]) }
             #expect(try Set(file.list()) == Set(names[..<5]))
         }
     }
@@ -158,7 +158,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         "$x",
         "\u{10FFFF}", "\"'\\", String(repeating: "x", count: 1024), String(repeating: "😀", count: 256),
     ])
-    func whoIsAddedCanLogIn(name: String) async throws {
+    func `Who is added can log in`(name: String) async throws {
         let user = try #require(UserName(name))
         try await withAuthenticator(
             jwks: nil,
@@ -178,11 +178,11 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
 
     /// Case 30: Basic credentials end the name at the first colon.
     @Test(arguments: ["tenant:carol", ":", "carol:", ":carol", "a:b:c", "urn:x:é"])
-    func whoCanNeverLogInIsNotAdded(name: String) async throws {
+    func `Who can never log in is not added`(name: String) async throws {
         let user = try #require(UserName(name))
         try await withTemporaryFolder { folder in
             let file = UsersFile(path: folder + "/users")
-            let error = #expect(throws: AuthenticationSetupError.self) { try file.add(user, password: "long enough") }
+            let error = #expect(throws: SetupError.self) { try file.add(user, password: "long enough") }
             #expect(error?.code == .invalidName && error.map { !"\($0)".contains("carol") } == true)
             #expect(!FileManager.default.fileExists(atPath: file.path))
             // Another program may have added one: it is no reason to refuse the others.
@@ -203,7 +203,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         ("Å", "\u{212B}"), ("ﬁn", "fin"), ("istanbul", "ıstanbul"), ("a\u{AD}b", "ab"), ("BOB", "воb"),
         ("alice", "aIice"), ("alice", "a1ice"), ("alice", "al|ce"), ("ALICE", "alice"), ("all", "ali"),
     ])
-    func namesThatLookAlike(known: String, added: String) async throws {
+    func `Users whose names look alike are found`(known: String, added: String) async throws {
         try await withTemporaryFolder { folder in
             let file = UsersFile(path: folder + "/users")
             let (known, added) = (try #require(UserName(known)), try #require(UserName(added)))
@@ -220,26 +220,26 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         ("user1", "user2"),
         ("\u{E4}", "a"), ("x", "xx"),
     ])
-    func namesThatDoNotLookAlike(known: String, added: String) throws {
+    func `Other names do not look alike`(known: String, added: String) throws {
         #expect(NameLook(try #require(UserName(known))) != NameLook(try #require(UserName(added))))
     }
 
     @Test(arguments: ["%", "%2", "%zz", "a%00", "%ff", "%+1"])
-    func namesThatCannotBeRead(name: String) throws {
+    func `The line of a name that cannot be read is named`(name: String) throws {
         let hash = "$scrypt$ln=4,r=1,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
+        let error = #expect(throws: SetupError.self) { try UserPasswords("# x\n\(name) \(hash)") }
         #expect(error?.line == 2)
     }
 
     @Test(arguments: ["alice x", "alice", "alice $scrypt$ln=99,r=1,p=1$c2FsdHNhbHQ$AAAA"])
-    func hashesThatCannotBeRead(line: String) throws {
-        let error = #expect(throws: AuthenticationSetupError.self) { try UserPasswords("\n\(line)\n") }
+    func `The line of a hash that cannot be read is named`(line: String) throws {
+        let error = #expect(throws: SetupError.self) { try UserPasswords("\n\(line)\n") }
         #expect(error?.line == 2)
     }
 }
 
-@Suite struct PrivateFileTests {
-    @Test func aFailedEditChangesNothing() async throws {
+struct PrivateFileTests {
+    @Test func `A failed edit changes nothing`() async throws {
         try await withTemporaryFolder { folder in
             struct Stop: Error {}
             try write("old", to: folder + "/f")
@@ -249,7 +249,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
-    @Test func aLinkStaysOneAndAnOpenModeIsClosed() async throws {
+    @Test func `A link stays one and an open mode is closed`() async throws {
         try await withTemporaryFolder { folder in
             try write("old", to: folder + "/f")
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder + "/f")
@@ -262,7 +262,7 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
-    @Test func concurrentEditsLoseNothing() async throws {
+    @Test func `Concurrent edits lose nothing`() async throws {
         try await withTemporaryFolder { folder in
             let file = APIKeysFile(path: folder + "/keys")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -273,8 +273,8 @@ private let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler
         }
     }
 
-    @Test func foldersThatCannotBeWritten() {
-        let error = #expect(throws: AuthenticationSetupError.self) {
+    @Test func `Folders that cannot be written are named`() {
+        let error = #expect(throws: SetupError.self) {
             try PrivateFile.edit("/proc/none/file") { _ in ("", ()) }
         }
         #expect(error?.code == .unwritable)

@@ -6,7 +6,7 @@ import Testing
 @testable import Authentication
 
 /// Keys at `AUTH_JWKS_URL` that are replaced or withdrawn.
-@Suite struct KeyRotationTests {
+struct KeyRotationTests {
     private func withBench(_ server: KeyServer, _ body: (AuthenticatorBench) async throws -> Void) async throws {
         try await server.withURL { url in
             try await withAuthenticator(
@@ -25,7 +25,7 @@ import Testing
         ("ES256", "ES256", "a"), ("ES256", "ES256", nil), ("ES256", "ES384", "a"), ("EdDSA", "ES256", "a"),
         ("HS256", "HS512", "a"), ("ES512", "EdDSA", nil),
     ])
-    func aKeyThatReplacesAnotherOfItsIDIsFetched(old: String, new: String, keyID: String?) async throws {
+    func `A key that replaces another of its ID is fetched`(old: String, new: String, keyID: String?) async throws {
         // Secrets of a set differ in their length, too.
         let before = old == "HS256" ? TestKey.hmac(old, secret: Array(repeating: 9, count: 32)) : try TestKey.make(old)
         let after = try TestKey.make(new)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func forgeriesCauseOneFetchInTenSeconds() async throws {
+    @Test func `Forgeries cause one fetch in ten seconds`() async throws {
         let (key, forger) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// A token of ours with a wrong signature asks the issuer for nothing.
-    @Test func ourOwnKeyIsNotLookedForAtTheURL() async throws {
+    @Test func `Our own key is not looked for at the URL`() async throws {
         let server = KeyServer(jwks(TestKey.es256().jwk(#""kid":"a""#)))
         try await server.withURL { url in
             try await withAuthenticator(
@@ -88,7 +88,7 @@ import Testing
     /// Case 28: before, the first token after a rest was verified with the keys of before. Of a token that was accepted
     /// before, and of a new one.
     @Test(arguments: [300, 310, 3600, 86_399], [true, false])
-    func aWithdrawnKeyEndsAlsoAfterARest(seconds: Int, isRemembered: Bool) async throws {
+    func `A withdrawn key ends also after a rest`(seconds: Int, isRemembered: Bool) async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
         try await withBench(server) { bench in
@@ -109,8 +109,7 @@ import Testing
         }
     }
 
-    /// A failure long ago does not let old keys in: the URL is asked again.
-    @Test func aFailureLongAgoIsNoReasonToUseOldKeys() async throws {
+    @Test func `A failure long ago is no reason to use old keys`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
         try await withBench(server) { bench in
@@ -131,7 +130,7 @@ import Testing
     }
 
     /// While tokens come in, none of them waits for a fetch.
-    @Test func keysAreFetchedAheadOfTheirEnd() async throws {
+    @Test func `Keys are fetched ahead of their end`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct OperatorAuthenticatorTests {
+struct OperatorAuthenticatorTests {
     private func withOperator(_ body: (OperatorAuthenticator, LogLines) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             try write("pässwörd\n", to: folder + "/password")
@@ -30,7 +30,7 @@ import Testing
 
     /// Finding 5 of the second security review: names that do not exist kept the operator out. With a hash for each,
     /// these take minutes, and the last ones are held back or refused.
-    @Test(.timeLimit(.minutes(5))) func otherNamesAreRefusedWithoutACheck() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Other names are refused without a check`() async throws {
         try await withOperator { authenticator, lines in
             let names = ["root", "Admin", "admin ", "adminn", "", "ａdmin", "admi", "operator"]
             for number in 0..<4000 {

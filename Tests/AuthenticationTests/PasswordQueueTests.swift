@@ -8,8 +8,8 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
     PasswordThrottle.Attempt(user: UserName(user), client: ClientAddress(client))
 }
 
-@Suite struct PasswordQueueTests {
-    @Test func clientsAndTheirUsersTakeTurns() throws {
+struct PasswordQueueTests {
+    @Test func `Clients and their users take turns`() throws {
         var queue = PasswordQueue<String>()
         for number in 1...4 { _ = try queue.append("a\(number)", number: queue.makeNumber(), attempt("a", "10.0.0.1")) }
         for number in 1...2 { _ = try queue.append("b\(number)", number: queue.makeNumber(), attempt("b", "10.0.0.1")) }
@@ -23,7 +23,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(queue.waitingCount == 0 && queue.runningCount == 0)
     }
 
-    @Test func oneUserHasFewPlacesAndThoseThatAreCheckedCount() throws {
+    @Test func `One user has few places and those that are checked count`() throws {
         var queue = PasswordQueue<Int>()
         let alice = attempt("alice", "10.0.0.1")
         for number in 0..<PasswordQueue<Int>.maxOfPair {
@@ -39,7 +39,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         _ = try queue.append(100, number: queue.makeNumber(), attempt("alice", "10.0.0.2"))
     }
 
-    @Test func aClientAndAllTogetherAreBounded() throws {
+    @Test func `A client and all together are bounded`() throws {
         var queue = PasswordQueue<Int>()
         for number in 0..<PasswordQueue<Int>.maxWaitingOfClient {
             _ = try queue.append(number, number: queue.makeNumber(), attempt("u\(number)", "10.0.0.1"))
@@ -72,7 +72,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
 
     /// Finding 4 of the second security review: two addresses denied log-ins by password to everybody.
     @Test(arguments: crowds.indices, ["127.0.0.9", "192.0.2.1", "2001:db8:ffff::1", "2a00::1"])
-    func whoFillsTheQueueGivesWay(crowd index: Int, newcomer: String) throws {
+    func `Who fills the queue gives way`(crowd index: Int, newcomer: String) throws {
         let (name, member) = Self.crowds[index]
         // The newcomer is one of them: everybody has one place already.
         if name == "a /32", newcomer.hasPrefix("2001:db8:") { return }
@@ -101,7 +101,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(turn < 8, "\(name): \(turn) before the newcomer")
     }
 
-    @Test func aUserWithManyTicketsGivesWayToAnotherOfTheClient() throws {
+    @Test func `A user with many tickets gives way to another of the client`() throws {
         var queue = PasswordQueue<String>()
         for user in 0..<16 {
             for _ in 0..<8 {
@@ -115,7 +115,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(try queue.append("eve", number: queue.makeNumber(), attempt("eve", "10.0.0.1")) != "other")
     }
 
-    @Test func whoGoesAwayGivesUpHisPlace() throws {
+    @Test func `Who goes away gives up his place`() throws {
         var queue = PasswordQueue<String>()
         let first = queue.makeNumber()
         _ = try queue.append("a", number: first, attempt("a", "10.0.0.1"))
@@ -127,10 +127,10 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
     }
 }
 
-@Suite struct PasswordThrottleTests {
+struct PasswordThrottleTests {
     private let start = ContinuousClock.now
 
-    @Test func theWaitDoublesWithEachFailureAndEndsWithASuccess() {
+    @Test func `The wait doubles with each failure and ends with a success`() {
         var throttle = PasswordThrottle()
         let (alice, bob) = (attempt("alice", "10.0.0.1"), attempt("bob", "10.0.0.1"))
         var now = start
@@ -150,7 +150,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(throttle.wait(of: alice, at: now) == nil)
     }
 
-    @Test func failuresAreForgotten() {
+    @Test func `Failures are forgotten`() {
         var throttle = PasswordThrottle()
         let alice = attempt("alice", "10.0.0.1")
         for _ in 0..<5 { _ = throttle.failed(alice, at: start) }
@@ -161,7 +161,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
     }
 
     /// A guesser with many addresses is slowed, and the user's own device is not locked out by him.
-    @Test func manyAddressesAreOneGuesser() {
+    @Test func `Many addresses are one guesser`() {
         var throttle = PasswordThrottle()
         throttle.succeeded(attempt("alice", "192.0.2.1"), at: start)
         for number in 0..<150 { _ = throttle.failed(attempt("alice", "10.0.\(number).1"), at: start) }
@@ -172,7 +172,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
 
     /// Before, the addresses of one network locked a user out wherever he had not logged in yet.
     @Test(arguments: ["2001:db8:7:%::1", "2001:db8:%:1::1", "203.0.113.%"])
-    func oneNetworkLocksNobodyOutElsewhere(pattern: String) {
+    func `One network locks nobody out elsewhere`(pattern: String) {
         func address(_ number: Int) -> String {
             pattern.replacing("%", with: String(number, radix: pattern.contains(":") ? 16 : 10))
         }
@@ -188,7 +188,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         }
     }
 
-    @Test func answersToAClientThatFailsOftenAreHeldBack() {
+    @Test func `Answers to a client that fails often are held back`() {
         var throttle = PasswordThrottle()
         let holds = (0..<200).map { throttle.failed(attempt("u\($0)", "10.0.0.1"), at: start) }
         #expect(holds.prefix(10).allSatisfy { $0 == .zero })
@@ -196,7 +196,7 @@ private func attempt(_ user: String, _ client: String) -> PasswordThrottle.Attem
         #expect(throttle.failed(attempt("x", "10.0.0.2"), at: start) == .zero)
     }
 
-    @Test func theTablesAreBounded() {
+    @Test func `The tables are bounded`() {
         var throttle = PasswordThrottle()
         for number in 0..<100_000 {
             _ = throttle.failed(

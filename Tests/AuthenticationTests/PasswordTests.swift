@@ -24,13 +24,13 @@ private func withUsers(
         }, body)
 }
 
-@Suite struct PasswordTests {
+struct PasswordTests {
     @Test(arguments: [
         ("alice", "secret"), ("alice", "with:colons::"), ("bob smith", "x"), ("häns%20#", "pässwörd 🔑"),
         ("a", ":"),
         ("#comment", "x"), ("e\u{301}", "x"),
     ])
-    func good(user: String, password: String) async throws {
+    func `A good password names its user`(user: String, password: String) async throws {
         try await withUsers([("other", "other"), (user, password)]) { bench in
             for _ in 0..<2 {
                 let found = try await bench.user(basic(user, password))
@@ -43,7 +43,7 @@ private func withUsers(
         ("alice", "Secret"), ("alice", ""), ("alice", "secret "), ("alice", "secret:"), ("alice:", "secret"),
         ("Alice", "secret"), ("", "secret"), ("", ""), ("bob", "secret"), ("\u{e9}", "x"),
     ])
-    func wrong(user: String, password: String) async throws {
+    func `A wrong name or password is refused`(user: String, password: String) async throws {
         // Names are compared byte for byte, unlike passwords.
         try await withUsers([("alice", "secret"), ("e\u{301}", "x")]) { bench in
             try await bench.expectUser(basic("alice", "secret"), "alice")
@@ -59,20 +59,20 @@ private func withUsers(
         "Basic", "Basic ", "Basic !", "Basic YWxpY2U=", "Basic YWxpY2U6c2VjcmV0=", "Basic YWxpY2U6c2VjcmV0\u{e9}",
         "Basic alice:secret", "Basic YWxpY2U6c2VjcmV0 YQ==", "Basic YWxpY2U6/w==", "Basic null", "Basic YTr=",
     ])
-    func malformed(header: String) async throws {
+    func `Malformed credentials are refused`(header: String) async throws {
         try await withUsers([("alice", "secret")]) { bench in
             #expect(await bench.refusal(header)?.code == .malformed)
             #expect(await bench.refusal(header)?.challenges.count == 2)
         }
     }
 
-    @Test func theSchemeIsMatchedWithoutCase() async throws {
+    @Test func `The scheme is matched without case`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             try await bench.expectUser("bASIC  YWxpY2U6c2VjcmV0 ", "alice")
         }
     }
 
-    @Test func aChangedFileIsReadAgain() async throws {
+    @Test func `A changed file is read again`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             try await bench.expectUser(basic("alice", "secret"), "alice")
             try write("alice \(try quickHash("other"))\nbob \(try quickHash("b"))\n", to: bench.folder + "/users")
@@ -83,7 +83,7 @@ private func withUsers(
         }
     }
 
-    @Test func onlyAPasswordWillDo() async throws {
+    @Test func `Only a password will do`() async throws {
         let key = TestKey.es256()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             let header = "Bearer \(try key.token(claims: claims()))"
@@ -97,7 +97,7 @@ private func withUsers(
     /// The flood of the security review, finding 6: 80 connections with wrong passwords, from bob's own address.
     /// Before, 26 of 26 log-ins of bob were refused, for 64 waiting passwords were all that the queue held.
     @Test(arguments: [true, false])
-    func aFloodDoesNotKeepOthersOut(namesOneUser: Bool) async throws {
+    func `A flood does not keep others out`(namesOneUser: Bool) async throws {
         let hash = try ScryptHash(password: Array("secret".utf8), parameters: .init(logCost: 12)).text
         try await withAuthenticator(
             jwks: nil,
@@ -126,7 +126,7 @@ private func withUsers(
         }
     }
 
-    @Test func aUserWhoFailedOftenWaitsAndIsToldHowLong() async throws {
+    @Test func `A user who failed often waits and is told how long`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             let address = ClientAddress("192.0.2.1")
             for number in 0..<PasswordThrottle.freeFailuresOfPair {
@@ -146,7 +146,7 @@ private func withUsers(
     }
 
     /// A device that comes back sends many requests at once with the same credentials.
-    @Test func equalCredentialsAtOnceAreCheckedOnce() async throws {
+    @Test func `Equal credentials at once are checked once`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<200 { group.addTask { try await bench.user(basic("alice", "secret")) } }
@@ -156,7 +156,7 @@ private func withUsers(
     }
 
     /// House review, 26: who came while the only caller before was leaving got his cancellation.
-    @Test func whoJoinsACheckThatIsCancelledIsChecked() async throws {
+    @Test func `Who joins a check that is cancelled is checked`() async throws {
         let hash = try ScryptHash(password: Array("secret".utf8), parameters: .init(logCost: 10)).text
         try await withAuthenticator(
             jwks: nil,
@@ -180,7 +180,7 @@ private func withUsers(
     }
 
     /// The limits of one client are not those of another with the same credentials.
-    @Test func clientsDoNotShareARefusal() async throws {
+    @Test func `Clients do not share a refusal`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             let (throttled, other) = (ClientAddress("192.0.2.1"), ClientAddress("192.0.2.2"))
             for number in 0..<PasswordThrottle.freeFailuresOfPair {
@@ -202,7 +202,7 @@ private func withUsers(
         ("\u{1112}\u{1161}\u{11AB}", "\u{D55C}"), ("o\u{323}\u{302}", "\u{1ED9}"), ("o\u{302}\u{323}", "\u{1ED9}"),
         ("\u{AC00}\u{11A8}", "\u{AC01}"),
     ])
-    func everyFormOfAPasswordIsTheSame(decomposed: String, composed: String) async throws {
+    func `Every form of a password is the same`(decomposed: String, composed: String) async throws {
         let forms = [decomposed, composed]
         for added in forms {
             let hash = try PasswordHash.make(password: added)
@@ -217,13 +217,13 @@ private func withUsers(
 
     /// Hashes of earlier versions are those of the bytes as given.
     @Test(arguments: ["cafe\u{301}", "\u{212B}", "\u{1112}\u{1161}", "\u{958}"])
-    func passwordsThatWereHashedAsGivenStayGood(password: String) async throws {
+    func `Passwords that were hashed as given stay good`(password: String) async throws {
         try await withUsers([("alice", password)]) { bench in
             try await bench.expectUser(basic("alice", password), "alice")
         }
     }
 
-    @Test func aCallerWhoGoesAwayIsNotWaitedFor() async throws {
+    @Test func `A caller who goes away is not waited for`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             let task = Task { await bench.refusal(basic("alice", "wrong"))?.code }
             task.cancel()
@@ -234,7 +234,7 @@ private func withUsers(
     }
 
     /// Finding 26: the unknown user took the time of the first line, which was the cheap one.
-    @Test func everyNameCostsWhatTheDearestDoes() throws {
+    @Test func `Every name costs what the dearest does`() throws {
         let parameters: [ScryptHash.Parameters] = [
             .init(logCost: 4, blockSize: 1), .init(logCost: 7, blockSize: 8), .init(logCost: 10), .init(logCost: 9),
         ]
@@ -253,13 +253,13 @@ private func withUsers(
         #expect(users.matches(name, Array("x".utf8)) && !users.matches(name, Array("y".utf8)))
     }
 
-    @Test func cheapHashesAreLogged() async throws {
+    @Test func `Cheap hashes are logged`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             #expect(bench.lines.all.contains { $0.contains("cheaper to guess") && $0.contains("users=1") })
         }
     }
 
-    @Test func aFileThatIsGoneLetsNobodyInAndASecondLaterNobodyIsRemembered() async throws {
+    @Test func `A file that is gone lets nobody in and a second later nobody is remembered`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             try await bench.expectUser(basic("alice", "secret"), "alice")
             try FileManager.default.removeItem(atPath: bench.folder + "/users")
@@ -271,7 +271,7 @@ private func withUsers(
         }
     }
 
-    @Test func rememberedForAWhileOnly() async throws {
+    @Test func `A good password is remembered for a while only`() async throws {
         try await withUsers([("alice", "secret")]) { bench in
             let key = basic("alice", "secret")
             try await bench.expectUser(key, "alice")

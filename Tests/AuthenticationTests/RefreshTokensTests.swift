@@ -7,7 +7,7 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct RefreshTokensTests {
+struct RefreshTokensTests {
     private struct Bench {
         let tokens: RefreshTokens
         let store: any Store
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aLogInWithAnotherEntryBeginsNothing() async throws {
+    @Test func `A log-in with another entry begins nothing`() async throws {
         try await withTokens { bench in
             let issuer = try #require(try TokenIssuer(configuration: bench.configuration))
             let entry = try issuer.userEntry(of: bench.alice)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func aTokenIsUsedOnceAndItsSuccessorWorks() async throws {
+    @Test func `A token is used once and its successor works`() async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let first = try await bench.tokens.begin(for: bench.alice, now: now)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (0, 59), (1, 60), (1, 61), (0, 90)])
-    func usingAnOldTokenAgainEndsTheFamily(position: Int, after seconds: Int) async throws {
+    func `Using an old token again ends the family`(position: Int, after seconds: Int) async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let other = try await bench.tokens.begin(for: bench.alice, now: now).refresh
@@ -104,7 +104,7 @@ import Testing
 
     /// The answer to a refresh was lost once or several times.
     @Test(arguments: [[0], [59_999], [1, 2, 3, 30_000, 59_999], [-5000]])
-    func aTokenWhoseAnswerWasLostGivesTheSameSuccessor(milliseconds: [Int]) async throws {
+    func `A token whose answer was lost gives the same successor`(milliseconds: [Int]) async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// What began before its end is finished: the token itself may expire meanwhile.
-    @Test func aTokenThatWasUsedInItsLastMomentIsAcceptedAgain() async throws {
+    @Test func `A token that was used in its last moment is accepted again`() async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// The successor of the new key takes the place of the one that nobody has used.
-    @Test func anotherSigningKeyGivesAnotherSuccessor() async throws {
+    @Test func `Another signing key gives another successor`() async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// Nobody can compute a successor without the key, not even with the token and the store.
-    @Test func successorsDependOnKeyFamilyAndToken() async throws {
+    @Test func `Successors depend on key family and token`() async throws {
         try await withTokens { bench in
             let key = try TokenSigningKey(path: bench.folder + "/key.pem")
             let other = try TokenSigningKey.make(at: bench.folder + "/other.pem")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func theStoreHasNoToken() async throws {
+    @Test func `The store has no token`() async throws {
         try await withTokens { bench in
             let first = try await bench.tokens.begin(for: bench.alice).refresh
             let second = try await bench.tokens.refresh(first).refresh
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func aTokenEndsAfterItsLifetimeWhichARefreshRenews() async throws {
+    @Test func `A token ends after its lifetime which a refresh renews`() async throws {
         try await withTokens { bench in
             let now = Timestamp.now
             let first = try await bench.tokens.begin(for: bench.alice, now: now).refresh
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(arguments: ["bob x", "changed", "unusable"])
-    func theUsersEntryDecides(change: String) async throws {
+    func `The user's entry decides`(change: String) async throws {
         try await withTokens { bench in
             let token = try await bench.tokens.begin(for: bench.alice).refresh
             let file = bench.folder + "/users"
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func otherTextsAreNoTokens() async throws {
+    @Test func `Other texts are no tokens`() async throws {
         try await withTokens { bench in
             let token = try await bench.tokens.begin(for: bench.alice).refresh
             var texts = ["", "x", String(repeating: "A", count: 63), String(repeating: "A", count: 65)]
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func endingAFamilyTakesAnyOfItsTokens() async throws {
+    @Test func `Ending a family takes any of its tokens`() async throws {
         try await withTokens { bench in
             let first = try await bench.tokens.begin(for: bench.alice).refresh
             let second = try await bench.tokens.refresh(first).refresh
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheSettingThereAreNone() throws {
+    @Test func `Without the setting there are none`() throws {
         let configuration = UserAuthenticationConfiguration(refreshTTL: .seconds(1))
         let logger = Logger(label: "test")
         #expect(RefreshTokens(configuration: configuration, issuer: nil, store: memoryStore(), logger: logger) == nil)

@@ -66,7 +66,7 @@ final class KeyServer: Sendable {
     }
 }
 
-@Suite struct RemoteKeySetTests {
+struct RemoteKeySetTests {
     private func withBench(
         _ server: KeyServer, _ body: (AuthenticatorBench) async throws -> Void
     ) async throws {
@@ -80,7 +80,7 @@ final class KeyServer: Sendable {
         "Bearer " + (try key.token(header: #"{"alg":"ES256","kid":"\#(keyID)"}"#, claims: claims(more)))
     }
 
-    @Test func keysAreFetchedThroughTheProxy() async throws {
+    @Test func `Keys are fetched through the proxy`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await server.withURL { url in
@@ -104,7 +104,7 @@ final class KeyServer: Sendable {
         #expect(server.requestCount == 1)
     }
 
-    @Test func keysAreFetchedOnce() async throws {
+    @Test func `Keys are fetched once for all`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in
@@ -113,7 +113,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func manyAtOnceShareOneFetch() async throws {
+    @Test func `Many at once share one fetch`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in
@@ -128,7 +128,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func anUnknownKeyIsLookedForButNotTooOften() async throws {
+    @Test func `An unknown key is looked for but not too often`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
         try await withBench(server) { bench in
@@ -143,7 +143,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func tokensThatCannotBeGoodAskForNothing() async throws {
+    @Test func `Tokens that cannot be good ask for nothing`() async throws {
         let server = KeyServer(jwks(TestKey.es256().jwk()))
         try await withBench(server) { bench in
             let key = TestKey.es256()
@@ -153,7 +153,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func oldKeysAreFetchedAgainAndAWithdrawnOneIsForgotten() async throws {
+    @Test func `Old keys are fetched again and a withdrawn one is forgotten`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
         try await withBench(server) { bench in
@@ -167,7 +167,7 @@ final class KeyServer: Sendable {
     }
 
     @Test(arguments: [HTTPResponse.Status.internalServerError, .notFound, .found, .ok])
-    func keysStayWhileTheURLIsDown(status: HTTPResponse.Status) async throws {
+    func `Keys stay while the URL is down`(status: HTTPResponse.Status) async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in
@@ -181,7 +181,7 @@ final class KeyServer: Sendable {
     }
 
     /// Finding 25: before, a key that was withdrawn at an issuer that cannot be reached was trusted for ever.
-    @Test func keysAreTrustedForADayAtMost() async throws {
+    @Test func `Keys are trusted for a day at most`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk(#""kid":"a""#)))
         try await withBench(server) { bench in
@@ -206,7 +206,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func aReloadFetchesTheKeys() async throws {
+    @Test func `A reload fetches the keys`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         let server = KeyServer(jwks(old.jwk(#""kid":"old""#)))
         try await withBench(server) { bench in
@@ -217,11 +217,11 @@ final class KeyServer: Sendable {
             try await source.reload()
             try await bench.expectRefusal(header, .invalid)
             server.set("", status: .serviceUnavailable)
-            await #expect(throws: AuthenticationSetupError.self) { try await source.reload() }
+            await #expect(throws: SetupError.self) { try await source.reload() }
         }
     }
 
-    @Test func noKeysAtAllIsUnavailableUntilTheyCome() async throws {
+    @Test func `No keys at all is unavailable until they come`() async throws {
         let key = TestKey.es256()
         let server = KeyServer("")
         server.set("", status: .serviceUnavailable)
@@ -237,7 +237,7 @@ final class KeyServer: Sendable {
         }
     }
 
-    @Test func redirectsAreNotFollowed() async throws {
+    @Test func `Redirects are not followed`() async throws {
         let key = TestKey.es256()
         let good = KeyServer(jwks(key.jwk()))
         let server = KeyServer("")
@@ -250,20 +250,20 @@ final class KeyServer: Sendable {
         #expect(good.requestCount == 0)
     }
 
-    @Test func aSlowBodyIsNotWaitedForWithoutEnd() async throws {
+    @Test func `A slow body is not waited for without end`() async throws {
         let server = KeyServer(jwks(TestKey.es256().jwk()))
         try await server.withURL { url in
             let keySet = try KeySetURL(url)
             _ = try await keySet.fetch()
             server.answer.withLock { $0.isSlow = true }
-            let error = await #expect(throws: AuthenticationSetupError.self) {
+            let error = await #expect(throws: SetupError.self) {
                 _ = try await keySet.fetch(within: .milliseconds(500))
             }
             #expect(error?.description.contains("no complete response") == true)
         }
     }
 
-    @Test func tooLargeAnAnswer() async throws {
+    @Test func `Too large an answer is refused`() async throws {
         let key = TestKey.es256()
         let server = KeyServer(jwks(key.jwk()) + String(repeating: " ", count: 600_000))
         try await withBench(server) { bench in
@@ -272,26 +272,26 @@ final class KeyServer: Sendable {
     }
 }
 
-@Suite struct KeySetURLTests {
+struct KeySetURLTests {
     @Test(arguments: ["https://id.example/keys", "http://127.0.0.1:80/k", "http://localhost/k", "http://[::1]:1/k"])
-    func good(url: String) throws { _ = try KeySetURL(url) }
+    func `HTTPS, and HTTP to this machine, are taken`(url: String) throws { _ = try KeySetURL(url) }
 
     @Test(arguments: [
         "", "keys.json", "http://id.example/keys", "file:///etc/keys", "ftp://127.0.0.1/", "https://",
         "http://127.0.0.1.x/", "https://id.example:0/k", "https://127.0.0.1:65536/k", "https://[::1]:99999/k",
         "http://127.evil.0.1/", "http://localhost.evil/k", "http://127.0.0.1@evil.example/k",
     ])
-    func bad(url: String) {
-        #expect(throws: AuthenticationSetupError.self) { try KeySetURL(url) }
+    func `Other URLs are refused`(url: String) {
+        #expect(throws: SetupError.self) { try KeySetURL(url) }
     }
 
-    @Test func httpToAnotherMachineWhereThatIsAllowed() throws {
+    @Test func `HTTP to another machine is taken where it is allowed`() throws {
         _ = try KeySetURL("http://id.example/keys", isInsecureAllowed: true)
-        #expect(throws: AuthenticationSetupError.self) { try KeySetURL("ftp://id.example/", isInsecureAllowed: true) }
+        #expect(throws: SetupError.self) { try KeySetURL("ftp://id.example/", isInsecureAllowed: true) }
     }
 
     /// Finding 14: the client offered TLS 1.0 and 1.1.
-    @Test func noTLSBelow12IsOffered() async throws {
+    @Test func `No TLS below 1.2 is offered`() async throws {
         let hello = try await ClientHello.capture { port in
             _ = try? await KeySetURL("https://127.0.0.1:\(port)/keys").fetch()
         }
@@ -299,8 +299,8 @@ final class KeyServer: Sendable {
     }
 }
 
-@Suite struct KeyFetchScheduleTests {
-    @Test func oneFetchAtATime() {
+struct KeyFetchScheduleTests {
+    @Test func `One fetch at a time`() {
         var schedule = KeyFetchSchedule()
         let start = ContinuousClock.now
         #expect(schedule.next(.missingKey, at: start) == .fetch)
@@ -311,7 +311,7 @@ final class KeyServer: Sendable {
         #expect(schedule.next(.missingKey, at: start + .seconds(10)) == .fetch)
     }
 
-    @Test func failuresAreTriedAgainSooner() {
+    @Test func `Failures are tried again sooner`() {
         var schedule = KeyFetchSchedule()
         let start = ContinuousClock.now
         #expect(schedule.next(.missingKey, at: start) == .fetch)
@@ -326,7 +326,7 @@ final class KeyServer: Sendable {
     }
 
     /// Old keys wait for a fetch, and after one that failed only if there was none for a while.
-    @Test func oldKeysAreUsedOnlyShortlyAfterAFailure() {
+    @Test func `Old keys are used only shortly after a failure`() {
         var schedule = KeyFetchSchedule()
         let start = ContinuousClock.now
         schedule.ended(successfully: true, at: start)

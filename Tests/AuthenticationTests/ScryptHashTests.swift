@@ -4,7 +4,7 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct ScryptHashTests {
+struct ScryptHashTests {
     @Test(arguments: [
         (
             "", "", 4, 1, 1,
@@ -17,14 +17,14 @@ import Testing
                 + "4a83ee6d8360cbdfa2cc0640"
         ),
     ])
-    func vectorsOfRFC7914(password: String, salt: String, ln: Int, r: Int, p: Int, expected: String) throws {
+    func `Vectors of RFC 7914`(password: String, salt: String, ln: Int, r: Int, p: Int, expected: String) throws {
         let key = try ScryptHash.derive(
             Array(password.utf8), salt: Array(salt.utf8),
             parameters: .init(logCost: ln, blockSize: r, parallelism: p), byteCount: 64)
         #expect(key.withUnsafeBytes { Array($0).hex } == expected)
     }
 
-    @Test func makeAndVerify() throws {
+    @Test func `A hash that was made is verified`() throws {
         let hash = try PasswordHash.make(password: "pässwörd")
         #expect(hash.hasPrefix("$scrypt$ln=14,r=8,p=1$"))
         #expect(try PasswordHash.verify("pässwörd", hash))
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(arguments: ["", "a\nb", "\u{0}", "\u{7F}", String(repeating: "x", count: 1025)])
-    func passwordsThatCannotBeUsed(password: String) {
-        #expect(throws: AuthenticationSetupError.self) { try PasswordHash.make(password: password) }
+    func `Passwords that cannot be used`(password: String) {
+        #expect(throws: SetupError.self) { try PasswordHash.make(password: password) }
     }
 
     private static let salt = "c2FsdHNhbHQ"
     private static let hash = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-    @Test func shortestForm() throws {
+    @Test func `The parts of a hash are read`() throws {
         let hash = try ScryptHash("$scrypt$ln=17,r=8,p=1$\(Self.salt)$\(Self.hash)")
         #expect(hash.parameters == .init(logCost: 17, blockSize: 8, parallelism: 1))
         #expect(hash.salt == Array("saltsalt".utf8))
@@ -62,7 +62,7 @@ import Testing
         "$scrypt$ln=14,r=8,p=1$\(salt)$AAAA",
         "$scrypt$ln=14,r=8,p=1$$\(hash)", "$scrypt$ln=14,r=8,p=1$\(salt)$",
     ])
-    func refuses(text: String) {
-        #expect(throws: AuthenticationSetupError.self) { try ScryptHash(text) }
+    func `Other texts are no hashes`(text: String) {
+        #expect(throws: SetupError.self) { try ScryptHash(text) }
     }
 }

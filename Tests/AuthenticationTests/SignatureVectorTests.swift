@@ -51,16 +51,16 @@ struct SignatureVector: Sendable, CustomStringConvertible {
     static let all = [hs256, rs256, es256, ed25519]
 }
 
-@Suite struct SignatureVectorTests {
+struct SignatureVectorTests {
     @Test(arguments: SignatureVector.all)
-    func isValid(vector: SignatureVector) async throws {
+    func `The vector is valid`(vector: SignatureVector) async throws {
         let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         #expect(await key.isValid(signature, of: Array(vector.signed.utf8), with: vector.algorithm))
     }
 
     @Test(arguments: SignatureVector.all)
-    func anyChangeIsNoticed(vector: SignatureVector) async throws {
+    func `Any change is noticed`(vector: SignatureVector) async throws {
         let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         let signed = Array(vector.signed.utf8)
@@ -77,7 +77,7 @@ struct SignatureVector: Sendable, CustomStringConvertible {
     }
 
     @Test(arguments: SignatureVector.all)
-    func noOtherAlgorithmIsTaken(vector: SignatureVector) async throws {
+    func `No other algorithm is taken`(vector: SignatureVector) async throws {
         let key = try VerificationKey(jwk: JSONValue(strict: Array(vector.jwk.utf8)))
         let signature = try #require(Base64.decode(vector.signature, .url))
         for algorithm in SignatureAlgorithm.allCases where algorithm != vector.algorithm {

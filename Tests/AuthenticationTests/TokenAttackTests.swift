@@ -8,7 +8,7 @@ import Testing
 @testable import Authentication
 
 /// The attacks of RFC 8725, section 2, and their kin.
-@Suite struct TokenAttackTests {
+struct TokenAttackTests {
     private func expectRefusal(_ token: String, _ jwks: String, sourceLocation: SourceLocation = #_sourceLocation)
         async throws
     {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["none", "None", "NONE", "nOnE", "", "HS257", "ES256K", "RSA1_5", "dir"])
-    func algorithmNone(name: String) async throws {
+    func `A token without a signature is refused, however it spells it`(name: String) async throws {
         let key = TestKey.es256()
         let header = #"{"alg":"\#(name)"}"#
         let signed = "\(Base64.encode(header.utf8, .url)).\(Base64.encode(claims().utf8, .url))"
@@ -30,8 +30,7 @@ import Testing
         try await expectRefusal(try key.token(header: header, claims: claims()), jwks(key.jwk()))
     }
 
-    /// The public key, in any of its spellings, as the secret of an HMAC.
-    @Test func publicKeyAsSecret() async throws {
+    @Test func `A public key is no secret of an HMAC`() async throws {
         let key = try TestKey.rsa("RS256")
         let publicKey = try TestKey.rsaKey.get().publicKey
         let spellings = [
@@ -48,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func algorithmOfAnotherKind() async throws {
+    @Test func `An algorithm of another kind of key is refused`() async throws {
         for (key, name) in [
             (TestKey.es256(), "ES384"), (TestKey.es256(), "EdDSA"), (TestKey.es384(), "ES256"),
             (TestKey.edDSA(), "ES256"),
@@ -59,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func algorithmThatTheKeyIsNotFor() async throws {
+    @Test func `An algorithm that the key is not for is refused`() async throws {
         let key = try TestKey.rsa("RS512")
         try await expectRefusal(try key.token(claims: claims()), jwks(key.jwk(#""alg":"RS256""#)))
     }
@@ -71,13 +70,13 @@ import Testing
         #"{"alg":"ES256","typ":"logout+jwt"}"#, #"{"alg":"ES256","typ":7}"#, #"["ES256"]"#, #"{"alg":"ES256"} x"#,
         #"{"alg":"es256"}"#, #"{"alg":"ES256\u0000"}"#,
     ])
-    func headers(header: String) async throws {
+    func `A token with another header is refused`(header: String) async throws {
         let key = TestKey.es256()
         try await expectRefusal(try key.token(header: header, claims: claims()), jwks(key.jwk()))
     }
 
     /// A key that the token brings along is never used, nor is a URL in it fetched.
-    @Test func ownKey() async throws {
+    @Test func `A key that the token brings is not used`() async throws {
         let (trusted, own) = (TestKey.es256(), TestKey.es256())
         for member in [#""jwk":\#(own.jwk())"#, #""jku":"http://127.0.0.1:1/keys""#, #""x5u":"http://127.0.0.1:1/""#] {
             let token = try own.token(header: #"{"alg":"ES256",\#(member)}"#, claims: claims())
@@ -92,12 +91,12 @@ import Testing
         #"{"sub":"alice","\u0073ub":"bob","exp":1800000600}"#, #"{"sub":"alice","exp":"1800000600"}"#,
         #"{"sub":"alice","exp":true}"#, #"["alice"]"#, #""alice""#, "", "{", #"{"sub":"alice","exp":1800000600}}"#,
     ])
-    func badClaims(claims: String) async throws {
+    func `A token with bad claims is refused`(claims: String) async throws {
         let key = TestKey.es256()
         try await expectRefusal(try key.token(claims: claims), jwks(key.jwk()))
     }
 
-    @Test func shapes() async throws {
+    @Test func `Other shapes than a token's are refused`() async throws {
         let key = TestKey.es256()
         let token = try key.token(claims: claims())
         let parts = token.split(separator: ".")
@@ -115,7 +114,7 @@ import Testing
     }
 
     /// The last digit of a signature of 64 bytes has four bits that say nothing: another digit is another token.
-    @Test func digitsThatSayNothing() async throws {
+    @Test func `Digits that say nothing are refused`() async throws {
         let key = TestKey.es256()
         let token = try key.token(claims: claims())
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -128,7 +127,7 @@ import Testing
     }
 
     /// Another log-in would give another token of this length, so it is no 401.
-    @Test(arguments: [16_385, 20_000, 60_000]) func oversized(length: Int) async throws {
+    @Test(arguments: [16_385, 20_000, 60_000]) func `An oversized token is refused`(length: Int) async throws {
         let key = TestKey.hmac()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             let padding = String(repeating: "x", count: length)
@@ -138,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func claimsOfAnotherToken() async throws {
+    @Test func `The claims of another token are refused`() async throws {
         let key = TestKey.es256()
         let mine = try key.token(claims: claims()).split(separator: ".")
         let other = Base64.encode(claims().replacingOccurrences(of: "alice", with: "bob").utf8, .url)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct TokenCacheTests {
-    @Test func expiryIsHonouredOnEveryUse() async throws {
+struct TokenCacheTests {
+    @Test func `Expiry is honoured on every use`() async throws {
         let key = TestKey.es256()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             let header = "Bearer \(try key.token(claims: claims(expiresIn: 60)))"
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsGoneTakesItsTokensAlong() async throws {
+    @Test func `A key that is gone takes its tokens along`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         try await withAuthenticator(jwks: jwks(old.jwk())) { bench in
             let header = "Bearer \(try old.token(claims: claims()))"
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aNewKeyIsKnownAtOnce() async throws {
+    @Test func `A new key is known at once`() async throws {
         let (old, new) = (TestKey.es256(), TestKey.es256())
         try await withAuthenticator(jwks: jwks(old.jwk())) { bench in
             try write(jwks(old.jwk(), new.jwk()), to: bench.keySetFile)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func anUnusableFileKeepsTheOldKeys() async throws {
+    @Test func `An unusable file keeps the old keys`() async throws {
         let key = TestKey.es256()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             try write("{", to: bench.keySetFile)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func refusedTokensAreNotRemembered() async throws {
+    @Test func `Refused tokens are not remembered`() async throws {
         let (known, unknown) = (TestKey.es256(), TestKey.es256())
         try await withAuthenticator(jwks: jwks(known.jwk())) { bench in
             let header = "Bearer \(try unknown.token(claims: claims()))"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct TokenIssuerTests {
+struct TokenIssuerTests {
     /// What another implementation reads of our tokens.
     struct Payload: JWTPayload {
         let sub: String
@@ -45,7 +45,7 @@ import Testing
         var key: TokenSigningKey?
     }
 
-    @Test func issuedTokensAreAcceptedUntilTheyExpire() async throws {
+    @Test func `Issued tokens are accepted until they expire`() async throws {
         try await withIssuer { issuer, key, bench in
             let user = try #require(UserName("zoë \"quoted\" \\"))
             let issued = try issuer.issue(to: user, now: bench.clock.now)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func anotherImplementationAccepts() async throws {
+    @Test func `Another implementation accepts what is issued`() async throws {
         try await withIssuer { issuer, key, bench in
             let issued = try issuer.issue(to: try #require(UserName("alice")), now: bench.clock.now)
             let keys = try await JWTKeyCollection().add(jwksJSON: key.publicJWKS)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatExpiresAtAGivenTime() async throws {
+    @Test func `A token can expire at a given time`() async throws {
         try await withIssuer { _, key, bench in
             let user = try #require(UserName("alice"))
             let times: [(Duration, Bool)] = [(.seconds(10), true), (.seconds(-31), false)]
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aReplacedKeyIsUsedAndTheOldOneForgotten() async throws {
+    @Test func `A replaced key is used and the old one forgotten`() async throws {
         try await withIssuer { _, key, bench in
             let user = try #require(UserName("alice"))
             let claims = TokenClaims(
@@ -100,7 +100,7 @@ import Testing
 
     /// Finding 10: before, a token outlived its user's removal and password.
     @Test(arguments: ["", "alice NEW\n", "garbage"])
-    func aTokenEndsWithTheEntryItWasIssuedFor(file: String) async throws {
+    func `A token ends with the entry it was issued for`(file: String) async throws {
         let hash = { (password: String) in
             try ScryptHash(password: Array(password.utf8), parameters: .init(logCost: 4, blockSize: 1)).text
         }
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func theEndMayBeGiven() async throws {
+    @Test func `The end may be given`() async throws {
         try await withIssuer { issuer, key, bench in
             let user = try #require(UserName("alice"))
             let now = bench.clock.now
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, nil, 1), ("i", nil, 1), (nil, "a", 1), ("i", "a", 0)] as [(String?, String?, Int)])
-    func aKeySetForAnyTokenIsLogged(issuer: String?, audience: String?, count: Int) async throws {
+    func `A key set for any token is logged`(issuer: String?, audience: String?, count: Int) async throws {
         try await withAuthenticator(
             jwks: jwks(TestKey.es256().jwk()),
             configure: { configuration, _ in (configuration.issuer, configuration.audience) = (issuer, audience) }
@@ -160,27 +160,27 @@ import Testing
         }
     }
 
-    @Test func keyFiles() async throws {
+    @Test func `Key files are read`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/key.pem"
             let key = try TokenSigningKey.make(at: path)
             #expect(try mode(of: path) == 0o600)
             #expect(try TokenSigningKey(path: path).keyID == key.keyID)
-            let error = #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey.make(at: path) }
+            let error = #expect(throws: SetupError.self) { try TokenSigningKey.make(at: path) }
             #expect(error?.code == .alreadyExists)
             #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(path: folder + "/none") }
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: "no key") }
+            #expect(throws: SetupError.self) { try TokenSigningKey(path: folder + "/none") }
+            #expect(throws: SetupError.self) { try TokenSigningKey(pem: "no key") }
             let large = P384.Signing.PrivateKey().pemRepresentation
-            #expect(throws: AuthenticationSetupError.self) { try TokenSigningKey(pem: large) }
+            #expect(throws: SetupError.self) { try TokenSigningKey(pem: large) }
         }
     }
 
-    @Test func noKeyNoIssuer() throws {
+    @Test func `Without a key there is no issuer`() throws {
         #expect(try TokenIssuer(configuration: UserAuthenticationConfiguration()) == nil)
     }
 
-    @Test func whatCannotBeUsedIsSaidAtOnce() async throws {
+    @Test func `What cannot be used is said at once`() async throws {
         try await withTemporaryFolder { folder in
             try write("x", to: folder + "/x")
             for configuration in [

@@ -5,7 +5,7 @@ import Testing
 @testable import Authentication
 
 /// Why tokens are refused: for the log, and the same for callers.
-@Suite struct TokenRefusalTests {
+struct TokenRefusalTests {
     private static let unknown = "The token's signature is not valid"
 
     /// The header, the claims, whether another key signs, the reason, the `kid` in the log.
@@ -24,7 +24,7 @@ import Testing
         (#"{"alg":"ES256","typ":"logout+jwt","kid":"a"}"#, "", false, "The token is of another type.", "a"),
     ]
 
-    @Test(arguments: cases.indices) func theReasonAndTheKeyAreLogged(_ index: Int) async throws {
+    @Test(arguments: cases.indices) func `The reason and the key are logged`(_ index: Int) async throws {
         let (header, more, isForged, reason, kid) = Self.cases[index]
         let key = TestKey.es256()
         try await withAuthenticator(jwks: jwks(key.jwk(#""kid":"a""#))) { bench in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func otherRefusalsAreLoggedToo() async throws {
+    @Test func `Other refusals are logged too`() async throws {
         let key = TestKey.es256()
         try await withAuthenticator(
             jwks: jwks(key.jwk()),
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aFloodOfOneReasonDoesNotHideAnother() async throws {
+    @Test func `A flood of one reason does not hide another`() async throws {
         let key = TestKey.es256()
         try await withAuthenticator(jwks: jwks(key.jwk(#""kid":"a""#))) { bench in
             for number in 0..<500 {
@@ -97,7 +97,7 @@ import Testing
         (String(repeating: "k", count: 64), String(repeating: "k", count: 64)),
         (String(repeating: "k", count: 9000), String(repeating: "k", count: 64) + "…"),
     ])
-    func aKeyIDIsShownWithoutItsTricks(keyID: String, shown: String) {
+    func `A key ID is shown without its tricks`(keyID: String, shown: String) {
         #expect(TokenRefusalLog.shown(keyID).utf8.elementsEqual(shown.utf8))
     }
 
@@ -108,7 +108,7 @@ import Testing
         (#"{"alg":"ES256"}"#, #""iat":null,"jti":null"#), (#"{"alg":"ES256"}"#, #""iss":null,"aud":null"#),
         (#"{"alg":"ES256"}"#, #""securepush_entry":null,"scope":null"#),
     ])
-    func nullCountsAsAbsent(header: String, more: String) async throws {
+    func `Null counts as absent`(header: String, more: String) async throws {
         let key = TestKey.es256()
         let members = #""kid":null,"use":null,"alg":null,"key_ops":null,"x5c":null"#
         try await withAuthenticator(jwks: jwks(key.jwk(members))) { bench in
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [#""iss":null"#, #""aud":null"#, #""iss":"i","aud":[null]"#, #""iss":null,"aud":"a""#])
-    func whatIsRequiredMustNotBeNull(more: String) async throws {
+    func `What is required must not be null`(more: String) async throws {
         let key = TestKey.es256()
         try await withAuthenticator(
             jwks: jwks(key.jwk()),
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// Case 32 again: some providers write groups as the members of an object.
-    @Test(arguments: [300, 600]) func groupsMayBeMembers(groups: Int) async throws {
+    @Test(arguments: [300, 600]) func `Groups may be members`(groups: Int) async throws {
         let key = TestKey.es256()
         let members = (0..<groups).map { #""group-\#($0)":1"# }.joined(separator: ",")
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// Case 32: a user of some hundred groups. As objects, and with long names too.
-    @Test(arguments: [200, 400]) func aLongTokenIsAccepted(groups: Int) async throws {
+    @Test(arguments: [200, 400]) func `A long token is accepted`(groups: Int) async throws {
         let key = TestKey.es256()
         let names = (0..<groups).map { #""group-\#($0)-of-the-company""# }.joined(separator: ",")
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in

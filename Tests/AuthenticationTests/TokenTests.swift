@@ -4,9 +4,9 @@ import Testing
 
 @testable import Authentication
 
-@Suite struct TokenTests {
+struct TokenTests {
     @Test(arguments: SignatureAlgorithm.allCases.map(\.rawValue))
-    func everyAlgorithm(algorithm: String) async throws {
+    func `Tokens of every algorithm are accepted`(algorithm: String) async throws {
         let key = try TestKey.make(algorithm)
         try await withAuthenticator(jwks: jwks(key.jwk(#""kid":"a""#))) { bench in
             let token = try key.token(header: #"{"alg":"\#(algorithm)","kid":"a","typ":"JWT"}"#, claims: claims())
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["a\u{0}b", "", String(repeating: "x", count: 1025)])
-    func subjectsThatNameNoUser(name: String) async throws {
+    func `Subjects that name no user`(name: String) async throws {
         let key = TestKey.edDSA()
         var json = JSONWriter()
         json.open("{")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func namesAreTakenByteForByte() async throws {
+    @Test func `Names are taken byte for byte`() async throws {
         let key = TestKey.edDSA()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             for name in ["e\u{301}", "\u{e9}"] {
@@ -53,7 +53,7 @@ import Testing
             (#""exp":1e300"#, .malformed),
             (#""iat":1"#, .malformed), (#""exp":\#(Timestamp.claim(60)),"iat":true"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
-    func times(times: String, expected: AuthenticationError.Code?) async throws {
+    func `The times of a token are honoured`(times: String, expected: AuthenticationError.Code?) async throws {
         let key = TestKey.edDSA()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             let token = try key.token(claims: #"{"sub":"alice",\#(times)}"#)
@@ -71,7 +71,9 @@ import Testing
             (#""iss":["https://id"],"aud":"push""#, .malformed),
             (#""iss":"https://id","aud":{"push":1}"#, .malformed),
         ] as [(String, AuthenticationError.Code?)])
-    func issuerAndAudience(members: String, expected: AuthenticationError.Code?) async throws {
+    func `Issuer and audience must be those of the settings`(members: String, expected: AuthenticationError.Code?)
+        async throws
+    {
         let key = TestKey.edDSA()
         try await withAuthenticator(
             jwks: jwks(key.jwk()),
@@ -81,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func theKeyIDIsMatched() async throws {
+    @Test func `The key ID is matched`() async throws {
         let (a, b) = (TestKey.es256(), TestKey.es256())
         try await withAuthenticator(jwks: jwks(a.jwk(#""kid":"a""#), b.jwk(#""kid":"b""#))) { bench in
             for (kid, isGood) in [("a", true), ("b", false), ("c", false), ("", false)] {
@@ -92,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func challengesSayWhatIsWrong() async throws {
+    @Test func `Challenges say what is wrong`() async throws {
         let key = TestKey.edDSA()
         try await withAuthenticator(jwks: jwks(key.jwk())) { bench in
             for missing in [nil, "", "Digest abc"] {
@@ -109,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func nothingConfiguredLetsNobodyIn() async throws {
+    @Test func `Nothing configured lets nobody in`() async throws {
         try await withAuthenticator(jwks: nil) { bench in
             let token = try TestKey.es256().token(claims: claims())
             #expect(await bench.refusal("Bearer \(token)")?.code == .invalid)

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Of a hundred reasons none waits for the confirm of another, and no acknowledgement waits for any.
-    @Test func allReasonsArePublishedInOneGo() async throws {
+    @Test func `All reasons are published in one go`() async throws {
         let (broker, publisher) = (FakeBroker(), HeldPublisher())
         let settler = DispatchSettler(
             consumer: broker, publisher: publisher, store: memoryStore(), policy: DispatchPolicy(), prefetch: 1024,
@@ -92,13 +92,13 @@ import Testing
         let book = LogBook()
         let log = DeadLetterLog { clock.withLock { $0 } }
         for number in 0..<50 {
-            log.note(letter("HTTP 400: \(number)", .refused(status: 400)), book.logger)
-            log.note(letter("HTTP 413", .refused(status: 413)), book.logger)
+            log.log(letter("HTTP 400: \(number)", .refused(status: 400)), book.logger)
+            log.log(letter("HTTP 413", .refused(status: 413)), book.logger)
         }
         #expect(book.lines.map { $0.metadata["reason"] } == ["http_400", "http_413"])
         #expect(book.lines.map { $0.metadata["error"] } == ["HTTP 400: 0", "HTTP 413"])
         clock.withLock { $0 += .seconds(60) }
-        log.note(letter("HTTP 400: 50", .refused(status: 400)), book.logger)
+        log.log(letter("HTTP 400: 50", .refused(status: 400)), book.logger)
         #expect(book.lines.count == 3)
         #expect(book.lines.last?.metadata["count"] == "50")
     }

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import StackKit
 import TestSupport
 import Testing
@@ -8,156 +7,104 @@ import Testing
 @testable import Dispatcher
 
 @Suite struct DispatchPipelineTests {
-    let broker = FakeBroker()
-    let store = memoryStore()
-    let policy = DispatchPolicy(
-        platforms: [.apple, .fcmv1, .windows], maxAttempts: 2,
-        retryDelays: RetryDelays([.seconds(1), .seconds(60)]))
-
-    /// Runs a pipeline over the test's broker until `body` has returned and everything is settled.
-    func withPipeline(
-        _ gateway: FakeGateway, ledger: (any DispatchStore)? = nil, registered: (any DispatchStore)? = nil,
-        _ body: () async throws -> Void
-    ) async throws {
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: ledger ?? store, gateway: gateway, policy: policy,
-            registered: registered, logger: Logger(label: "test"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pipeline.run() }
-            try await body()
-            broker.drain()
-            try await group.waitForAll()
-        }
-    }
-
-    func stored(_ change: (inout Notification) -> Void = { _ in }) async throws -> NotificationID {
-        let alice = try #require(UserName("alice"))
-        var notification = Notification(sender: "test", recipient: alice, expiresAt: .now + .seconds(600))
-        change(&notification)
-        let payload = SealedPayload(keyID: "k", bytes: [1, 2, 3])
-        try await store.append([SealedNotification(notification: notification, payload: payload)])
-        return notification.id
-    }
-
-    /// The record of a notification, by claiming it once more.
-    func deliveries(_ id: NotificationID) async throws -> [Platform: Delivery] {
-        let plan = try await store.claim([id], now: .now)[id]
-        return Dictionary(uniqueKeysWithValues: (plan?.deliveries ?? []).map { ($0.platform, $0) })
-    }
+    let bench = DispatchBench()
+    var broker: FakeBroker { bench.broker }
+    var store: any Store { bench.store }
 
     @Test func oneSendAPlatformThenTheAcknowledgement() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.map(\.platform) == [.apple, .fcmv1, .windows])
         #expect(gateway.sent.allSatisfy { $0.tag == "username:alice" && $0.body.contains(id.description) })
         #expect(broker.record.acknowledged == [1])
-        #expect(try await deliveries(id).values.allSatisfy { $0.state == .sent && $0.attempts == 1 })
+        #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .sent && $0.attempts == 1 })
     }
 
-    @Test func onlyWhatFailedIsTriedAgain() async throws {
+    @Test func `Only what failed is tried again`() async throws {
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
-        let id = try await stored()
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
         let published = try #require(broker.record.published.first)
         #expect(published.message == DispatchMessage(id: id, platforms: [.fcmv1], attempt: 1, traceparent: "t"))
         #expect(published.route == .retry(delay: 0))
         #expect(broker.record.acknowledged == [1])
-        #expect(try await deliveries(id)[.fcmv1]?.state == .retrying)
+        #expect(try await bench.deliveries(id)[.fcmv1]?.state == .retrying)
     }
 
-    @Test func theRetrySendsOnlyWhatIsOwed() async throws {
+    @Test func `The retry sends only what is owed`() async throws {
         let first = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
-        let id = try await stored()
-        try await withPipeline(first) { broker.deliver(DispatchMessage(id: id)) }
+        let id = try await bench.stored()
+        try await bench.withPipeline(first) { broker.deliver(DispatchMessage(id: id)) }
         let retry = try #require(broker.record.published.first?.message)
         let second = FakeGateway()
-        let (later, again) = (FakeBroker(), second)
-        let pipeline = DispatchPipeline(
-            consumer: later, publisher: later, store: store, gateway: again, policy: policy,
-            logger: Logger(label: "test"))
-        later.deliver(retry)
+        let later = bench.with { $0.broker = FakeBroker() }
         // A repeated delivery of the first message must send nothing more either.
-        later.deliver(DispatchMessage(id: id))
-        later.drain()
-        try await pipeline.run()
-        #expect(second.sent.filter { $0.platform != .fcmv1 }.isEmpty)
-        #expect(later.record.acknowledged.sorted() == [1, 2])
+        try await later.dispatch([retry, DispatchMessage(id: id)], second)
+        #expect(second.sent.map(\.platform) == [.fcmv1])
+        #expect(later.broker.record.acknowledged.sorted() == [1, 2])
     }
 
     @Test func outOfAttemptsGoesToTheDeadLetters() async throws {
         let failure = SendOutcome.unavailable(reason: "503", retryAfter: nil)
         let gateway = FakeGateway([.apple: [failure, failure]])
-        let id = try await stored { $0.platforms = [.apple] }
-        try await withPipeline(gateway) {
+        let id = try await bench.stored { $0.platforms = [.apple] }
+        try await bench.withPipeline(gateway) {
             broker.deliver(DispatchMessage(id: id))
-            let isSettled = try await eventually { broker.record.acknowledged == [1] }
-            #expect(isSettled)
+            try await expectEventually { broker.record.acknowledged == [1] }
             broker.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
         }
         #expect(broker.record.published.map(\.route) == [.retry(delay: 0), .dead(reason: "out of attempts: 503")])
-        #expect(try await deliveries(id)[.apple]?.state == .dead)
+        #expect(try await bench.deliveries(id)[.apple]?.state == .dead)
     }
 
     @Test func aRefusalIsStoredAndGoesToTheDeadLetters() async throws {
         let reason = "HTTP 413: Too big"
         let gateway = FakeGateway([.windows: [.rejected(reason: reason, status: 413)]])
-        let id = try await stored()
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
         let published = broker.record.published
         #expect(published.map(\.route) == [.dead(reason: reason)])
         // The letter names the platform, so that it can be sent again.
         #expect(published.map(\.message) == [DispatchMessage(id: id, platforms: [.windows], traceparent: "t")])
         #expect(broker.record.acknowledged == [1])
-        #expect(try await deliveries(id)[.windows]?.error == reason)
+        #expect(try await bench.deliveries(id)[.windows]?.error == reason)
         #expect(try await store.reopen([id: [.windows]], now: .now) == [id: .owed([.windows])])
     }
 
-    @Test func ofSeveralThatAreGivenUpOneLetterTellsAll() async throws {
-        let policy = DispatchPolicy(platforms: [.apple, .fcmv1, .windows], maxAttempts: 1)
+    @Test func `One dead letter names all platforms that are given up`() async throws {
         let gateway = FakeGateway([
             .apple: [.rejected(reason: "HTTP 400", status: 400)],
             .windows: [.unavailable(reason: "HTTP 503", retryAfter: nil)],
         ])
-        let id = try await stored()
-        broker.deliver(DispatchMessage(id: id))
-        broker.drain()
-        try await DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy,
-            logger: Logger(label: "test")
-        ).run()
+        let id = try await bench.stored()
+        try await bench.with { $0.policy.maxAttempts = 1 }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(broker.record.published.map(\.route) == [.dead(reason: "HTTP 400; out of attempts: HTTP 503")])
         #expect(broker.record.published.map(\.message.platforms) == [[.apple, .windows]])
     }
 
     /// The outcome is on record, the letter may not be in the queue: the broker went away in between.
-    @Test func aLetterThatWasNotConfirmedIsPublishedAgain() async throws {
-        let id = try await stored { $0.platforms = [.apple] }
+    @Test func `A letter that was not confirmed is published again`() async throws {
+        let id = try await bench.stored { $0.platforms = [.apple] }
         let refusing = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
         broker.refusePublishes()
-        try await withPipeline(refusing) { broker.deliver(DispatchMessage(id: id)) }
+        try await bench.withPipeline(refusing) { broker.deliver(DispatchMessage(id: id)) }
         #expect(broker.record.requeued == [1])
-        let (later, gateway) = (FakeBroker(), FakeGateway())
-        later.deliver(DispatchMessage(id: id), isRedelivered: true)
-        later.drain()
-        try await DispatchPipeline(
-            consumer: later, publisher: later, store: store, gateway: gateway, policy: policy,
-            logger: Logger(label: "test")
-        ).run()
+        let (later, gateway) = (bench.with { $0.broker = FakeBroker() }, FakeGateway())
+        try await later.dispatch([DispatchMessage(id: id)], gateway, isRedelivered: true)
         #expect(gateway.sent.isEmpty)
-        #expect(later.record.published.map(\.route) == [.dead(reason: "HTTP 400")])
-        #expect(later.record.published.map(\.message.platforms) == [[.apple]])
-        #expect(later.record.acknowledged == [1])
+        #expect(later.broker.record.published.map(\.route) == [.dead(reason: "HTTP 400")])
+        #expect(later.broker.record.published.map(\.message.platforms) == [[.apple]])
+        #expect(later.broker.record.acknowledged == [1])
     }
 
     /// A row that a newer version wrote, or a hand.
     @Test func aRowThatCannotBeReadIsDeadLetteredAndHoldsUpNoOther() async throws {
         let gateway = FakeGateway()
-        var ids: [NotificationID] = []
-        for _ in 0..<5 { ids.append(try await stored()) }
+        let ids = try await bench.stored(5)
         try await store.damage(ids[2])
         for id in ids { broker.deliver(DispatchMessage(id: id, traceparent: "t")) }
-        try await withPipeline(gateway) {}
+        try await bench.withPipeline(gateway) {}
         #expect(gateway.sent.count == 12)
         #expect(broker.record.acknowledged.sorted() == [1, 2, 3, 4, 5])
         let letter = try #require(broker.record.published.first)
@@ -176,11 +123,11 @@ import Testing
     }
 
     /// No row is at fault then.
-    @Test func ifTheStoreRefusesAllClaimsTheyAreNotRepeated() async throws {
+    @Test func `If the store refuses all claims they are not repeated`() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
+        let id = try await bench.stored()
         let failures = FlakyLedger.Failures(claims: 100, claimCode: .failed)
-        try await withPipeline(gateway, ledger: FlakyLedger(base: store, failures: failures)) {
+        try await bench.withPipeline(gateway, ledger: FlakyLedger(base: store, failures: failures)) {
             broker.deliver(DispatchMessage(id: id))
         }
         // The claim, and the one of nothing that tells whether the row is at fault.
@@ -189,24 +136,24 @@ import Testing
         #expect(broker.record.requeued == [1])
     }
 
-    @Test func retryAfterChoosesTheDelay() async throws {
+    @Test func `Retry-After chooses the delay`() async throws {
         let gateway = FakeGateway([.apple: [.throttled(retryAfter: .seconds(30))]])
-        let id = try await stored { $0.platforms = [.apple] }
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        let id = try await bench.stored { $0.platforms = [.apple] }
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
         #expect(broker.record.published.map(\.route) == [.retry(delay: 1)])
     }
 
     @Test func anUnknownIDIsAcknowledged() async throws {
         let gateway = FakeGateway()
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: NotificationID())) }
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: NotificationID())) }
         #expect(broker.record.acknowledged == [1])
         #expect(gateway.sent.isEmpty)
     }
 
     @Test func poisonIsDeadLetteredAtOnce() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
-        try await withPipeline(gateway) {
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) {
             broker.deliver(nil)
             broker.deliver(DispatchMessage(id: id))
         }
@@ -217,84 +164,81 @@ import Testing
 
     @Test func whatHasExpiredIsSkipped() async throws {
         let gateway = FakeGateway()
-        let id = try await stored { $0.expiresAt = .now - .seconds(1) }
-        try await withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
+        let id = try await bench.stored { $0.expiresAt = .now - .seconds(1) }
+        try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.isEmpty)
-        #expect(try await deliveries(id).values.map(\.state) == [.skipped, .skipped, .skipped])
+        #expect(try await bench.deliveries(id).values.map(\.state) == [.skipped, .skipped, .skipped])
     }
 
-    @Test func withoutTheStoreNothingIsSent() async throws {
+    @Test func `Without the store nothing is sent`() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
+        let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(claims: 100))
-        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.isEmpty)
         #expect(broker.record.requeued == [1])
     }
 
-    @Test func claimingIsTriedAgain() async throws {
+    @Test func `Claiming is tried again`() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
+        let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(claims: 1))
-        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.count == 3)
         #expect(broker.record.acknowledged == [1])
     }
 
-    @Test func aRepeatedDeliverySharesTheFate() async throws {
+    @Test func `A repeated delivery shares the fate`() async throws {
         let gateway = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
-        let id = try await stored()
+        let id = try await bench.stored()
         broker.refusePublishes()
         for _ in 0..<2 { broker.deliver(DispatchMessage(id: id)) }
-        try await withPipeline(gateway) {}
+        try await bench.withPipeline(gateway) {}
         #expect(broker.record.acknowledged.isEmpty)
         #expect(broker.record.requeued.sorted() == [1, 2])
     }
 
     @Test func storingOutcomesIsTriedAgain() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
+        let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(records: 2))
-        try await withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
+        try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(DispatchMessage(id: id)) }
         #expect(gateway.sent.count == 3)
         #expect(broker.record.acknowledged == [1])
     }
 
-    @Test func aRepeatedDeliveryIsSentOnce() async throws {
+    @Test func `A repeated delivery is sent once`() async throws {
         let gateway = FakeGateway()
-        let id = try await stored()
+        let id = try await bench.stored()
         for _ in 0..<3 { broker.deliver(DispatchMessage(id: id)) }
-        try await withPipeline(gateway) {}
+        try await bench.withPipeline(gateway) {}
         #expect(gateway.sent.count == 3)
         #expect(broker.record.acknowledged.sorted() == [1, 2, 3])
-        #expect(try await deliveries(id).values.filter { $0.state == .sent }.count == 3)
+        #expect(try await bench.deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
-    @Test func anAttemptInFlightIsNotFencedOff() async throws {
+    @Test func `An attempt in flight is not fenced off`() async throws {
         let gateway = FakeGateway(holding: true)
-        let id = try await stored()
-        try await withPipeline(gateway) {
+        let id = try await bench.stored()
+        try await bench.withPipeline(gateway) {
             broker.deliver(DispatchMessage(id: id))
-            let isHeld = try await eventually { gateway.sent.count == 3 }
-            #expect(isHeld)
-            let other = try await stored()
+            try await expectEventually { gateway.sent.count == 3 }
+            let other = try await bench.stored()
             broker.deliver(DispatchMessage(id: id))
             broker.deliver(DispatchMessage(id: other))
             // The other one's sends show that the repeated delivery has been looked at.
-            let isSeen = try await eventually { gateway.sent.count == 6 }
-            #expect(isSeen)
+            try await expectEventually { gateway.sent.count == 6 }
             gateway.letGo()
         }
         #expect(gateway.sent.count == 6)
         #expect(broker.record.acknowledged.sorted() == [1, 2, 3])
-        #expect(try await deliveries(id).values.filter { $0.state == .sent }.count == 3)
+        #expect(try await bench.deliveries(id).values.filter { $0.state == .sent }.count == 3)
     }
 
-    @Test func aThousandAreSettledOnceEach() async throws {
+    @Test func `A thousand are settled once each`() async throws {
         let gateway = FakeGateway()
-        var ids: [NotificationID] = []
-        for _ in 0..<1000 { ids.append(try await stored()) }
-        try await withPipeline(gateway) {
+        let ids = try await bench.stored(1000)
+        try await bench.withPipeline(gateway) {
             for id in ids { broker.deliver(DispatchMessage(id: id)) }
         }
         #expect(Set(broker.record.acknowledged).count == 1000)

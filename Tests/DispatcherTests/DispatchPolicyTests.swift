@@ -23,29 +23,29 @@ import Testing
         policy.delivery(of: .apple, after: .answered(outcome, hold: nil), previous: previous, now: now)
     }
 
-    @Test func allPlatformsAreOwedAtFirst() throws {
+    @Test func `All platforms are owed at first`() throws {
         #expect(try policy.owedPlatforms(plan(), asked: nil) == [.apple, .fcmv1, .windows])
     }
 
-    @Test func theRequestNarrows() throws {
+    @Test func `The request narrows`() throws {
         #expect(try policy.owedPlatforms(plan(platforms: [.windows, .gcm]), asked: nil) == [.windows])
     }
 
     @Test(arguments: [DeliveryState.sent, .dead, .skipped])
-    func whatIsSettledIsNotOwed(_ state: DeliveryState) throws {
+    func `What is settled is not owed`(_ state: DeliveryState) throws {
         let plan = try plan(deliveries: [delivery(.apple, state), delivery(.fcmv1, .retrying)])
         #expect(policy.owedPlatforms(plan, asked: nil) == [.fcmv1, .windows])
         // A retry's header cannot bring a settled platform back.
         #expect(policy.owedPlatforms(plan, asked: [.apple, .fcmv1]) == [.fcmv1])
     }
 
-    @Test func sendingIsRecorded() {
+    @Test func `Sending is recorded`() {
         let delivery = recorded(.sent(hubMessageID: "m"))
         #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
     }
 
     @Test(arguments: WithdrawalMode.allCases)
-    func aSentDeliverySaysWhetherAReadWithdrawsIt(_ mode: WithdrawalMode) {
+    func `A sent delivery says whether a read withdraws it`(_ mode: WithdrawalMode) {
         var policy = policy
         policy.withdrawals = mode
         let answers: [LaneAnswer] = [
@@ -59,7 +59,7 @@ import Testing
         #expect(!policy.delivery(of: .apple, after: failed, previous: nil, now: now).isWithdrawnOnRead)
     }
 
-    @Test func failuresUseUpAttempts() {
+    @Test func `Failures use up attempts`() {
         var delivery: Delivery?
         var states: [DeliveryState] = []
         for _ in 1...3 {
@@ -83,7 +83,7 @@ import Testing
         #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == error)
     }
 
-    @Test func whatWasNotSentIsAsItWas() {
+    @Test func `What was not sent is as it was`() {
         let before = Delivery(platform: .apple, state: .retrying, attempts: 2, unanswered: 1, updatedAt: .now)
         let outcome = SendOutcome.notSent(reason: "no connection to the hub")
         let first = recorded(outcome)
@@ -93,7 +93,7 @@ import Testing
         #expect(later.error == "no connection to the hub")
     }
 
-    @Test func aRefusalIsFinal() {
+    @Test func `A refusal is final`() {
         let delivery = recorded(.rejected(reason: "413"))
         #expect(delivery.state == .dead)
         #expect(delivery.attempts == 1)
@@ -103,7 +103,7 @@ import Testing
         (1, nil, 0), (2, nil, 1), (9, nil, 4), (1, Duration.seconds(20), 2), (3, Duration.seconds(1), 2),
         (1, Duration.seconds(3600), 4),
     ])
-    func delaysGrowAndHonourTheHub(_ retry: Int, _ atLeast: Duration?, _ index: Int) {
+    func `Delays grow and honour the hub`(_ retry: Int, _ atLeast: Duration?, _ index: Int) {
         #expect(RetryDelays.standard.index(beforeRetry: retry, atLeast: atLeast) == index)
     }
 }

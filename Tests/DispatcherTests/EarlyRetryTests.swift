@@ -1,5 +1,4 @@
 import Domain
-import Logging
 import StackKit
 import TestSupport
 import Testing
@@ -25,20 +24,14 @@ import Testing
         }
     }
 
-    @Test func itIsNotTakenForARepetition() async throws {
-        let bench = DispatchPipelineTests()
+    @Test func `It is not taken for a repetition`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
+        let broker = FakeBroker()
+        let bench = DispatchBench(broker: broker, publisher: EagerPublisher(broker: broker, gateway: gateway))
         let id = try await bench.stored { $0.platforms = [.apple] }
-        let pipeline = DispatchPipeline(
-            consumer: bench.broker, publisher: EagerPublisher(broker: bench.broker, gateway: gateway),
-            store: bench.store, gateway: gateway, policy: bench.policy, logger: Logger(label: "test"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pipeline.run() }
-            bench.broker.deliver(DispatchMessage(id: id))
-            let areBothSettled = try await eventually { bench.broker.record.acknowledged.sorted() == [1, 2] }
-            #expect(areBothSettled)
-            bench.broker.drain()
-            try await group.waitForAll()
+        try await bench.withPipeline(gateway) {
+            broker.deliver(DispatchMessage(id: id))
+            try await expectEventually { broker.record.acknowledged.sorted() == [1, 2] }
         }
         #expect(gateway.sent.count == 2)
         #expect(try await bench.store.status(of: id) == .dispatched)

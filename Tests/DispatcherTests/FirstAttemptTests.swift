@@ -9,7 +9,7 @@ import Testing
 
 /// Messages of notifications whose row was stored with the first attempt claimed.
 @Suite struct FirstAttemptTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     var store: any Store { bench.store }
     var broker: FakeBroker { bench.broker }
 
@@ -63,7 +63,7 @@ import Testing
         try #require(try await store.claim([message.id], now: .now)[message.id])
     }
 
-    @Test func theFirstMessageOnlyReadsThePlan() async throws {
+    @Test func `The first message only reads the plan`() async throws {
         let (gateway, ledger) = (FakeGateway(), NotingLedger(store))
         let message = try await published()
         try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(message) }
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// A full disk: reads go on, and so do statements that match no row.
-    @Test func nothingBeginsWithAReadWhileOutcomesAreNotStored() async throws {
+    @Test func `Nothing begins with a read while outcomes are not stored`() async throws {
         let gateway = FakeGateway()
         let messages = [try await published(), try await published()]
         let ids = messages.map(\.id)
@@ -92,7 +92,7 @@ import Testing
         #expect(broker.record.acknowledged == [1] && gateway.sent.count == 3)
     }
 
-    @Test func itsRetryIsAnOrdinaryMessage() async throws {
+    @Test func `Its retry is an ordinary message`() async throws {
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]])
         let message = try await published()
         try await bench.withPipeline(gateway) { broker.deliver(message) }
@@ -100,7 +100,7 @@ import Testing
         #expect(!retry.isFirst && retry.attempt == 1 && retry.platforms == [.fcmv1])
     }
 
-    @Test func aRedeliveredMessageIsClaimedUnderANewNumber() async throws {
+    @Test func `A redelivered message is claimed under a new number`() async throws {
         let (gateway, ledger) = (FakeGateway(), NotingLedger(store))
         let message = try await published()
         try await bench.withPipeline(gateway, ledger: ledger) { broker.deliver(message, isRedelivered: true) }
@@ -109,7 +109,7 @@ import Testing
         #expect(plan.attempt == 3 && plan.deliveries.allSatisfy { $0.state == .sent && $0.unanswered == 1 })
     }
 
-    @Test func aMessageWithoutTheMarkIsClaimedUnderANewNumber() async throws {
+    @Test func `A message without the mark is claimed under a new number`() async throws {
         let ledger = NotingLedger(store)
         let message = try await published()
         try await bench.withPipeline(FakeGateway(), ledger: ledger) { broker.deliver(DispatchMessage(id: message.id)) }
@@ -117,7 +117,7 @@ import Testing
         #expect(try await next(message).attempt == 3)
     }
 
-    @Test func whatACopyHasSettledIsNotSentAgain() async throws {
+    @Test func `What a copy has settled is not sent again`() async throws {
         let (gateway, ledger) = (FakeGateway(), NotingLedger(store))
         let message = try await published()
         let copy = try await next(message)
@@ -128,7 +128,7 @@ import Testing
         #expect(gateway.sent.isEmpty && broker.record.acknowledged == [1])
     }
 
-    @Test func aCopyThatIsClaimedMeanwhileOwnsWhatFollows() async throws {
+    @Test func `A copy that is claimed meanwhile owns what follows`() async throws {
         let gateway = FakeGateway([.fcmv1: [.unavailable(reason: "503", retryAfter: nil)]], holding: true)
         let message = try await published()
         try await bench.withPipeline(gateway) {
@@ -141,7 +141,7 @@ import Testing
         #expect(try await next(message).deliveries.isEmpty)
     }
 
-    @Test func aCopyInTheSameProcessIsKeptWithIt() async throws {
+    @Test func `A copy in the same process is kept with it`() async throws {
         let (gateway, ledger) = (FakeGateway(holding: true), NotingLedger(store))
         let message = try await published()
         try await bench.withPipeline(gateway, ledger: ledger) {
@@ -157,7 +157,7 @@ import Testing
         #expect(try await next(message).deliveries.allSatisfy { $0.state == .sent && $0.unanswered == 0 })
     }
 
-    @Test func aNotificationThatIsGoneIsDropped() async throws {
+    @Test func `A notification that is gone is dropped`() async throws {
         let ledger = NotingLedger(store)
         try await bench.withPipeline(FakeGateway(), ledger: ledger) {
             broker.deliver(DispatchMessage(id: NotificationID(), isFirst: true))
@@ -165,7 +165,7 @@ import Testing
         #expect(ledger.calls == ["begin 1", "claim 1"] && broker.record.acknowledged == [1])
     }
 
-    @Test func aRevokedOneIsSkipped() async throws {
+    @Test func `A revoked one is skipped`() async throws {
         let gateway = FakeGateway()
         let message = try await published()
         _ = try await store.revoke(message.id, sender: "test", now: .now)
@@ -175,7 +175,7 @@ import Testing
         #expect(plan.deliveries.allSatisfy { $0.state == .skipped && $0.unanswered == 0 })
     }
 
-    @Test func shortlyBeforeItsEntryIsDueItIsClaimedAndKeepsItsNumber() async throws {
+    @Test func `Shortly before its entry is due it is claimed and keeps its number`() async throws {
         let ledger = NotingLedger(store)
         let message = try await published(age: OutboxPolicy.grace)
         try await bench.withPipeline(FakeGateway(), ledger: ledger) { broker.deliver(message) }
@@ -184,7 +184,7 @@ import Testing
         #expect(plan.attempt == 2 && plan.deliveries.allSatisfy { $0.state == .sent && $0.unanswered == 0 })
     }
 
-    @Test func firstAndOtherMessagesOfAGroupAreAllSent() async throws {
+    @Test func `First and other messages of a group are all sent`() async throws {
         let gateway = FakeGateway()
         let first = [try await published(), try await published()]
         let other = DispatchMessage(id: try await bench.stored())
@@ -193,7 +193,7 @@ import Testing
         #expect(gateway.sent.count == 9 && broker.record.acknowledged.sorted() == [1, 2, 3])
     }
 
-    @Test func aLongAttemptIsEnteredOnce() async throws {
+    @Test func `A long attempt is entered once`() async throws {
         let (gateway, ledger) = (FakeGateway(holding: true), NotingLedger(store))
         let (message, short) = (try await published(), try await published())
         try await bench.withPipeline(gateway, ledger: ledger) {
@@ -208,7 +208,7 @@ import Testing
         #expect(try await next(message).unrecordedClaims == 0)
     }
 
-    @Test func whileTheStoreIsAwayItIsAskedAgain() async throws {
+    @Test func `While the store is away it is asked again`() async throws {
         let gateway = FakeGateway()
         let message = try await published()
         try await bench.withPipeline(gateway, ledger: FlakyLedger(base: store, failures: .init(claims: 1))) {
@@ -218,7 +218,7 @@ import Testing
         #expect(try await next(message).attempt == 2)
     }
 
-    @Test func anUnreadableRowIsDeadLettered() async throws {
+    @Test func `An unreadable row is dead-lettered`() async throws {
         let message = try await published()
         try await store.damage(message.id)
         try await bench.withPipeline(FakeGateway()) { broker.deliver(message) }

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import TestSupport
 import Testing
 
@@ -9,7 +8,8 @@ import Testing
 @Suite("Withdrawals and reminders")
 struct FollowUpTests {
     /// As ingest and retrieval have it: they do not know the dispatcher's setting.
-    let store = memoryStore()
+    let bench = DispatchBench()
+    var store: any Store { bench.store }
 
     /// The results of messages.
     private struct Run {
@@ -59,7 +59,7 @@ struct FollowUpTests {
     }
 
     @Test(arguments: WithdrawalMode.allCases)
-    func aRevocationOfAPushIsWithdrawnUnlessTheDispatcherIsOff(_ mode: WithdrawalMode) async throws {
+    func `A revocation of a push is withdrawn unless the dispatcher is off`(_ mode: WithdrawalMode) async throws {
         let id = try await stored()
         _ = try await dispatch(DispatchMessage(id: id), withdrawals: mode)
         _ = try await store.revoke(id, sender: "clinic", now: .now)
@@ -96,7 +96,7 @@ struct FollowUpTests {
         #expect(record.deliveries.allSatisfy { $0.withdrawnAt != nil })
     }
 
-    @Test func nothingIsWithdrawnThatWasNotPushed() async throws {
+    @Test func `Nothing is withdrawn that was not pushed`() async throws {
         let id = try await pushed([.apple: .skipped])
         _ = try await store.revoke(id, sender: "clinic", now: .now)
         let run = try await dispatch(
@@ -121,7 +121,7 @@ struct FollowUpTests {
         #expect(record.deliveries.allSatisfy { $0.withdrawnAt != nil })
     }
 
-    @Test func itIsGivenUpAfterItsAttemptsWithoutADeadLetter() async throws {
+    @Test func `It is given up after its attempts without a dead letter`() async throws {
         let id = try await pushed([.apple: .sent])
         _ = try await store.revoke(id, sender: "clinic", now: .now)
         let run = try await dispatch(
@@ -131,7 +131,7 @@ struct FollowUpTests {
         #expect(try await store.record(id, sender: "clinic")?.deliveries[0].withdrawnAt == nil)
     }
 
-    @Test func aPushThatIsAcceptedStartsTheReminders() async throws {
+    @Test func `A push that is accepted starts the reminders`() async throws {
         let id = try await stored(remind: [.seconds(30)])
         let before = Timestamp.now
         #expect(try await dispatch(DispatchMessage(id: id)).sent.count == 2)
@@ -151,7 +151,7 @@ struct FollowUpTests {
         #expect(try await store.record(id, sender: "clinic")?.reminders?.sent == 1)
     }
 
-    @Test func aReadCancelsAReminderThatIsOnItsWay() async throws {
+    @Test func `A read cancels a reminder that is on its way`() async throws {
         let id = try await pushed([.apple: .sent], remind: [.seconds(30)])
         try await fallDue(id)
         try await store.markRead(id, at: .now)
@@ -177,7 +177,7 @@ struct FollowUpTests {
         #expect(try await store.record(id, sender: "clinic")?.reminders?.sent == (isRepeated ? 1 : 0))
     }
 
-    @Test func aPushAndAFollowUpOfOneNotificationAreNoRepeats() {
+    @Test func `A push and a follow-up of one notification are no repeats`() {
         let id = NotificationID()
         let keys = [DispatchMessage(id: id), DispatchMessage(id: id, kind: .withdrawal)].map(\.key)
         #expect(keys[0] != keys[1])
@@ -187,13 +187,9 @@ struct FollowUpTests {
 
 extension FollowUpTests {
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
-        let alice = try #require(UserName("alice"))
-        let notification = Notification(
-            sender: "clinic", recipient: alice, expiresAt: .now + .seconds(86_400), remind: remind)
-        try await store.append([
-            SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
-        ])
-        return notification.id
+        try await bench.stored {
+            ($0.sender, $0.expiresAt, $0.remind) = ("clinic", .now + .seconds(86_400), remind)
+        }
     }
 
     /// Stores a notification whose dispatching ended a minute ago.
@@ -223,13 +219,10 @@ extension FollowUpTests {
         _ messages: DispatchMessage..., answers: [Platform: [SendOutcome]] = [:], withdrawals: WithdrawalMode = .read
     ) async throws -> Run {
         let (broker, gateway) = (FakeBroker(), FakeGateway(answers))
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway,
-            policy: DispatchPolicy(platforms: [.apple, .windows], withdrawals: withdrawals),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        for message in messages { broker.deliver(message) }
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with {
+            $0.broker = broker
+            $0.policy = DispatchPolicy(platforms: [.apple, .windows], withdrawals: withdrawals)
+        }.dispatch(messages, gateway)
         return Run(gateway: gateway, broker: broker)
     }
 }

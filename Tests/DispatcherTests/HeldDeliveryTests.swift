@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import TestSupport
 import Testing
 
@@ -9,7 +8,7 @@ import Testing
 /// What cannot go on now waits, and does not come back at once: a queue of the broker is gone, or it is too early.
 @Suite("What waits in a dispatcher")
 struct HeldDeliveryTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     var broker: FakeBroker { bench.broker }
     var store: any Store { bench.store }
 
@@ -98,21 +97,14 @@ struct HeldDeliveryTests {
         let refusal = SendOutcome.rejected(reason: "HTTP 400", status: 400)
         let gateway = FakeGateway([.apple: Array(repeating: refusal, count: 5)])
         broker.refusePublishes(.returned)
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: bench.policy,
-            lanes: LaneSettings(platforms: bench.policy.platforms, prefetch: 8),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pipeline.run() }
-            var ids: [NotificationID] = []
-            for _ in 0..<5 { ids.append(try await bench.stored { $0.platforms = [.apple] }) }
+        let lanes = LaneSettings(platforms: bench.policy.platforms, prefetch: 8)
+        try await bench.with { $0.lanes = lanes }.withPipeline(gateway) {
+            let ids = try await bench.stored(5) { $0.platforms = [.apple] }
             for id in ids { broker.deliver(DispatchMessage(id: id)) }
             try await expectEventually { broker.record.acknowledged.count == 3 }
             broker.refusePublishes { _ in false }
             try await expectEventually { broker.record.acknowledged.count == 5 }
             for id in ids { #expect(try await store.status(of: id) == .failed) }
-            broker.drain()
-            try await group.waitForAll()
         }
         #expect(broker.record.published.count == 2 && broker.record.requeued.isEmpty)
     }

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import StackKit
 import Synchronization
 import TestSupport
@@ -34,17 +33,15 @@ struct ProcessTraceTests {
         var spans: [FinishedSpan]
     }
 
-    private let store = memoryStore()
+    private let bench = DispatchBench()
+    private var store: any Store { bench.store }
     private let message = TraceContext.random(isSampled: true)
 
     private func stored(remind: [Duration] = []) async throws -> NotificationID {
-        let notification = Notification(
-            sender: "clinic", recipient: try #require(UserName("alice")),
-            platforms: [.apple], expiresAt: .now + .seconds(600), traceparent: message.traceparent, remind: remind)
-        try await store.append([
-            SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
-        ])
-        return notification.id
+        try await bench.stored {
+            ($0.sender, $0.platforms, $0.remind) = ("clinic", [.apple], remind)
+            $0.traceparent = message.traceparent
+        }
     }
 
     private func dispatch(
@@ -57,12 +54,8 @@ struct ProcessTraceTests {
         let policy = DispatchPolicy(
             platforms: [.apple], maxAttempts: 2, retryDelays: RetryDelays([.seconds(1)]), withdrawals: .revoked)
         let tracing = ProcessTracing(tracer: book.tracer(sampler), destination: "x:dispatch:q", routingKey: "dispatch")
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway,
-            policy: policy, tracing: tracing, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        broker.deliver(message)
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with { ($0.broker, $0.policy, $0.tracing) = (broker, policy, tracing) }
+            .dispatch([message], gateway)
         return Run(sends: gateway.sends.withLock { $0 }, published: broker.record.published, spans: book.spans)
     }
 
@@ -80,7 +73,7 @@ struct ProcessTraceTests {
         #expect(run.sends.map(\.trace?.parent) == [span.trace] && run.sends[0].trace?.resendCount == 0)
     }
 
-    @Test func aRetryIsBelowTheAttemptThatFailed() async throws {
+    @Test func `A retry is below the attempt that failed`() async throws {
         let id = try await stored()
         let failure = SendOutcome.unavailable(reason: "503", retryAfter: nil)
         let first = try await dispatch(
@@ -97,7 +90,7 @@ struct ProcessTraceTests {
         #expect(second.published.map(\.message.traceparent) == [span.trace.traceparent])
     }
 
-    @Test func aReminderHasASpan() async throws {
+    @Test func `A reminder has a span`() async throws {
         let id = try await stored(remind: [.seconds(60)])
         _ = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent))
         let due = try await store.leaseFollowUps(limit: 9, now: .now + .seconds(65))
@@ -108,7 +101,7 @@ struct ProcessTraceTests {
         #expect(run.spans.first?.parentSpanID == message.spanID)
     }
 
-    @Test func whatIsNotSentHasASpanToo() async throws {
+    @Test func `What is not sent has a span too`() async throws {
         let unknown = try await dispatch(DispatchMessage(id: NotificationID(), traceparent: message.traceparent))
         #expect(unknown.sends.isEmpty && unknown.spans.map { $0.texts["securepush.result"] } == ["settled"])
         let id = try await stored()
@@ -117,7 +110,7 @@ struct ProcessTraceTests {
         #expect(revoked.sends.isEmpty && revoked.spans.count == 1)
     }
 
-    @Test func aMessageThatGoesBackIsAnError() async throws {
+    @Test func `A message that goes back is an error`() async throws {
         let id = try await stored()
         let run = try await dispatch(
             DispatchMessage(id: id, traceparent: message.traceparent),
@@ -125,13 +118,13 @@ struct ProcessTraceTests {
         #expect(run.spans.count == 1 && run.spans[0].texts["error.type"] == "requeued")
     }
 
-    @Test func aMessageWithoutATraceUsesTheNotifications() async throws {
+    @Test func `A message without a trace uses that of its notification`() async throws {
         let id = try await stored()
         let run = try await dispatch(DispatchMessage(id: id))
         #expect(run.spans.first?.trace.traceID == message.traceID)
     }
 
-    @Test func whatIsNotSampledCostsNoSpan() async throws {
+    @Test func `What is not sampled costs no span`() async throws {
         let id = try await stored()
         let run = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent), sampler: .always(false))
         #expect(run.spans.isEmpty && run.sends.map { $0.trace == nil } == [true])

@@ -10,27 +10,18 @@ import Testing
 /// What the store refuses for good costs nobody else anything.
 @Suite("What the store refuses", .timeLimit(.minutes(5)))
 struct RefusedElementTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     var broker: FakeBroker { bench.broker }
     var store: any Store { bench.store }
 
     private func run(
         _ gateway: FakeGateway, _ picky: PickyStore, _ body: () async throws -> Void = {}
     ) async throws {
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: picky, gateway: gateway, policy: bench.policy,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pipeline.run() }
-            try await body()
-            broker.drain()
-            try await group.waitForAll()
-        }
+        try await bench.withPipeline(gateway, ledger: picky, body)
     }
 
     private func deliver(_ count: Int) async throws -> [NotificationID] {
-        var ids: [NotificationID] = []
-        for _ in 0..<count { ids.append(try await bench.stored()) }
+        let ids = try await bench.stored(count)
         for id in ids { broker.deliver(DispatchMessage(id: id)) }
         return ids
     }

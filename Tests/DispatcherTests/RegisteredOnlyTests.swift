@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import TestSupport
 import Testing
 
@@ -8,7 +7,7 @@ import Testing
 
 /// `DISPATCH_REGISTERED_ONLY`: platforms on which the recipient has no device are skipped.
 @Suite struct RegisteredOnlyTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
 
     private func registerIPhoneAndBrowser(of name: String) async throws {
         let user = try #require(UserName(name))
@@ -24,9 +23,7 @@ import Testing
         let gateway = FakeGateway()
         try await registerIPhoneAndBrowser(of: "alice")
         let id = try await bench.stored()
-        try await bench.withPipeline(gateway, registered: bench.store) {
-            bench.broker.deliver(DispatchMessage(id: id))
-        }
+        try await bench.with { $0.registered = bench.store }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(gateway.sent.map(\.platform) == [.apple])
         #expect(try await bench.store.status(of: id) == .dispatched)
         let states = try await bench.deliveries(id).mapValues(\.state)
@@ -34,7 +31,7 @@ import Testing
         #expect(bench.broker.record.acknowledged == [1])
     }
 
-    @Test func aPlatformThatWasOnlyHeldIsNotBegunYet() throws {
+    @Test func `A platform that was only held is not begun yet`() throws {
         let alice = try #require(UserName("alice"))
         var plan = DispatchPlan(
             id: NotificationID(), recipient: alice, expiresAt: .now + .seconds(60),
@@ -52,46 +49,35 @@ import Testing
         let gateway = FakeGateway()
         try await registerIPhoneAndBrowser(of: "bob")
         let id = try await bench.stored()
-        try await bench.withPipeline(gateway, registered: bench.store) {
-            bench.broker.deliver(DispatchMessage(id: id))
-        }
+        try await bench.with { $0.registered = bench.store }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(gateway.sent.isEmpty)
         #expect(try await bench.store.status(of: id) == .dispatched)
         #expect(bench.broker.record.acknowledged == [1])
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.state == .skipped && $0.attempts == 0 })
     }
 
-    @Test func whatWasBegunIsTriedAgainWithoutADevice() async throws {
+    @Test func `What was begun is tried again without a device`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) { bench.broker.deliver(DispatchMessage(id: id)) }
         #expect(try await bench.deliveries(id)[.apple]?.state == .retrying)
         try await registerIPhoneAndBrowser(of: "bob")
-        let second = FakeBroker()
-        let pipeline = DispatchPipeline(
-            consumer: second, publisher: second, store: bench.store, gateway: gateway, policy: bench.policy,
-            registered: bench.store, logger: Logger(label: "test"))
-        second.deliver(DispatchMessage(id: id, platforms: [.apple], attempt: 1))
-        second.drain()
-        try await pipeline.run()
+        let later = bench.with { ($0.broker, $0.registered) = (FakeBroker(), bench.store) }
+        try await later.dispatch([DispatchMessage(id: id, platforms: [.apple], attempt: 1)], gateway)
         #expect(try await bench.deliveries(id)[.apple]?.state == .sent)
     }
 
-    @Test func withoutAnAnswerOfTheStoreAllAreSent() async throws {
+    @Test func `Without an answer of the store all are sent`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
-        try await bench.withPipeline(gateway, registered: AwayStore()) {
-            bench.broker.deliver(DispatchMessage(id: id))
-        }
+        try await bench.with { $0.registered = AwayStore() }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(gateway.sent.count == 3)
     }
 
-    @Test func whatHasExpiredIsNotCountedAsSaved() async throws {
+    @Test func `What has expired is not counted as saved`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored { $0.expiresAt = .now - .seconds(1) }
-        try await bench.withPipeline(gateway, registered: bench.store) {
-            bench.broker.deliver(DispatchMessage(id: id))
-        }
+        try await bench.with { $0.registered = bench.store }.dispatch([DispatchMessage(id: id)], gateway)
         #expect(try await bench.deliveries(id).values.allSatisfy { $0.error == "expired" })
     }
 }

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import TestSupport
 import Testing
 
@@ -9,14 +8,15 @@ import Testing
 /// A revocation takes the ID out of the outbox, but not out of a relay's memory nor out of the broker.
 @Suite("A revoked notification whose ID is on its way")
 struct RevokedNotificationTests {
-    let broker = FakeBroker()
-    let store = memoryStore()
+    let bench = DispatchBench(policy: DispatchPolicy(platforms: [.apple, .windows]))
+    var broker: FakeBroker { bench.broker }
+    var store: any Store { bench.store }
     let gateway = FakeGateway()
 
-    @Test func isAcknowledgedAndNotSent() async throws {
-        let id = try await stored()
+    @Test func `Is acknowledged and not sent`() async throws {
+        let id = try await bench.stored { $0.sender = "clinic" }
         _ = try await store.revoke(id, sender: "clinic", now: .now)
-        try await dispatch(DispatchMessage(id: id))
+        try await bench.dispatch([DispatchMessage(id: id)], gateway)
         #expect(gateway.sent.isEmpty)
         #expect(broker.record.acknowledged == [1])
         #expect(broker.record.published.isEmpty)
@@ -25,8 +25,8 @@ struct RevokedNotificationTests {
         #expect(record.deliveries.map(\.state) == [.skipped, .skipped])
     }
 
-    @Test func isNotTriedAgainWhereItWaitsForARetry() async throws {
-        let id = try await stored()
+    @Test func `Is not tried again where it waits for a retry`() async throws {
+        let id = try await bench.stored { $0.sender = "clinic" }
         let attempt = try #require(try await store.claim([id], now: .now)[id]?.attempt)
         let deliveries = [
             Delivery(platform: .apple, state: .sent, attempts: 1, updatedAt: .now),
@@ -34,29 +34,10 @@ struct RevokedNotificationTests {
         ]
         try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         _ = try await store.revoke(id, sender: "clinic", now: .now)
-        try await dispatch(DispatchMessage(id: id, platforms: [.windows], attempt: 1))
+        try await bench.dispatch([DispatchMessage(id: id, platforms: [.windows], attempt: 1)], gateway)
         #expect(gateway.sent.isEmpty)
         #expect(broker.record.acknowledged == [1])
         let record = try #require(try await store.record(id, sender: "clinic"))
         #expect(record.deliveries.map(\.state) == [.sent, .skipped])
-    }
-
-    private func stored() async throws -> NotificationID {
-        let alice = try #require(UserName("alice"))
-        let notification = Notification(sender: "clinic", recipient: alice, expiresAt: .now + .seconds(600))
-        try await store.append([
-            SealedNotification(notification: notification, payload: SealedPayload(keyID: "k", bytes: [1]))
-        ])
-        return notification.id
-    }
-
-    /// Delivers a message and lets the pipeline settle it.
-    private func dispatch(_ message: DispatchMessage) async throws {
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway,
-            policy: DispatchPolicy(platforms: [.apple, .windows]), logger: Logger(label: "test"))
-        broker.deliver(message)
-        broker.drain()
-        try await pipeline.run()
     }
 }

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import Testing
 
 @testable import Dispatcher
@@ -8,15 +7,11 @@ import Testing
 /// `PUSH_SIGNING_KEY_FILE` in a dispatcher's pipeline.
 @Suite struct SignedPipelineTests {
     @Test func everyPlatformGetsTheSameValidSignature() async throws {
-        let bench = DispatchPipelineTests()
+        let bench = DispatchBench()
         let (key, gateway) = (PushSigningKey(), FakeGateway())
         let id = try await bench.stored()
-        let pipeline = DispatchPipeline(
-            consumer: bench.broker, publisher: bench.broker, store: bench.store, gateway: gateway,
-            policy: bench.policy, signer: PushSigner(key: key), logger: Logger(label: "test"))
-        bench.broker.deliver(DispatchMessage(id: id))
-        bench.broker.drain()
-        try await pipeline.run()
+        let signing = bench.with { $0.signer = PushSigner(key: key) }
+        try await signing.dispatch([DispatchMessage(id: id)], gateway)
         let apple = try #require(gateway.sent.first { $0.platform == .apple })
         let json = try JSONValue(Array(apple.body.utf8))
         let timestamp = try #require(json["ts"]?.text.flatMap { Int64($0) })

@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import StackKit
 import Synchronization
 import TestSupport
@@ -10,7 +9,7 @@ import Testing
 
 /// The end of a dispatcher whose hub, store or broker does not answer.
 @Suite struct StoppingTests {
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
 
     /// A hub that never answers on one platform; a stop ends what it has not answered, if it hears of it at all.
     private final class SilentGateway: PushGateway {
@@ -65,23 +64,20 @@ import Testing
     private func pipeline(
         _ gateway: any PushGateway, ledger: (any DispatchStore)? = nil, concurrency: Int = 512
     ) -> DispatchPipeline {
-        DispatchPipeline(
-            consumer: bench.broker, publisher: bench.broker, store: ledger ?? bench.store, gateway: gateway,
-            policy: bench.policy, lanes: LaneSettings(platforms: bench.policy.platforms, concurrency: concurrency),
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        bench.with {
+            $0.ledger = ledger
+            $0.lanes = LaneSettings(platforms: bench.policy.platforms, concurrency: concurrency)
+        }.pipeline(gateway)
     }
 
-    @Test func whatTheOtherPlatformsTookIsRecorded() async throws {
+    @Test func `What the other platforms took is recorded`() async throws {
         let gateway = SilentGateway()
         let id = try await bench.stored()
         let pipeline = pipeline(gateway)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pipeline.run() }
+        try await bench.run(pipeline) {
             bench.broker.deliver(DispatchMessage(id: id))
             try await expectEventually { gateway.waiting == 1 }
             pipeline.drain()
-            bench.broker.drain()
-            try await group.waitForAll()
         }
         #expect(gateway.stops.first == .seconds(5))
         let deliveries = try await bench.deliveries(id)
@@ -95,10 +91,9 @@ import Testing
     }
 
     /// The intake waits for room that only the hub can make, while the consumer is told to stop.
-    @Test func anIntakeThatWaitsForRoomHearsOfTheStop() async throws {
+    @Test func `An intake that waits for room hears of the stop`() async throws {
         let gateway = SilentGateway(hearsStops: false)
-        var ids: [NotificationID] = []
-        for _ in 0..<10 { ids.append(try await bench.stored()) }
+        let ids = try await bench.stored(10)
         let pipeline = pipeline(gateway, concurrency: 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run() }
@@ -116,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledPipelineReturnsThoughTheHubNeverAnswers() async throws {
+    @Test func `A cancelled pipeline returns though the hub never answers`() async throws {
         let gateway = SilentGateway(hearsStops: false)
         let pipeline = pipeline(gateway)
         let id = try await bench.stored()
@@ -128,7 +123,7 @@ import Testing
         #expect(bench.broker.record.acknowledged.isEmpty)
     }
 
-    @Test func aCancelledRecordingIsNotTriedOver() async throws {
+    @Test func `A cancelled recording is not tried over`() async throws {
         let ledger = AwayLedger(bench.store)
         let pipeline = pipeline(FakeGateway(), ledger: ledger)
         let id = try await bench.stored()
@@ -142,7 +137,7 @@ import Testing
         #expect(bench.broker.record.requeued == [1])
     }
 
-    @Test func waitingForRoomEndsWithTheDrainAndWithCancellation() async throws {
+    @Test func `Waiting for room ends with the drain and with cancellation`() async throws {
         let settler = pipeline(FakeGateway()).settler
         let delivery = DispatchDelivery(tag: 1, epoch: 1, message: DispatchMessage(id: NotificationID()))
         #expect(settler.admit(delivery))

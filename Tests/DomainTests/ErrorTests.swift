@@ -2,8 +2,8 @@ import Domain
 import Foundations
 import Testing
 
-@Suite struct ErrorTests {
-    @Test func errorsSayTheirKindAndTheirMessage() {
+struct ErrorTests {
+    @Test func `Errors say their kind and their message`() {
         #expect("\(StorageError(.connectionLost, "x y"))" == "storage connectionLost: x y")
         #expect("\(MessagingError(.nacked, "x"))" == "messaging nacked: x")
         #expect("\(PushGatewayError(.gone, "x"))" == "hub gone: x")

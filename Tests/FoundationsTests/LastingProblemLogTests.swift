@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite struct LastingProblemLogTests {
+struct LastingProblemLogTests {
     /// Keeps the lines.
     private struct Recorder: LogHandler {
         let lines: Lines
@@ -35,7 +35,7 @@ import Testing
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }
 
-    @Test func theBeginningAndTheEndAreLoggedAndALineAMinuteBetween() {
+    @Test func `The beginning and the end are logged and a line a minute between`() {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
         let problem = LastingProblemLog("It fails.", end: "It works.", now: { lines.time.withLock { $0 } })
@@ -56,7 +56,7 @@ import Testing
         #expect(lines.take() == ["notice It works. failures=750"])
     }
 
-    @Test func oneThatComesAndGoesIsNotLoggedEveryTime() {
+    @Test func `One that comes and goes is not logged every time`() {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
         let problem = LastingProblemLog("It fails.", end: "It works.", now: { lines.time.withLock { $0 } })

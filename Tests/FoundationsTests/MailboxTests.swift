@@ -1,22 +1,22 @@
 import Foundations
 import Testing
 
-@Suite struct MailboxTests {
-    @Test func takesAllThatHasCome() async {
+struct MailboxTests {
+    @Test func `A taker gets all that has come`() async {
         let box = Mailbox<Int>()
         box.put([1, 2])
         box.put([3])
         #expect(await box.take() == [1, 2, 3])
     }
 
-    @Test func takesNoMoreThanTheLimit() async {
+    @Test func `A taker gets no more than the limit`() async {
         let box = Mailbox<Int>()
         box.put(1...5)
         #expect(await box.take(limit: 2) == [1, 2])
         #expect(await box.take(limit: 9) == [3, 4, 5])
     }
 
-    @Test func waitsForTheFirst() async {
+    @Test func `A taker waits for the first`() async {
         let box = Mailbox<Int>()
         async let taken = box.take()
         await Task.yield()
@@ -24,7 +24,7 @@ import Testing
         #expect(await taken == [7])
     }
 
-    @Test func endsOnceClosedAndEmpty() async {
+    @Test func `A mailbox ends once closed and empty`() async {
         let box = Mailbox<Int>()
         box.put([1])
         box.close()
@@ -33,7 +33,7 @@ import Testing
         #expect(await box.take() == nil)
     }
 
-    @Test func closingEndsAWait() async {
+    @Test func `Closing ends a wait`() async {
         let box = Mailbox<Int>()
         async let taken = box.take()
         await Task.yield()
@@ -41,7 +41,7 @@ import Testing
         #expect(await taken == nil)
     }
 
-    @Test func cancellationEndsAWait() async {
+    @Test func `Cancellation ends a wait`() async {
         let box = Mailbox<Int>()
         let taking = Task { await box.take() }
         await Task.yield()
@@ -57,7 +57,7 @@ import Testing
         #expect(first == [1] && second == nil)
     }
 
-    @Test func manyPutAndNothingIsLost() async {
+    @Test func `Many put and nothing is lost`() async {
         let box = Mailbox<Int>()
         let sum = await withTaskGroup(of: Void.self) { group in
             for worker in 0..<8 {

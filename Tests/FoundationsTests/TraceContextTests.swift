@@ -1,8 +1,8 @@
 import Foundations
 import Testing
 
-@Suite struct TraceContextTests {
-    @Test func readsTheSpecificationsExample() throws {
+struct TraceContextTests {
+    @Test func `The specification's example is read`() throws {
         let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         let context = try #require(TraceContext(traceparent: text))
         #expect(context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
@@ -10,7 +10,7 @@ import Testing
         #expect(context.traceparent == text)
     }
 
-    @Test func readsALaterVersionsFirstFields() {
+    @Test func `The first fields of a later version are read`() {
         let text = "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-will-be-like"
         #expect(TraceContext(traceparent: text)?.spanID == "00f067aa0ba902b7")
     }
@@ -25,7 +25,7 @@ import Testing
         "00-4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7-01",
         "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01x",
     ])
-    func ignoresWhatIsNone(_ text: String) {
+    func `Other texts are no trace`(_ text: String) {
         #expect(TraceContext(traceparent: text) == nil)
     }
 }

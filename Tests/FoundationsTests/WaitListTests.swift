@@ -3,8 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Callers that wait", .timeLimit(.minutes(5)))
-struct WaitListTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitListTests {
     private final class Owner: Sendable {
         struct State {
             var callers = WaitList<String>()
@@ -36,7 +35,7 @@ struct WaitListTests {
 
     private let owner = Owner()
 
-    @Test func theyAreAnsweredInOrderOfArrival() async throws {
+    @Test func `Waiters are answered in order of arrival`() async throws {
         let tasks = try await owner.callers([3, 1, 2])
         #expect(owner.state.withLock { $0.callers.first?.size } == 3)
         owner.state.withLock { $0.callers.popFirst() }?.resume(returning: "first")
@@ -49,12 +48,12 @@ struct WaitListTests {
         #expect(owner.state.withLock { $0.callers.popFirst() } == nil)
     }
 
-    @Test func nobodyWaitsForAnAnswerThatIsThere() async throws {
+    @Test func `Nobody waits for an answer that is there`() async throws {
         #expect(try await owner.wait("at once") == "at once")
         #expect(owner.count == 0)
     }
 
-    @Test func oneThatIsCancelledLeavesTheList() async throws {
+    @Test func `One that is cancelled leaves the list`() async throws {
         let tasks = try await owner.callers([1, 2, 3])
         tasks[1].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[1].value }
@@ -67,7 +66,7 @@ struct WaitListTests {
     }
 
     @Test(arguments: [nil, "at once"])
-    func oneThatWasCancelledBeforeEntersButDoesNotWait(_ answer: String?) async throws {
+    func `One that was cancelled before enters but does not wait`(_ answer: String?) async throws {
         let task = Task { [owner] in
             withUnsafeCurrentTask { $0?.cancel() }
             return try? await owner.wait(answer)
@@ -76,7 +75,7 @@ struct WaitListTests {
         #expect(owner.count == 0 && owner.state.withLock { $0.entered } == 1)
     }
 
-    @Test func thoseOfEarlierAreTakenWithoutThoseWhoCameLater() async throws {
+    @Test func `Those of earlier are taken without those who came later`() async throws {
         let early = try await owner.callers([1, 2])
         let tickets = owner.state.withLock { $0.callers.tickets }
         early[0].cancel()
@@ -88,7 +87,7 @@ struct WaitListTests {
         for task in [early[1], late[0]] { #expect(try await task.value == "") }
     }
 
-    @Test func cancellationsAndAnswersAtTheSameTimeLoseNobody() async throws {
+    @Test func `Cancellations and answers at the same time lose nobody`() async throws {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 {
                 let task = Task { try await owner.wait() }

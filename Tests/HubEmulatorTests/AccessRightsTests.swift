@@ -51,7 +51,7 @@ import Testing
         Operation(.delete, "/own", 200, ["Manage"]),
     ]
 
-    @Test(arguments: operations) func anOperationNeedsItsRight(_ operation: Operation) async throws {
+    @Test(arguments: operations) func `An operation needs its right`(_ operation: Operation) async throws {
         try await withEmulator { emulator in
             let rules = Self.names.map { name in
                 "<AuthorizationRule><Rights><AccessRights>\(name)</AccessRights></Rights><KeyName>\(name)</KeyName>"
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func theListOfHubsNeedsManage() async throws {
+    @Test func `The list of hubs needs Manage`() async throws {
         try await withEmulator { emulator in
             let token = TestToken.make(rule: SharedAccessRule.defaultListenName, key: emulator.listenKey)
             let list = try await emulator.call(.get, "/$Resources/NotificationHubs", authorization: token)

@@ -11,7 +11,7 @@ import Testing
             ("r:listen+SEND:k:k2", "r", ["k", "k2"], [.listen, .send]),
             ("RootManageSharedAccessKey:Listen+Send+Manage:k", "RootManageSharedAccessKey", ["k"], .full),
         ] as [(String, String, [String], AccessRights)])
-    func aRuleIsRead(_ text: String, _ name: String, _ keys: [String], _ rights: AccessRights) throws {
+    func `A rule is read`(_ text: String, _ name: String, _ keys: [String], _ rights: AccessRights) throws {
         let rule = try #require(SharedAccessRule(setting: text))
         #expect(rule.name == name)
         #expect(rule.keys == keys)
@@ -21,11 +21,11 @@ import Testing
     @Test(arguments: [
         "", "a", "a:Send", "a:Send:", ":Send:k", "a::k", "a:Fly:k", "a:Send+:k", "a:Send:k:", "a:Send:k:l:m",
     ])
-    func otherThingsAreNot(_ text: String) {
+    func `Other things are not`(_ text: String) {
         #expect(SharedAccessRule(setting: text) == nil)
     }
 
-    @Test func theConfigurationTakesSeveralAndNeverShowsABadOne() throws {
+    @Test func `The configuration takes several and never shows a bad one`() throws {
         var reader = ConfigurationReader(environment: ["EMULATOR_ACCESS_RULES": "a:Send:k1, b:Manage:k2"])
         let configuration = try #require(EmulatorConfiguration.read(&reader))
         #expect(configuration.rules.map(\.name).suffix(2) == ["a", "b"])
@@ -35,7 +35,7 @@ import Testing
         #expect(!bad.issues.contains { $0.problem.contains("secret") })
     }
 
-    @Test func everySecretMayBeInAFile() throws {
+    @Test func `Every secret may be in a file`() throws {
         let keys = ConfigurationReader.keys { _ = EmulatorConfiguration.read(&$0) }
         let names = keys.map(\.name)
         for key in keys where key.isSecret { #expect(names.contains(key.name + "_FILE")) }

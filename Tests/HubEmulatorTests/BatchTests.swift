@@ -31,7 +31,7 @@ import Testing
         ),
         ("multipart/form-data; boundary=nh-batch-multipart-boundary", "/hub/messages/%24batch?direct=true"),
     ])
-    func reachesTheHandlesThatAreKnown(_ type: String, _ uri: String) async throws {
+    func `Reaches the handles that are known`(_ type: String, _ uri: String) async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "")
             try await emulator.register("bb", tags: "")
@@ -55,14 +55,14 @@ import Testing
             ("[" + Array(repeating: "\"a\"", count: 1000).joined(separator: ",") + "]", 201),
             ("[" + Array(repeating: "\"a\"", count: 1001).joined(separator: ",") + "]", 400),
         ] as [(String, Int)])
-    func aBatchHasOneTo1000Handles(_ devices: String, _ status: Int) async throws {
+    func `A batch has one to 1000 handles`(_ devices: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             let response = try await Self.post(Self.body("{}", devices: devices), emulator)
             #expect(response.status.code == status, "\(response.text)")
         }
     }
 
-    @Test func whatIsNoBatchIs400And413() async throws {
+    @Test func `What is no batch is 400 and 413`() async throws {
         try await withEmulator { emulator in
             let good = Self.body("{}", devices: #"["a"]"#)
             let noDirect = try await Self.post(good, emulator, uri: "/hub/messages/$batch?api-version=2015-08")
@@ -82,14 +82,14 @@ import Testing
         "preamble\r\n--B \r\nCONTENT-DISPOSITION: form-data; filename=\"a;b\"; name=devices\r\n\r\nx\r\n--B\r\n\r\n"
             + "y\r\n--B--",
     ])
-    func partsAreReadWhateverTheLineEnds(_ text: String) throws {
+    func `Parts are read whatever the line ends`(_ text: String) throws {
         let parts = try MultipartReader.parts(of: Array(text.utf8), contentType: "Multipart/Mixed; Boundary=B")
         #expect(parts.map(\.name) == ["devices", nil])
         #expect(parts.map { String(decoding: $0.body, as: UTF8.self) } == ["x", "y"])
     }
 
     @Test(arguments: ["", "--B", "--B\r\n\r\nx", "--B\r\nno colon\r\n\r\nx\r\n--B--", "--Bx--"])
-    func brokenBodiesAre400(_ text: String) {
+    func `Broken bodies are 400`(_ text: String) {
         #expect(throws: HubError.self) {
             _ = try MultipartReader.parts(of: Array(text.utf8), contentType: "multipart/mixed; boundary=B")
         }

@@ -20,7 +20,7 @@ import Testing
             handle: handle, id: nil, text: String(repeating: "x", count: size), kind: .payload, shownAt: "now")
     }
 
-    @Test func devicesAreBoundedInNumberAlsoWhenTheyShowSomething() {
+    @Test func `Devices are bounded in number also when they show something`() {
         let devices = DeviceRegistry(capacity: 10, feed: EventFeed())
         for number in 0..<50 { devices.display(Self.display("d\(number)", 10)) }
         #expect(devices.size.devices == 10)
@@ -36,7 +36,7 @@ import Testing
         #expect(devices.queues.count == 1)
     }
 
-    @Test func whatIsKeptForDevicesIsBoundedInBytes() {
+    @Test func `What is kept for devices is bounded in bytes`() {
         let devices = DeviceRegistry(capacity: 1000, maxKeptBytes: 100_000, feed: EventFeed())
         for round in 0..<30 {
             for number in 0..<40 {
@@ -51,7 +51,7 @@ import Testing
         #expect(devices.size.keptBytes == 0)
     }
 
-    @Test func aHandleHasABound() async throws {
+    @Test func `A handle has a bound`() async throws {
         try await withEmulator { emulator in
             let handle = String(repeating: "a", count: Device.maxHandleBytes + 2)
             let registered = try await emulator.call(
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func hubsAreBounded() async throws {
+    @Test func `Hubs are bounded`() async throws {
         let hubs = HubDirectory()
         for number in 0..<HubDirectory.maxHubs {
             _ = try hubs.withTable("hub\(number)") { table throws(HubError) in table.count }
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: HubError.self) { try hubs.withTable("hub0") { table throws(HubError) in table.count } }
     }
 
-    @Test func schedulesAreBoundedInBytes() throws {
+    @Test func `Schedules are bounded in bytes`() throws {
         let table = ScheduleTable()
         func send(_ id: Int, _ size: Int) -> ScheduledSend {
             ScheduledSend(
@@ -96,7 +96,7 @@ import Testing
         try table.checkCapacity()
     }
 
-    @Test func aTemplateGivesNoMoreThanItsBound() throws {
+    @Test func `A template gives no more than its bound`() throws {
         let properties = try TemplateProperties(
             message: Array(#"{"a":"\#(String(repeating: "x", count: 60_000))"}"#.utf8))
         for template in [
@@ -115,7 +115,7 @@ import Testing
             ("9223372036854775807;hub", 200), ("-9223372036854775808;hub", 200), ("9223372036854775808;hub", 400),
             (";hub", 400), ("0", 200), ("1e3;", 400),
         ] as [(String, Int)])
-    func aContinuationTokenMayNameAnyNumber(_ text: String, _ status: Int) async throws {
+    func `A continuation token may name any number`(_ text: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             let token = Data(text.utf8).base64EncodedString().replacing("=", with: "%3D").replacing("+", with: "%2B")
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func countsInQueriesMayBeAnyNumber() async throws {
+    @Test func `Counts in queries may be any number`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             _ = try await emulator.send(tags: "t")
@@ -153,7 +153,7 @@ import Testing
         #"{"Status":503,"For":"1000000000000s"}"#,
         #"{"Status":99999999999999999999}"#,
     ])
-    func aFaultsNumbersHaveBounds(_ json: String) async throws {
+    func `A fault's numbers have bounds`(_ json: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.addFault(json)
             #expect(response.status.code == 422)
@@ -164,18 +164,18 @@ import Testing
         "1970-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00", "2026-01-31T10:00:60.999Z",
         "2026-01-31T10:00:00.9999999999Z",
     ])
-    func aScheduleTimeIsWithinTheCalendar(_ text: String) {
+    func `A schedule time is within the calendar`(_ text: String) {
         if let time = Timestamp(scheduleHeader: text) { #expect(Timestamp.supported.contains(time)) }
     }
 
-    @Test func aClockThatIsSetBackDoesNotStretchAThrottle() {
+    @Test func `A clock that is set back does not stretch a throttle`() {
         var window = ThrottleWindow()
         for _ in 0..<100 { #expect(window.take(.free, nowMilliseconds: 10_000_000) == nil) }
         #expect(window.take(.free, nowMilliseconds: 10_000_000) == 60)
         #expect(window.take(.free, nowMilliseconds: 1) == nil)
     }
 
-    @Test func numbersOfADamagedStateFileAreRefused() throws {
+    @Test func `Numbers of a damaged state file are refused`() throws {
         let registration = try RegistrationEntry(
             id: "1", entry: Array(TestEntry.apple().utf8), receivedAt: Timestamp(milliseconds: 1))
         var stored = registration

@@ -51,32 +51,32 @@ import Testing
     }
 
     @Test(arguments: ClientRequest.registrations)
-    func registrations(_ row: ClientRequest) async throws {
+    func `Registrations`(_ row: ClientRequest) async throws {
         try await check(row)
     }
 
     @Test(arguments: ClientRequest.installations)
-    func installations(_ row: ClientRequest) async throws {
+    func `Installations`(_ row: ClientRequest) async throws {
         try await check(row)
     }
 
     @Test(arguments: ClientRequest.hubs)
-    func hubs(_ row: ClientRequest) async throws {
+    func `Hubs`(_ row: ClientRequest) async throws {
         try await check(row)
     }
 
     @Test(arguments: ClientRequest.telemetry)
-    func telemetry(_ row: ClientRequest) async throws {
+    func `Telemetry`(_ row: ClientRequest) async throws {
         try await check(row)
     }
 
     @Test(arguments: ClientRequest.sends)
-    func sends(_ row: ClientRequest) async throws {
+    func `Sends`(_ row: ClientRequest) async throws {
         try await check(row)
     }
 
     /// How many rows each operation has: none may get lost unseen.
-    @Test func theTableHasEveryOperation() {
+    @Test func `The table has every operation`() {
         let counts = Dictionary(grouping: ClientRequest.all, by: \.operation).mapValues(\.count)
         #expect(
             counts == [
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// The table of `docs/contributing/hub-emulator-clients.md` is that of the rows here.
-    @Test func theDocumentHasTheTable() throws {
+    @Test func `The document has the table`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/contributing")
         let document = try String(contentsOf: folder.appending(path: "hub-emulator-clients.md"), encoding: .utf8)
         let table = ClientRequest.markdownTable()

@@ -17,7 +17,7 @@ import Testing
         return try await RawExchange.send(head.joined(separator: "\r\n") + "\r\n\r\n", port: emulator.port)
     }
 
-    @Test func theDescriptionHasNoKey() async throws {
+    @Test func `The description has no key`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("AB12", tags: "username:alice", hub: "Other")
             let response = try await emulator.call(.get, Self.path, authorization: nil)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func configuredHubsAreNamed() async throws {
+    @Test func `Configured hubs are named`() async throws {
         try await withEmulator(hubNames: ["one", "two"]) { emulator in
             let response = try await emulator.call(.get, Self.path, authorization: nil)
             #expect(response.text.contains(#""Hubs":["one","two"]"#))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func theOwnPageGetsTheKey() async throws {
+    @Test func `The own page gets the key`() async throws {
         try await withEmulator(.live) { emulator in
             for fields in [
                 ["Origin: http://127.0.0.1"], ["Origin: http://127.0.0.1", "Sec-Fetch-Site: same-origin"],
@@ -59,7 +59,7 @@ import Testing
         ["Origin: http://127.0.0.1", "X-Forwarded-For: 192.0.2.1"], ["Origin: http://127.0.0.1", "Forwarded: for=_x"],
         ["Origin: http://127.0.0.1", "Via: 1.1 proxy"],
     ])
-    func othersDoNot(_ fields: [String]) async throws {
+    func `Others do not`(_ fields: [String]) async throws {
         try await withEmulator(.live) { emulator in
             let answer = try await ask(emulator, fields: fields)
             #expect(answer.status == 403)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aReboundNameDoesNot() async throws {
+    @Test func `A rebound name does not`() async throws {
         try await withEmulator(.live) { emulator in
             let answer = try await ask(emulator, host: "evil.test", fields: ["Origin: http://evil.test"])
             #expect(answer.status == 403)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aGetDoesNot() async throws {
+    @Test func `A GET does not`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "\(Self.path)/key", authorization: nil)
             #expect(response.status != .ok)
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.7", false), ("127.0.0.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("fe80::1", false),
     ])
-    func onlyThisMachineDoes(_ address: String, _ isAllowed: Bool) throws {
+    func `Only this machine does`(_ address: String, _ isAllowed: Bool) throws {
         let peer = try SocketAddress(ipAddress: address, port: 4000)
         #expect(ConnectionController.isOfThisMachine(peer) == isAllowed)
     }

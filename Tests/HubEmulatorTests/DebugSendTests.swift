@@ -6,7 +6,9 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct DebugSendTests {
-    @Test(arguments: ["test", "test=true", "Test="]) func itTellsWhatBecameOfEachDevice(_ query: String) async throws {
+    @Test(arguments: ["test", "test=true", "Test="]) func `It tells what became of each device`(_ query: String)
+        async throws
+    {
         try await withEmulator { emulator in
             let id = try await emulator.register("aa", tags: "t")
             let response = try await emulator.send(tags: "t", uri: "/hub/messages?api-version=2020-06&\(query)")
@@ -25,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func tenDevicesAtMost() async throws {
+    @Test func `Ten devices at most`() async throws {
         try await withEmulator { emulator in
             for number in 10..<25 { try await emulator.register("\(number)", tags: "t") }
             let response = try await emulator.send(tags: "t", uri: "/hub/messages?test")
@@ -35,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func failuresAreToldInTheServicesWords() async throws {
+    @Test func `Failures are told in the service's words`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Outcome":"badchannel","Count":1}"#)
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func directSendsAreNoDebugSends() async throws {
+    @Test func `Direct sends are no debug sends`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(
                 headers: [HubHeaders.deviceHandle: "aa"], uri: "/hub/messages?direct&test=true")

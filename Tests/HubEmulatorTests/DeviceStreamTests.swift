@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceReceivesWhatIsSentToItsTag() async throws {
+    @Test func `A device receives what is sent to its tag`() async throws {
         try await withEmulator(.live) { emulator in
             try await emulator.register("ab12", tags: "username:alice")
             try await withStream("/emulator/devices/ab12/stream", emulator) { text in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func severalStreamsOfADeviceAllReceive() async throws {
+    @Test func `Several streams of a device all receive`() async throws {
         try await withEmulator(.live) { emulator in
             try await withStream("/emulator/devices/h%2F1/stream", emulator) { first in
                 try await withStream("/emulator/devices/h%2F1/stream", emulator) { second in
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aLateDeviceGetsTheNewestPushOnlyAndOnce() async throws {
+    @Test func `A late device gets the newest push only and once`() async throws {
         try await withEmulator(.live) { emulator in
             try await emulator.register("aa", tags: "t")
             for body in ["one", "two", "three"] {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func theFeedTellsOfRecordsDevicesAndDisplays() async throws {
+    @Test func `The feed tells of records, devices and displays`() async throws {
         try await withEmulator(.live) { emulator in
             try await withStream("/emulator/events", emulator) { text in
                 try await emulator.register("ab", tags: "t")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func bodiesInChunksAndJunkInHeadersAreTaken() async throws {
+    @Test func `Bodies in chunks and junk in headers are taken`() async throws {
         try await withEmulator(.live) { emulator in
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(emulator.port)/hub/messages?direct")
             request.method = .POST

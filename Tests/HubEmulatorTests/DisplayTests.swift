@@ -11,7 +11,7 @@ import Testing
             (#"{"Id":"7","Text":"hello","Kind":"payload"}"#, 204), (#"{"text":"New message","kind":"Prompt"}"#, 204),
             (#"{"Id":"7"}"#, 422), (#"{"Text":1}"#, 422), (#"{"Text":"x","Kind":"other"}"#, 422), ("x", 400),
         ] as [(String, Int)])
-    func displaysAreChecked(_ json: String, _ status: Int) async throws {
+    func `Displays are checked`(_ json: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .post, "/emulator/devices/aa/display", body: json, authorization: nil)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func onlyTheNewestAreKept() {
+    @Test func `Only the newest are kept`() {
         let registry = DeviceRegistry(capacity: 10, feed: EventFeed())
         for number in 0..<(Device.keptForPage + 5) {
             registry.display(
@@ -29,7 +29,7 @@ import Testing
         #expect(registry.all.first?.displays.last?.text == "\(Device.keptForPage + 4)")
     }
 
-    @Test func aTextTakesThePlaceOfTheSameNotificationsPrompt() async throws {
+    @Test func `A text takes the place of the same notification's prompt`() async throws {
         try await withEmulator { emulator in
             for json in [
                 #"{"Id":"7","Text":"log in","Kind":"prompt"}"#, #"{"Id":"8","Text":"other"}"#,
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func withdrawnTextsDisappear() async throws {
+    @Test func `Withdrawn texts disappear`() async throws {
         try await withEmulator { emulator in
             func withdraw(_ path: String) async throws -> Int {
                 Int(try await emulator.call(.delete, "/emulator/devices/\(path)", authorization: nil).status.code)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func devicesThatNobodyNeedsMakeRoom() {
+    @Test func `Devices that nobody needs make room`() {
         let registry = DeviceRegistry(capacity: 3, feed: EventFeed())
         let push = DevicePush(
             platform: .apple, body: [], requestHeaders: [:], templateHeaders: nil, messageID: "",

@@ -11,7 +11,7 @@ import Testing
         return (configuration, reader.issues)
     }
 
-    @Test func defaultsAreAPlainLocalHubWithAFreshKey() throws {
+    @Test func `Defaults are a plain local hub with a fresh key`() throws {
         let first = try #require(read([:]).0)
         let second = try #require(read([:]).0)
         #expect(
@@ -23,7 +23,7 @@ import Testing
         #expect(first.rules.map(\.rights) == [.full, .listen])
     }
 
-    @Test func theConnectionStringIsFixedAndTheEndpointOverridden() throws {
+    @Test func `The connection string is fixed and the endpoint overridden`() throws {
         let fixed = "Endpoint=sb://ns.test/;SharedAccessKeyName=r;SharedAccessKey=k=="
         #expect(try #require(read(["EMULATOR_CONNECTION_STRING": fixed]).0).connectionString.text == fixed)
         let overridden = try #require(
@@ -33,12 +33,12 @@ import Testing
                 == "Endpoint=http://hub-emulator:8090/;SharedAccessKeyName=r;SharedAccessKey=k==")
     }
 
-    @Test func thePortThatTheSystemChoseIsPrinted() throws {
+    @Test func `The port that the system chose is printed`() throws {
         let configuration = try #require(read(["HTTP_PORT": "0", "HTTP_HOST": "0.0.0.0"]).0)
         #expect(configuration.connectionString(listeningOn: 4711).hasPrefix("Endpoint=http://127.0.0.1:4711/;"))
     }
 
-    @Test func namesAndKeysAreRead() throws {
+    @Test func `Names and keys are read`() throws {
         let configuration = try #require(
             read([
                 "EMULATOR_HUB_NAMES": "One, two", "EMULATOR_LISTEN_KEY": "l", "EMULATOR_SECONDARY_KEY": "s",
@@ -54,7 +54,7 @@ import Testing
             ("EMULATOR_CONNECTION_STRING", "secret-and-wrong"), ("EMULATOR_ENDPOINT", "nowhere"),
             ("EMULATOR_RECORDS", "0"), ("EMULATOR_HUB_NAMES", ","), ("EMULATOR_WEB_APP", "/nowhere"),
         ] as [(String, String)])
-    func badValuesAreIssues(_ key: String, _ value: String) {
+    func `Bad values are issues`(_ key: String, _ value: String) {
         let (configuration, issues) = read([key: value])
         #expect(configuration == nil)
         #expect(issues.map(\.key) == [key])

@@ -6,7 +6,7 @@ import Testing
 
 /// The IDs of registrations and installations: compared without regard to case, as the service does.
 @Suite struct EntityIDTests {
-    @Test func aRegistrationIsTheSameInAnyCase() async throws {
+    @Test func `A registration is the same in any case`() async throws {
         try await withEmulator { emulator in
             func put(_ id: String, _ token: String) async throws -> TestResponse {
                 try await emulator.call(
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// With IDs compared by case, one who knows an ID could not overwrite it here, and could at the service.
-    @Test func anInstallationIsTheSameInAnyCase() async throws {
+    @Test func `An installation is the same in any case`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(
                 #"{"installationId":"Inst-A","platform":"apns","pushChannel":"AA"}"#, id: "Inst-A")
@@ -46,7 +46,7 @@ import Testing
         "..", ".", "%2E%2E", "...", "a%2Fb", "a%00", "a%20b", "%C3%A9", "a%22b", "a%2Cb", "a%3Fb", "a%25b", "%0A",
         String(repeating: "a", count: 261),
     ])
-    func otherInstallationIDsAre400(_ id: String) async throws {
+    func `Other installation IDs are 400`(_ id: String) async throws {
         try await withEmulator { emulator in
             for method in [HTTPRequest.Method.put, .get, .patch, .delete] {
                 let response = try await emulator.call(
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["..", ".", "%2e%2E", "a%2Fb", "a%00", "a%20b", "%C3%A9", String(repeating: "a", count: 257)])
-    func otherRegistrationIDsAreNeverStored(_ id: String) async throws {
+    func `Other registration IDs are never stored`(_ id: String) async throws {
         try await withEmulator { emulator in
             let put = try await emulator.call(
                 .put, "/hub/registrations/\(id)", headers: TestEntry.headers, body: TestEntry.apple())
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["a", "A.b_c-1", "user@host#1:x=", String(repeating: "a", count: 260)])
-    func goodInstallationIDsAreTaken(_ id: String) async throws {
+    func `Good installation IDs are taken`(_ id: String) async throws {
         #expect(InstallationText.isID(id))
         try await withEmulator { emulator in
             let escaped = id.replacing("#", with: "%23")

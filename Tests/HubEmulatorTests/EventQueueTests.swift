@@ -21,7 +21,7 @@ import Testing
         return texts
     }
 
-    @Test func theOldestMakeRoomAndTheReaderIsTold() {
+    @Test func `The oldest make room and the reader is told`() {
         let queue = EventQueue()
         for number in 0..<(EventQueue.maxEvents + 7) { queue.put(Self.event(number)) }
         #expect(queue.waiting.events == EventQueue.maxEvents)
@@ -34,7 +34,7 @@ import Testing
         #expect(Self.texts(queue).count == 1)
     }
 
-    @Test func bytesAreBoundedAndOneLargeEventIsTaken() {
+    @Test func `Bytes are bounded and one large event is taken`() {
         let queue = EventQueue()
         for number in 0..<20 { queue.put(Self.event(number, size: EventQueue.maxBytes / 4)) }
         #expect(queue.waiting.events == 4)
@@ -43,7 +43,7 @@ import Testing
         #expect(queue.waiting.events == 1)
     }
 
-    @Test func afterTheEndNothingIsKept() {
+    @Test func `After the end nothing is kept`() {
         let ends = Mutex(0)
         let queue = EventQueue { ends.withLock { $0 += 1 } }
         queue.put(Self.event(1))
@@ -56,14 +56,14 @@ import Testing
         #expect(ends.withLock { $0 } == 1)
     }
 
-    @Test func aHeartbeatIsOnlyForAnIdleStream() {
+    @Test func `A heartbeat is only for an idle stream`() {
         let queue = EventQueue()
         queue.putHeartbeat()
         queue.putHeartbeat()
         #expect(Self.texts(queue) == [": heartbeat\n\n"])
     }
 
-    @Test func theFeedHasABoundOfListeners() {
+    @Test func `The feed has a bound of listeners`() {
         let feed = EventFeed()
         let queues = (0..<EventFeed.maxListeners).map { _ in feed.listen() }
         #expect(!feed.hasCapacity)
@@ -77,7 +77,7 @@ import Testing
 
     /// Before, everything that such a reader did not take was kept, and the emulator could not stop.
     @Test(arguments: ["/emulator/events", "/emulator/devices/aa/stream"])
-    func aReaderThatStopsReadingHoldsLittleAndDoesNotDelayTheShutdown(_ path: String) async throws {
+    func `A reader that stops reading holds little and does not delay the shutdown`(_ path: String) async throws {
         let stuck = Mutex<(any Channel)?>(nil)
         let held = Mutex<EventQueue?>(nil)
         try await withEmulator(.live) { emulator in

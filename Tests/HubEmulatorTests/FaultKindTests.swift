@@ -17,7 +17,7 @@ import Testing
         emulator.state.devices.all.contains { $0.pending != nil }
     }
 
-    @Test func refusedBeforeAccepting() async throws {
+    @Test func `Refused before accepting`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"RetryAfter":3}"#)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func acceptedAndThenAnsweredWithAnError() async throws {
+    @Test func `Accepted and then answered with an error`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":500,"Accept":true}"#)
@@ -55,7 +55,7 @@ import Testing
         (#"{"Reset":true}"#, false), (#"{"Reset":true,"Accept":true}"#, true), (#"{"TimeoutMs":50}"#, false),
         (#"{"TimeoutMs":50,"Accept":true}"#, true),
     ])
-    func cutOrSilentBeforeAndAfterAccepting(_ fault: String, _ isAccepted: Bool) async throws {
+    func `Cut or silent before and after accepting`(_ fault: String, _ isAccepted: Bool) async throws {
         try await withEmulator(.live) { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(fault)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func swallowedIsAcceptedAndNeverDelivered() async throws {
+    @Test func `Swallowed is accepted and never delivered`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Swallow":true}"#)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aShareOfThePushesIsSwallowedAndCounted() async throws {
+    @Test func `A share of the pushes is swallowed and counted`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Platform":"apple","Swallow":true,"Rate":0.2,"Seed":12}"#)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: DeliveryOutcome.allCases.filter { $0 != .success })
-    func outcomesAreInjected(_ outcome: DeliveryOutcome) async throws {
+    func `Outcomes are injected`(_ outcome: DeliveryOutcome) async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Outcome":"\#(outcome.rawValue)"}"#)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func severalAtOnceAllHaveTheirPart() async throws {
+    @Test func `Several at once all have their part`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             for fault in [
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aFaultIsForATag() async throws {
+    @Test func `A fault is for a tag`() async throws {
         try await withEmulator { emulator in
             try await emulator.addFault(#"{"Status":503,"Tag":"username:ALICE"}"#)
             #expect(try await emulator.send(tags: "username:bob").status == .created)
@@ -134,11 +134,11 @@ import Testing
             (Fault.Operation.send, [Fault.Operation.send, .direct, .batch, .schedule]), (.direct, [.direct]),
             (.register, [.register]), (.telemetry, [.telemetry]), (.cancel, [.cancel]),
         ] as [(Fault.Operation, [Fault.Operation])])
-    func operationsAreCovered(_ operation: Fault.Operation, _ covered: [Fault.Operation]) {
+    func `Operations are covered`(_ operation: Fault.Operation, _ covered: [Fault.Operation]) {
         #expect(Fault.Operation.allCases.filter(operation.covers) == covered)
     }
 
-    @Test func faultsAreListedAndRemovedOneByOne() async throws {
+    @Test func `Faults are listed and removed one by one`() async throws {
         try await withEmulator { emulator in
             try await emulator.addFault(
                 #"{"Status":503,"Operation":"Registration","At":"1m","For":"2m","Seed":7,"Rate":0.5}"#)

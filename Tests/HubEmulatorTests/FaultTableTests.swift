@@ -8,7 +8,7 @@ import Testing
         times.map { table.effect(on: .send, platform: .apple, nowMilliseconds: $0).fault != nil }
     }
 
-    @Test func aFaultBeginsAndEnds() {
+    @Test func `A fault begins and ends`() {
         let table = FaultTable()
         var fault = Fault()
         fault.answer = .status(500)
@@ -18,7 +18,7 @@ import Testing
         #expect(hits(table, at: [1000, 1099, 1100, 1149, 1150]) == [false, false, true, true, false])
     }
 
-    @Test func aSeedGivesTheSameRunAgain() {
+    @Test func `A seed gives the same run again`() {
         func run(seed: UInt64?, defaultSeed: UInt64?) -> [Bool] {
             let table = FaultTable(defaultSeed: defaultSeed)
             var fault = Fault()
@@ -34,7 +34,7 @@ import Testing
         #expect((60...140).contains(run(seed: 7, defaultSeed: nil).count { $0 }))
     }
 
-    @Test(arguments: ThrottleTier.allCases) func aTierTakesItsSendsAMinute(_ tier: ThrottleTier) {
+    @Test(arguments: ThrottleTier.allCases) func `A tier takes its sends a minute`(_ tier: ThrottleTier) {
         let table = FaultTable()
         var fault = Fault()
         fault.tier = tier
@@ -50,7 +50,7 @@ import Testing
         #expect(table.effect(on: .send, platform: .apple, nowMilliseconds: 70_000).fault == nil)
     }
 
-    @Test func aScenarioIsAListOfFaults() throws {
+    @Test func `A scenario is a list of faults`() throws {
         let text = #"[{"Status":503,"At":"10s","For":"1m","Seed":3,"Rate":0.1},{"Swallow":true,"Platform":"apple"}]"#
         let faults = try FaultScenario(text).faults
         #expect(faults.map(\.startMilliseconds) == [10_000, 0])
@@ -63,7 +63,7 @@ import Testing
             ("{}", "not a JSON list"), ("[1]", "fault 1 is not a JSON object"),
             (#"[{"Status":503},{"Stats":1,"At":"x"}]"#, "/At: The value must be"), ("", "not a JSON list"),
         ] as [(String, String)])
-    func aBadScenarioIsRefusedInASentence(_ text: String, _ words: String) {
+    func `A bad scenario is refused in a sentence`(_ text: String, _ words: String) {
         let error = #expect(throws: FaultScenario.Refusal.self) { _ = try FaultScenario(text) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }

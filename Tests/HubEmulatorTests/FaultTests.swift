@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FaultTests {
     @Test(arguments: [401, 403, 404, 410, 412, 413, 429, 500, 503])
-    func statusesAreAnswered(_ status: Int) async throws {
+    func `Statuses are answered`(_ status: Int) async throws {
         try await withEmulator { emulator in
             let added = try await emulator.addFault(#"{"Status":\#(status),"RetryAfter":7,"Count":1}"#)
             #expect(added.status == .created)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aFaultIsForItsPlatformAndOperation() async throws {
+    @Test func `A fault is for its platform and operation`() async throws {
         try await withEmulator { emulator in
             try await emulator.addFault(#"{"platform":"Windows","STATUS":503,"operation":"send"}"#)
             #expect(try await emulator.send().status == .created)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aRegistrationIDCanBeGivenUp() async throws {
+    @Test func `A registration ID can be given up`() async throws {
         try await withEmulator { emulator in
             try await emulator.addFault(#"{"Status":410,"Operation":"register","Count":1}"#)
             func put() async throws -> HTTPResponse.Status {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aDelayAloneStillSends() async throws {
+    @Test func `A delay alone still sends`() async throws {
         try await withEmulator { emulator in
             try await emulator.addFault(#"{"LatencyMs":150}"#)
             let start = ContinuousClock.now
@@ -58,14 +58,14 @@ import Testing
         }
     }
 
-    @Test func aResetCutsTheConnection() async throws {
+    @Test func `A reset cuts the connection`() async throws {
         try await withEmulator(.live) { emulator in
             try await emulator.addFault(#"{"Reset":true,"Count":1}"#)
             await #expect(throws: (any Error).self) { _ = try await emulator.send() }
         }
     }
 
-    @Test func theRateIsDrawnAndTheCountRunsOut() {
+    @Test func `The rate is drawn and the count runs out`() {
         let table = FaultTable()
         var fault = Fault()
         fault.answer = .status(500)
@@ -78,7 +78,7 @@ import Testing
         #expect(table.all.isEmpty)
     }
 
-    @Test func delaysAddUpBeforeTheFirstStatus() {
+    @Test func `Delays add up before the first status`() {
         let table = FaultTable()
         for (latency, status) in [(10, nil), (20, 503), (40, 500)] as [(Int, Int?)] {
             var fault = Fault()
@@ -104,7 +104,7 @@ import Testing
             (#"{"Tier":"gold"}"#, 422),
             (#"{"Tier":"free","Reset":true}"#, 422), (#"{"Swallow":true,"Outcome":"Dropped"}"#, 422),
         ] as [(String, Int)])
-    func badFaultsAreProblems(_ json: String, _ status: Int) async throws {
+    func `Bad faults are problems`(_ json: String, _ status: Int) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.addFault(json)
             #expect(response.status.code == status, "\(response.text)")

@@ -7,7 +7,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct FeedbackTests {
-    @Test func theContainersURLIsTheWholeBodyAndLeadsToTheEmulator() async throws {
+    @Test func `The container's URL is the whole body and leads to the emulator`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/Hub/feedbackcontainer?api-version=2020-06")
             #expect(response.status == .ok)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func whatPushServicesSayOfAHandleIsInTheContainer() async throws {
+    @Test func `What push services say of a handle is in the container`() async throws {
         try await withEmulator { emulator in
             let blob = "/emulator/feedback/hub/feedback.xml"
             try await emulator.register("aa", tags: "t")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aRecordHasTheElementsInTheOrderThatDotNetReads() throws {
+    @Test func `A record has the elements in the order that .NET reads`() throws {
         let feedback = PushFeedback(
             time: Timestamp(milliseconds: 0), error: "BadChannel", platform: .gcm, handle: "a<b",
             registrationID: "1-2-3",

@@ -25,7 +25,7 @@ import Testing
             ),
             ("FcmV1RegistrationDescription", "<FcmV1RegistrationId>f:1</FcmV1RegistrationId>"),
         ] as [(String, String)])
-    func aRegistrationWithItsTypeInAnAttributeIsTaken(_ type: String, _ fields: String) async throws {
+    func `A registration with its type in an attribute is taken`(_ type: String, _ fields: String) async throws {
         try await withEmulator { emulator in
             let inner =
                 "<ETag i:nil=\"true\" /><ExpirationTime i:nil=\"true\" /><RegistrationId i:nil=\"true\" />"
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["", "NokiaXRegistrationDescription", "RegistrationDescription", ":"])
-    func anUnknownTypeIs400(_ type: String) async throws {
+    func `An unknown type is 400`(_ type: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .post, "/hub/registrations", headers: TestEntry.headers,
@@ -52,7 +52,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["\"*\"", "W/\"*\"", "*"]) func aStarInQuotesMatchesEveryVersion(_ star: String) async throws {
+    @Test(arguments: ["\"*\"", "W/\"*\"", "*"]) func `A star in quotes matches every version`(_ star: String)
+        async throws
+    {
         try await withEmulator { emulator in
             let id = try await emulator.register("ab12", tags: "t")
             let response = try await emulator.call(
@@ -66,7 +68,7 @@ import Testing
             ("application/xml", 400), ("application/octet-stream", 201), ("application/octet-stream; charset=x", 201),
             (nil, 400),
         ] as [(String?, Int)])
-    func aRawNotificationIsBytes(_ row: (type: String?, status: Int)) async throws {
+    func `A raw notification is bytes`(_ row: (type: String?, status: Int)) async throws {
         try await withEmulator(.live) { emulator in
             var headers: HTTPFields = [HTTPField.Name(static: "X-WNS-Type"): "wns/Raw"]
             headers[.contentType] = row.type
@@ -88,7 +90,7 @@ import Testing
             (.put, "/hub/Messages", 405), (.post, "/", 405), (.get, "/a/b/c/d", 404), (.delete, "/hub/jobs/1", 405),
             (HTTPRequest.Method("PROPFIND") ?? .get, "/hub", 405),
         ] as [(HTTPRequest.Method, String, Int)])
-    func unknownPathsAndMethodsAreAnsweredInTheHubsForm(
+    func `Unknown paths and methods are answered in the hub's form`(
         _ method: HTTPRequest.Method, _ path: String, _ status: Int
     ) async throws {
         try await withEmulator { emulator in
@@ -102,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aCompressedBodyIs415WithTheCodingThatIsTaken() async throws {
+    @Test func `A compressed body is 415 with the coding that is taken`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .post, "/hub/messages", headers: [.contentEncoding: "gzip"], body: "x")
@@ -112,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/emulator/nothing", "/livez/x"]) func theEmulatorsOwnPathsAnswerProblems(_ path: String)
+    @Test(arguments: ["/emulator/nothing", "/livez/x"]) func `The emulator's own paths answer problems`(_ path: String)
         async throws
     {
         try await withEmulator { emulator in
@@ -122,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aHeadHasNoBody() async throws {
+    @Test func `A head has no body`() async throws {
         try await withEmulator(.live) { emulator in
             let token = TestToken.make()
             for (path, status) in [("/hub/nothing", 404), ("/hub/messages", 405), ("/hub/registrations", 200)] {
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aTokenAtTheRootListsTheHubs() async throws {
+    @Test func `A token at the root lists the hubs`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("ab12", tags: "t", hub: "Second")
             try await emulator.register("ab12", tags: "t", hub: "first")
@@ -165,7 +167,7 @@ import Testing
                 "https://b.test/"
             ),
         ] as [(String, String)])
-    func aFilterThatIsEncodedTwiceFindsItsDevice(_ filter: String, _ handle: String) async throws {
+    func `A filter that is encoded twice finds its device`(_ filter: String, _ handle: String) async throws {
         try await withEmulator { emulator in
             try await emulator.register(
                 "https://w.test/?a=1", tags: "t", element: "WindowsRegistrationDescription", field: "ChannelUri")
@@ -181,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func expectIsAnsweredBeforeTheBodyIsSent() async throws {
+    @Test func `Expect is answered before the body is sent`() async throws {
         try await withEmulator(.live) { emulator in
             let head =
                 "POST /hub/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: \(TestToken.make())\r\n"
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func aTemplatesTagsMayHoldBlanksAndAllAreSorted() async throws {
+    @Test func `A template's tags may hold blanks and all are sorted`() async throws {
         try await withEmulator { emulator in
             let document =
                 #"{"platform":"apns","pushChannel":"AB12","tags":["zeta","Alpha","beta"],"#
@@ -212,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: ["$UserId:{a},$userid:{b}", "$InstallationId:{a}, $InstallationId:{b}"])
-    func aRegistrationIsOfOneUserAndOneInstallation(_ tags: String) async throws {
+    func `A registration is of one user and one installation`(_ tags: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .post, "/hub/registrations", headers: TestEntry.headers, body: TestEntry.apple(tags: tags))
@@ -221,7 +223,7 @@ import Testing
     }
 
     /// The JavaScript client takes no `Location` that begins with `http:`.
-    @Test func locationsBeginAsTheEndpointDoes() throws {
+    @Test func `Locations begin as the endpoint does`() throws {
         var configuration = EmulatorConfiguration(http: .init(port: 0), connectionString: testConnectionString)
         #expect(configuration.locationScheme == "http")
         configuration.http.tls = .init(certificateFile: "c", privateKeyFile: "k")

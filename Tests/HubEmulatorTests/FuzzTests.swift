@@ -40,7 +40,7 @@ import Testing
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func tagExpressions() {
+    @Test func `Tag expressions`() {
         let corpus = [
             "a", "a && !b || (c && d)", "$InstallationId:{ab-1=} || $UserId:{x}", "((((a))))", "!!!a", "größe||x",
         ]
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func batches() {
+    @Test func `Batches`() {
         let corpus = [
             "--B\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--B\r\n\r\n[\"a\"]\r\n--B--\r\n",
             "--B\n\nx\n--B--", "x\r\n--B\r\nA: \"\r\n\r\n--B\r\n--B--",
@@ -64,13 +64,13 @@ import Testing
         }
     }
 
-    @Test func headerParameters() {
+    @Test func `Header parameters`() {
         Self.run(3, ["multipart/mixed; boundary=\"B;\\\"\"; x=y", "inline; name=devices"]) { bytes in
             _ = HeaderParameters.value(of: "boundary", in: Self.text(bytes))
         }
     }
 
-    @Test func signatures() {
+    @Test func `Signatures`() {
         let corpus = [
             TestToken.make(), "SharedAccessSignature sr=http%3a%2f%2fh%2f&sig=a%2b%3d&se=99999999999&skn=R", "Bearer x",
         ]
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func documents() {
+    @Test func `Documents`() {
         let corpus = [
             TestEntry.apple("AB", tags: "a, b"),
             "<?xml version=\"1.0\"?><a x='1'><!-- c --><![CDATA[d]]>&amp;&#65;</a>",
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func timesIDsQueriesAndPaths() {
+    @Test func `Times, IDs, queries and paths`() {
         let corpus = [
             "2026-01-31T10:00:00.000Z", "2026-01-31'T'10:00:00+02:30", "%24top=1&%2Bx=%&direct", "/hub/%7b%257B/",
             "73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18", "DeviceToken eq 'a''b' and P256DH eq 'x'",
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func templates() throws {
+    @Test func `Templates`() throws {
         let corpus = [
             ##"{"aps":{"alert":"{'a' + $(b)}","badge":"#(n)"},"x":".(b, 5)%(b)$body"}"##,
             "<a b=\"$(b)\">{$(b) + 'c'}</a>",
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func installationsAndPatches() {
+    @Test func `Installations and patches`() {
         let corpus = [
             #"[{"op":"add","path":"/tags","value":"x"},{"op":"remove","path":"/templates/a/b"}]"#,
             TestInstallation.full,

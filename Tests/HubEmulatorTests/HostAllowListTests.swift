@@ -14,7 +14,7 @@ import Testing
         "localhost", "LOCALHOST:8090", "a.localhost:1", "127.0.0.1:8090", "127.8.9.1", "[::1]:8090", "localhost.",
         "hub-emulator:8090", "emulator.TEST",
     ])
-    func itsOwnNamesAreAllowed(_ authority: String) {
+    func `Its own names are allowed`(_ authority: String) {
         #expect(Self.list.allows(authority))
     }
 
@@ -24,11 +24,11 @@ import Testing
         "localhost@attacker.example", "attacker.example@localhost", "192.0.2.7", "xlocalhost", "127.attacker.example",
         "[2001:db8::1]", "hub-emulator.attacker.example",
     ])
-    func otherNamesAreNot(_ authority: String?) {
+    func `Other names are not`(_ authority: String?) {
         #expect(!Self.list.allows(authority))
     }
 
-    @Test func listeningOnAllAddressesAllowsAddressesAndNoNames() {
+    @Test func `Listening on all addresses allows addresses and no names`() {
         for host in ["0.0.0.0", "::"] {
             let list = HostAllowList(listeningHost: host, allowed: [], setting: "EMULATOR_ALLOWED_HOSTS")
             #expect(list.allows("192.0.2.7:8090"))
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// The attack: a page's own name points to this machine, so its requests are of the same origin.
-    @Test func aReboundNameReachesNothing() async throws {
+    @Test func `A rebound name reaches nothing`() async throws {
         try await withEmulator(.live) { emulator in
             for (line, body) in [
                 ("GET /emulator/messages", ""), ("POST /emulator/faults", #"{"Status":503}"#), ("GET /", ""),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func furtherNamesAreConfigured() throws {
+    @Test func `Further names are configured`() throws {
         var reader = ConfigurationReader(environment: [
             "EMULATOR_ALLOWED_HOSTS": "one.test, two.test", "EMULATOR_ENDPOINT": "http://hub-emulator:8090/",
         ])

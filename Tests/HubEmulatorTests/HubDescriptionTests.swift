@@ -24,7 +24,7 @@ import Testing
             + "<PrimaryKey>\(key)</PrimaryKey><SecondaryKey>\(key)2</SecondaryKey></AuthorizationRule>"
     }
 
-    @Test func aHubIsCreatedReadUpdatedListedAndDeleted() async throws {
+    @Test func `A hub is created, read, updated, listed and deleted`() async throws {
         try await withEmulator { emulator in
             let uri = "/JavaSDK_1?api-version=2014-09"
             let created = try await emulator.call(.put, uri, body: Self.entry(Self.credential))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func elementsComeInTheOrderOfTheDotNetContract() async throws {
+    @Test func `Elements come in the order of the .NET contract`() async throws {
         try await withEmulator { emulator in
             let entry = Self.entry(
                 "<AdmCredential/><Novel/><DailyMaxActiveDevices>1</DailyMaxActiveDevices><WnsCredential/>"
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func hubsAreListedInPages() async throws {
+    @Test func `Hubs are listed in pages`() async throws {
         try await withEmulator(hubNames: ["one", "two", "three", "four"]) { emulator in
             for (query, names) in [
                 ("", ["four", "one", "three", "two"]), ("&$skip=1&$top=2", ["one", "three"]), ("&$top=0", []),
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func eachHubHasItsOwnRegistrationsAndInstallations() async throws {
+    @Test func `Each hub has its own registrations and installations`() async throws {
         try await withEmulator(hubNames: ["one"]) { emulator in
             #expect(try await emulator.call(.get, "/one").status == .ok)
             #expect(try await emulator.call(.get, "/two/registrations").status == .notFound)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func theRulesOfAHubAreGoodOnItAndNowhereElse() async throws {
+    @Test func `The rules of a hub are good on it and nowhere else`() async throws {
         try await withEmulator { emulator in
             let rules =
                 Self.rule("sender", "s", ["Send"]) + Self.rule("device", "d", ["Listen"])
@@ -161,14 +161,14 @@ import Testing
         entry("<AuthorizationRules>\(rule("a", "b", ["Send"]))\(rule("a", "c", ["Send"]))</AuthorizationRules>"),
         entry("<AuthorizationRules>\((1...13).map { rule("r\($0)", "b", ["Send"]) }.joined())</AuthorizationRules>"),
     ])
-    func whatIsNoDescriptionIs400(_ body: String) async throws {
+    func `What is no description is 400`(_ body: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.put, "/h", body: body)
             #expect(response.status == .badRequest)
         }
     }
 
-    @Test func aHubThatCameUpThroughUseTakesItsDescriptionAndKeepsItsDevices() async throws {
+    @Test func `A hub that came up through use takes its description and keeps its devices`() async throws {
         try await withEmulator { emulator in
             #expect(try await emulator.call(.get, "/fresh").status == .notFound)
             try await emulator.register("aa", tags: "t", hub: "fresh")

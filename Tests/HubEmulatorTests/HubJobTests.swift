@@ -17,7 +17,7 @@ import Testing
             .post, "/\(hub)/jobs?api-version=2020-06", headers: TestEntry.headers, body: Self.entry(inner))
     }
 
-    @Test func aJobIsTakenAndReadAsRecorded() async throws {
+    @Test func `A job is taken and read as recorded`() async throws {
         try await withEmulator { emulator in
             let response = try await submit(Self.importing, emulator)
             #expect(response.status == .created, "\(response.text)")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func jobsAreListedTheNewestFirstAndBounded() async throws {
+    @Test func `Jobs are listed the newest first and bounded`() async throws {
         try await withEmulator { emulator in
             let export = "<Type>ExportRegistrations</Type><OutputContainerUri>https://blob.test/</OutputContainerUri>"
             var ids: [String] = []
@@ -63,7 +63,7 @@ import Testing
         "<Type>ImportUpsertRegistrations</Type><OutputContainerUri>u</OutputContainerUri>"
             + "<ImportFileUri i:nil=\"true\"/>",
     ])
-    func whatIsNoJobIs400(_ inner: String) async throws {
+    func `What is no job is 400`(_ inner: String) async throws {
         try await withEmulator { emulator in
             let response = try await submit(inner, emulator)
             #expect(response.status == .badRequest)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func jobsNeedManage() async throws {
+    @Test func `Jobs need Manage`() async throws {
         try await withEmulator { emulator in
             let listen = TestToken.make(rule: SharedAccessRule.defaultListenName, key: emulator.listenKey)
             let response = try await emulator.call(.get, "/hub/jobs", authorization: listen)

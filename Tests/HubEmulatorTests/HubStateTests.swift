@@ -5,7 +5,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct HubStateTests {
-    @Test func hubsAndInstallationsComeBackWithTheirRegistrationsIDs() throws {
+    @Test func `Hubs and installations come back with their registrations' IDs`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "emulator-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "state.sqlite").path()

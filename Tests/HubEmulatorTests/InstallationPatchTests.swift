@@ -77,7 +77,7 @@ import Testing
         (#"{"op":"remove","path":"/expirationTime"}"#, "expirationTime", #""9999-12-31T23:59:59.9999999Z""#),
     ]
 
-    @Test(arguments: changes.indices) func patchesDoWhatTheServiceDoes(_ index: Int) async throws {
+    @Test(arguments: changes.indices) func `Patches do what the service does`(_ index: Int) async throws {
         let change = Self.changes[index]
         try await withEmulator { emulator in
             _ = try await emulator.install(TestInstallation.full)
@@ -104,7 +104,7 @@ import Testing
         #"[{"op":"add","path":"/tags","value":[\#((1...61).map { "\"t\($0)\"" }.joined(separator: ","))]}]"#,
         #"[{"op":"add","path":"/tags","value":"good"},{"op":"add","path":"/novel","value":"x"}]"#,
     ])
-    func aBadPatchIs400AndChangesNothing(_ patch: String) async throws {
+    func `A bad patch is 400 and changes nothing`(_ patch: String) async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(TestInstallation.full)
             let before = try await emulator.call(.get, Self.path).text
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereCannotBePatched() async throws {
+    @Test func `What is not there cannot be patched`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .patch, Self.path, body: #"[{"op":"add","path":"/tags","value":"x"}]"#)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func operationsFollowOneAnother() async throws {
+    @Test func `Operations follow one another`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(TestInstallation.minimal)
             let patch =

@@ -10,7 +10,7 @@ import Testing
 @Suite struct InstallationTests {
     private static let path = "/hub/installations/inst-1?api-version=2020-06"
 
-    @Test func anInstallationIsPutReadAndDeletedAsRecorded() async throws {
+    @Test func `An installation is put, read and deleted as recorded`() async throws {
         try await withEmulator { emulator in
             let put = try await emulator.install(TestInstallation.minimal)
             #expect(put.status == .ok)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func allMembersComeBackInTheRecordedOrder() async throws {
+    @Test func `All members come back in the recorded order`() async throws {
         try await withEmulator { emulator in
             #expect(try await emulator.install(TestInstallation.full).status == .ok)
             let text = try await emulator.call(.get, Self.path).text
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func itIsListedAsRegistrationsAndReachedBySendsToItsTags() async throws {
+    @Test func `It is listed as registrations and reached by sends to its tags`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(TestInstallation.full)
             let feed = try await emulator.call(.get, "/hub/tags/$InstallationId:%7Binst-1%7D/registrations").text
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func registrationsKeepTheirIDsThroughChangesAndGoWithTheirParts() async throws {
+    @Test func `Registrations keep their IDs through changes and go with their parts`() async throws {
         try await withEmulator { emulator in
             func listed() async throws -> [String] {
                 let feed = try await emulator.call(.get, "/hub/registrations").text
@@ -107,7 +107,7 @@ import Testing
             ("fcmV1", "f", "fcmv1", "f"), ("FCMV1", "f", "fcmv1", "f"), ("adm", "a", "adm", "a"),
             ("baidu", "user-channel", "baidu", "user-channel"), ("xiaomi", "x", "xiaomi", "x"),
         ] as [(String, String, String, String)])
-    func everyPlatformIsTakenInAnyCase(
+    func `Every platform is taken in any case`(
         _ platform: String, _ channel: String, _ format: String, _ handle: String
     ) async throws {
         try await withEmulator { emulator in
@@ -124,7 +124,7 @@ import Testing
         #"{"endpoint":"https://b","p256dh":"p","auth":"a"}"#,
         #""{\"endpoint\":\"https://b\",\"p256dh\":\"p\",\"auth\":\"a\"}""#,
     ])
-    func aBrowsersChannelIsAnObjectOrItsText(_ channel: String) async throws {
+    func `A browser's channel is an object or its text`(_ channel: String) async throws {
         try await withEmulator { emulator in
             let document = #"{"installationId":"inst-1","platform":"browser","pushChannel":\#(channel)}"#
             #expect(try await emulator.install(document).status == .ok)
@@ -154,7 +154,7 @@ import Testing
         #"{"platform":"apns","pushChannel":"A\u0001"}"#,
         #"{"platform":"apns","pushChannel":"A","tags":[\#((1...61).map { "\"t\($0)\"" }.joined(separator: ","))]}"#,
     ])
-    func whatIsNoInstallationIs400(_ document: String) async throws {
+    func `What is no installation is 400`(_ document: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.install(document)
             #expect(response.status == .badRequest)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredInstallationIsGone() async throws {
+    @Test func `An expired installation is gone`() async throws {
         try await withEmulator { emulator in
             func document(_ time: String) -> String {
                 #"{"platform":"apns","pushChannel":"AB12","expirationTime":"\#(time)"}"#
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func aNewChannelLeavesTheOldDeviceUnregistered() async throws {
+    @Test func `A new channel leaves the old device unregistered`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(TestInstallation.minimal)
             _ = try await emulator.install(#"{"platform":"apns","pushChannel":"CD34"}"#)

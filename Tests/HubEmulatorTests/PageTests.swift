@@ -6,7 +6,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct PageTests {
-    @Test func thePageAllowsOnlyItself() async throws {
+    @Test func `The page allows only itself`() async throws {
         try await withEmulator { emulator in
             let page = try await emulator.call(.get, "/", authorization: nil)
             #expect(page.status == .ok)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func thePageLoadsNothingAndSetsNoMarkup() {
+    @Test func `The page loads nothing and sets no markup`() {
         let page = String(decoding: PageController.page, as: UTF8.self)
         let markup = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", "onclick="]
         for forbidden in markup {
@@ -31,14 +31,14 @@ import Testing
         #expect(page.occurrences(of: "<style>") == 1)
     }
 
-    @Test func theIconNeedsNoToken() async throws {
+    @Test func `The icon needs no token`() async throws {
         try await withEmulator { emulator in
             let icon = try await emulator.call(.get, "/favicon.ico", authorization: nil)
             #expect(icon.status == .noContent && icon.headers[.cacheControl] != nil)
         }
     }
 
-    @Test func otherOriginsMayNotUseTheAPI() async throws {
+    @Test func `Other origins may not use the API`() async throws {
         try await withEmulator { emulator in
             let foreign = try await emulator.call(
                 .post, "/emulator/faults", headers: [.origin: "https://evil.test"], body: #"{"Status":500}"#,
@@ -51,14 +51,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/livez", "/readyz", "/metrics", "/version"]) func operationsAnswer(_ path: String) async throws {
+    @Test(arguments: ["/livez", "/readyz", "/metrics", "/version"]) func `Operations answer`(_ path: String)
+        async throws
+    {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, path, authorization: nil)
             #expect(response.status == .ok)
         }
     }
 
-    @Test func unknownPathsAre404() async throws {
+    @Test func `Unknown paths are 404`() async throws {
         try await withEmulator { emulator in
             for path in ["/hub/nothing", "/emulator/nothing"] {
                 let response = try await emulator.call(.get, path)

@@ -14,7 +14,7 @@ import Testing
         arguments: [
             (4096, nil, true), (4097, nil, false), (4097, "alert", false), (5120, "voip", true), (5121, "voip", false),
         ] as [(Int, String?, Bool)])
-    func whatAPNsRefusesIsNotDelivered(_ row: (size: Int, type: String?, isDelivered: Bool)) async throws {
+    func `What AP ns refuses is not delivered`(_ row: (size: Int, type: String?, isDelivered: Bool)) async throws {
         try await withEmulator(.live) { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.register(
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aTemplateAndAScheduleAreMeasuredToo() async throws {
+    @Test func `A template and a schedule are measured too`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.install(
                 #"{"platform":"apns","pushChannel":"AA","templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(m)\"}}"}}}"#)

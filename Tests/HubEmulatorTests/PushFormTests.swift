@@ -51,12 +51,12 @@ import Testing
         ]
     }
 
-    @Test(arguments: objects + others) func isAcceptedWithoutAWarning(_ form: Form) {
+    @Test(arguments: objects + others) func `Is accepted without a warning`(_ form: Form) {
         let warnings = PlatformRules.warnings(format: form.format, headers: form.headers, body: Array(form.body.utf8))
         #expect(warnings == [])
     }
 
-    @Test func aWithdrawalOfNormalPriorityIsNamed() {
+    @Test func `A withdrawal of normal priority is named`() {
         let body = Array(#"{"aps":{"content-available":1},"secureId":"7","withdraw":"1"}"#.utf8)
         #expect(!PlatformRules.warnings(format: .apple, headers: Self.alert, body: body).isEmpty)
         let data = Array(#"{"message":{"data":{"secureId":"7","withdraw":1}}}"#.utf8)

@@ -12,7 +12,7 @@ import Testing
             id: id, kind: kind, hub: "h", format: .apple, tags: nil, headers: [:], body: body, receivedAt: .now)
     }
 
-    @Test func memoryIsBoundedToo() {
+    @Test func `Memory is bounded too`() {
         let log = RecordLog(capacity: 1000, maxBytes: 10_000, feed: EventFeed())
         for _ in 0..<100 { log.append(record([UInt8](repeating: 1, count: 1000))) }
         let kept = log.records(after: nil, limit: nil)
@@ -22,7 +22,7 @@ import Testing
         #expect(log.records(after: nil, limit: nil).count == 1)
     }
 
-    @Test func aSendIsFoundByItsID() throws {
+    @Test func `A send is found by its ID`() throws {
         let log = RecordLog(capacity: 10, feed: EventFeed())
         let ids = (0..<30).map { _ in log.append(record()).id }
         #expect(Set(ids).count == 30)
@@ -41,13 +41,13 @@ import Testing
         ("0", 10), ("20", 10), ("25", 5), ("30", 0), ("31", 0), ("-1", 10), ("9223372036854775807", 0),
         ("-9223372036854775808", 10), ("nonsense", 10),
     ])
-    func pagesBeginAfterAnyNumber(_ after: String, _ count: Int) {
+    func `Pages begin after any number`(_ after: String, _ count: Int) {
         let log = RecordLog(capacity: 10, feed: EventFeed())
         for _ in 0..<30 { log.append(record()) }
         #expect(log.records(after: after, limit: nil).count == count)
     }
 
-    @Test func aRecordIsChangedWhileItIsKept() {
+    @Test func `A record is changed while it is kept`() {
         let log = RecordLog(capacity: 2, feed: EventFeed())
         let first = log.append(record()).sequence
         #expect(log.update(first) { $0.outcome = .cancelled })
@@ -58,7 +58,7 @@ import Testing
         #expect(!log.update(99) { _ in })
     }
 
-    @Test func headersComeBackAsTheyWereWithoutTheToken() {
+    @Test func `Headers come back as they were without the token`() {
         let name = HTTPField.Name(static: "X-Thing")
         var fields: HTTPFields = [.authorization: "secret", HubHeaders.tags: "ä", .contentType: ""]
         fields.append(HTTPField(name: name, value: "1"))
@@ -71,7 +71,7 @@ import Testing
         #expect(HTTPFields(packed: kept.packed) == kept)
     }
 
-    @Test func theIDHasTheServicesShape() {
+    @Test func `The ID has the service's shape`() {
         let time = Timestamp(milliseconds: 1_541_552_714_000)
         let id = HubMessageID.make(
             at: time, random: 0x7362_2a22_7974_41e4_b434_e8c2_c141_12ce, sequence: 33_331_921)

@@ -10,7 +10,7 @@ import Testing
         return emulator.state.log.telemetry(of: id, hubKey: hubKey)
     }
 
-    @Test func countsAreByPlatformAndOutcome() async throws {
+    @Test func `Counts are by platform and outcome`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.register("aa", tags: "t")
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func aHandleIsGoodUntilItsLastRegistrationIsDeleted() async throws {
+    @Test func `A handle is good until its last registration is deleted`() async throws {
         try await withEmulator { emulator in
             var ids: [String] = []
             for tag in ["t", "u"] { ids.append(try await emulator.register("aa", tags: tag)) }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aRegistrationThatIsUpdatedLeavesItsFormerHandleBehind() async throws {
+    @Test func `A registration that is updated leaves its former handle behind`() async throws {
         try await withEmulator { emulator in
             let id = try await emulator.register("aa", tags: "t")
             let updated = try await emulator.call(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func refusedOnesAreUnknownAndSwallowedOnesAreInFlight() async throws {
+    @Test func `Refused ones are unknown and swallowed ones are in flight`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"Count":1}"#)

@@ -9,7 +9,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct RecordTests {
-    @Test func everythingThatCrossedIsThereAndNoToken() async throws {
+    @Test func `Everything that crossed is there and no token`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "username:alice")
             _ = try await emulator.send(
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func theLogIsBoundedAndPaged() async throws {
+    @Test func `The log is bounded and paged`() async throws {
         try await withEmulator(recordCapacity: 5) { emulator in
             for number in 1...8 { _ = try await emulator.send("\(number)", format: "adm") }
             func bodies(_ query: String = "") async throws -> [String] {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func bodiesThatAreNoTextAreKeptWhole() async throws {
+    @Test func `Bodies that are no text are kept whole`() async throws {
         let log = RecordLog(capacity: 2, feed: EventFeed())
         log.append(
             RecordedRequest(
@@ -88,7 +88,7 @@ import Testing
             (.adm, [:], String(repeating: "x", count: 9000), 1), (.adm, [:], String(repeating: "x", count: 6000), 0),
             (.fcmv1, [:], #"{"message":{"data":{"a":"\#(String(repeating: "x", count: 4096))"}}}"#, 1),
         ] as [(NotificationFormat, [String: String], String, Int)])
-    func platformRulesAreWarnedAbout(
+    func `Platform rules are warned about`(
         _ format: NotificationFormat, _ headers: [String: String], _ body: String, _ count: Int
     ) {
         let warnings = PlatformRules.warnings(format: format, headers: headers, body: Array(body.utf8))

@@ -14,7 +14,7 @@ import Testing
             ("AdmRegistrationId+eq+'o''ne'", "o'ne"),
             ("Endpoint+eq+'https://b'+and+P256DH+eq+'p'+and+Auth+eq+'x'", "https://b"),
         ] as [(String, String)])
-    func filtersByHandle(_ filter: String, _ handle: String) async throws {
+    func `Filters by handle`(_ filter: String, _ handle: String) async throws {
         try await withEmulator { emulator in
             try await emulator.register("ab12", tags: "t")
             for (handle, prefix, field) in [
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: [
         "x", "Tags+eq+'a'", "DeviceToken+eq+a", "DeviceToken+ne+'a'", "DeviceToken+eq+'a", "DeviceToken+eq+'a'+or",
     ])
-    func otherFiltersAre400(_ filter: String) async throws {
+    func `Other filters are 400`(_ filter: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/hub/registrations?$filter=\(filter)")
             #expect(response.status == .badRequest)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["$top", "%24top", "%24Top"], ["continuationtoken", "ContinuationToken"])
-    func pagesFollowOneAnother(_ top: String, _ tokenName: String) async throws {
+    func `Pages follow one another`(_ top: String, _ tokenName: String) async throws {
         try await withEmulator { emulator in
             for number in 0..<7 { try await emulator.register("0\(number)", tags: "t") }
             for path in ["/hub/registrations", "/hub/tags/T/registrations"] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aPageHasAtMostAHundred() async throws {
+    @Test func `A page has at most a hundred`() async throws {
         try await withEmulator { emulator in
             for number in 0..<101 { try await emulator.register("0\(number)", tags: "t") }
             for query in ["", "?$top=1000"] {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func theFeedIsAtom() async throws {
+    @Test func `The feed is Atom`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             let text = try await emulator.call(.get, "/hub/registrations").text

@@ -8,7 +8,7 @@ import Testing
         try RegistrationEntry(id: id, entry: Array(TestEntry.apple("A\(id)", tags: tags).utf8), receivedAt: .now)
     }
 
-    @Test func listingsKeepTheOrderThroughUpdatesAndManyDeletions() throws {
+    @Test func `Listings keep the order through updates and many deletions`() throws {
         var table = RegistrationTable()
         for number in 0..<500 { _ = try table.put(try registration("\(number)"), condition: .none) }
         for number in 0..<500 where number % 50 != 0 { _ = try table.remove("\(number)", condition: .any) }
@@ -20,7 +20,7 @@ import Testing
         #expect(table.page(after: place, limit: 2) { _ in true }.page.map(\.id) == ["250", "300"])
     }
 
-    @Test func indexAndEvaluationAgree() throws {
+    @Test func `Index and evaluation agree`() throws {
         var table = RegistrationTable()
         let tags = ["a", "b", "c"]
         for number in 0..<200 {

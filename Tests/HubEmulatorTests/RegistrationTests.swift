@@ -5,7 +5,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct RegistrationTests {
-    @Test func anIDIsMade() async throws {
+    @Test func `An ID is made`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.post, "/hub/registrationIDs/?api-version=2015-01")
             #expect(response.status == .created)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func aRegistrationIsCreatedReadUpdatedAndDeleted() async throws {
+    @Test func `A registration is created, read, updated and deleted`() async throws {
         try await withEmulator { emulator in
             let created = try await emulator.call(
                 .post, "/hub/registrations/?api-version=2020-06", headers: TestEntry.headers,
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func elementsComeInTheRecordedOrder() async throws {
+    @Test func `Elements come in the recorded order`() async throws {
         try await withEmulator { emulator in
             let entry = TestEntry.make(
                 "AppleRegistrationDescription",
@@ -75,7 +75,7 @@ import Testing
             ("Browser", "<Endpoint>https://b</Endpoint><P256DH>p</P256DH><Auth>a</Auth>"),
             ("Xiaomi", "<XiaomiRegistrationId>x</XiaomiRegistrationId>"),
         ] as [(String, String)])
-    func everyPlatformRegistersNativeAndTemplate(_ prefix: String, _ fields: String) async throws {
+    func `Every platform registers native and template`(_ prefix: String, _ fields: String) async throws {
         try await withEmulator { emulator in
             let template = "<BodyTemplate><![CDATA[$(a)<]]></BodyTemplate><TemplateName>n</TemplateName>"
             for (element, inner) in [
@@ -103,7 +103,7 @@ import Testing
             ("", TestEntry.make("AppleTemplateRegistrationDescription", "<DeviceToken>A</DeviceToken>")),
             ("", "<!DOCTYPE entry [<!ENTITY x 'y'>]>" + TestEntry.apple("a")),
         ] as [(String, String)])
-    func badEntriesAre400(_ name: String, _ body: String) async throws {
+    func `Bad entries are 400`(_ name: String, _ body: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(
                 .post, "/hub/registrations", headers: TestEntry.headers, body: body)
@@ -117,7 +117,7 @@ import Testing
             ("*", HTTPResponse.Status.ok), ("\"1\"", .ok), ("W/\"1\"", .ok), ("1", .ok), ("\"2\"", .preconditionFailed),
             ("W/\"0\"", .preconditionFailed), ("\"x\"", .preconditionFailed),
         ] as [(String, HTTPResponse.Status)])
-    func ifMatchIsHonoured(_ condition: String, _ status: HTTPResponse.Status) async throws {
+    func `If-Match is honoured`(_ condition: String, _ status: HTTPResponse.Status) async throws {
         try await withEmulator { emulator in
             let headers = TestEntry.headers
             _ = try await emulator.call(.put, "/hub/registrations/1", headers: headers, body: TestEntry.apple())
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func deletingNeedsIfMatchAndSomethingToDelete() async throws {
+    @Test func `Deleting needs If-Match and something to delete`() async throws {
         try await withEmulator { emulator in
             #expect(try await emulator.call(.delete, "/hub/registrations/1").status == .badRequest)
             let absent = try await emulator.call(.delete, "/hub/registrations/1", headers: [.ifMatch: "*"])
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func idsThatAreNoIDsAre400() async throws {
+    @Test func `IDs that are no IDs are 400`() async throws {
         try await withEmulator { emulator in
             for id in ["a%20b", "a%2Fb", "%3Cx%3E", String(repeating: "1", count: 257)] {
                 let response = try await emulator.call(

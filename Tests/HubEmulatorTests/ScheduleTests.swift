@@ -27,7 +27,7 @@ import Testing
         "2026-01-31T10:00:00", "2026-01-31T10:00:00.000Z", "2026-01-31T12:30:00+02:30", "2026-01-31'T'10:00:00",
         "2026-01-31 10:00:00Z", " 2026-01-31t10:00:00.0000000z ", "2026-01-31T09:00:00-0100",
     ])
-    func timesAreReadInAllSpellings(_ text: String) {
+    func `Times are read in all spellings`(_ text: String) {
         #expect(Timestamp(scheduleHeader: text)?.description == "2026-01-31T10:00:00.000Z")
     }
 
@@ -36,15 +36,15 @@ import Testing
         "2026-01-31T10:00:00+", "2026-01-31T10:00:00.Z", "2026-01-31T10:00:00Zx", "1950-01-01T00:00:00",
         "2026-1-31T10:00:00",
     ])
-    func otherTextsAreNoTimes(_ text: String) {
+    func `Other texts are no times`(_ text: String) {
         #expect(Timestamp(scheduleHeader: text) == nil)
     }
 
-    @Test func millisecondsAreKept() {
+    @Test func `Milliseconds are kept`() {
         #expect(Timestamp(scheduleHeader: "2024-02-29T23:59:59.1239Z")?.description == "2024-02-29T23:59:59.123Z")
     }
 
-    @Test func itIsDeliveredWhenItsTimeHasComeAndNotBefore() async throws {
+    @Test func `It is delivered when its time has come and not before`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             let due = Self.later(seconds: 3600)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func theServiceSendsOnTime() async throws {
+    @Test func `The service sends on time`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledOneIsNotSent() async throws {
+    @Test func `A cancelled one is not sent`() async throws {
         try await withEmulator { emulator in
             let response = try await Self.schedule(emulator, at: Self.later(seconds: 3600).description)
             let id = try #require(response.headers[.location]?.between("schedulednotifications/", "?"))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func sevenDaysAreTheHorizon() async throws {
+    @Test func `Seven days are the horizon`() async throws {
         try await withEmulator { emulator in
             let week: Int64 = 7 * 86_400
             let inTime = try await Self.schedule(emulator, at: Self.later(seconds: week - 5).description)

@@ -5,7 +5,7 @@ import Testing
 
 /// Sends over real connections, byte for byte.
 @Suite struct SendConnectionTests {
-    @Test func requestsOfAllKindsKeepTheirOrderOnOneConnection() async throws {
+    @Test func `Requests of all kinds keep their order on one connection`() async throws {
         try await withEmulator(.live) { emulator in
             let wrong = RawSend(authorization: TestToken.make(key: "other"))
             let requests = [
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func hundredsInOneGoAreAllAnswered() async throws {
+    @Test func `Hundreds in one go are all answered`() async throws {
         try await withEmulator(.live) { emulator in
             let requests = (0..<500).map { RawSend(headers: ["TrackingId: t-\($0)"]).text }
             let answers = try await RawExchange.converse([requests.joined()], answers: 500, port: emulator.port)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func anExpectationAndALargeBodyAreAnsweredAsBefore() async throws {
+    @Test func `An expectation and a large body are answered as before`() async throws {
         try await withEmulator(.live) { emulator in
             let expecting = RawSend(headers: ["Expect: 100-continue"]).text
             #expect(try await RawExchange.send(expecting, port: emulator.port).status == 201)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aHubThatDoesNotExistIs404() async throws {
+    @Test func `A hub that does not exist is 404`() async throws {
         try await withEmulator(.live, hubNames: ["hub"]) { emulator in
             let other = RawSend(target: "/other/messages").text
             let answers = try await RawExchange.converse(

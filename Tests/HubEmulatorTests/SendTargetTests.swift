@@ -21,7 +21,7 @@ import Testing
             ("username:alice && !vip", ["A1"]), ("!vip", ["A1", "A3"]),
             ("(vip || username:bob) && !username:bob", ["A2"]),
         ] as [(String?, [String])])
-    func tagsChoose(_ tags: String?, _ expected: [String]) async throws {
+    func `Tags choose`(_ tags: String?, _ expected: [String]) async throws {
         try await withEmulator { emulator in
             try await emulator.register("a1", tags: "username:alice")
             try await emulator.register("a2", tags: "Username:Alice, VIP")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func eachFormatReachesItsOwnPlatformOnly() async throws {
+    @Test func `Each format reaches its own platform only`() async throws {
         try await withEmulator { emulator in
             try await emulator.register(
                 "g1", tags: "t", element: "GcmRegistrationDescription", field: "GcmRegistrationId")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func templatesAreReachedByTemplateSendsAndRendered() async throws {
+    @Test func `Templates are reached by template sends and rendered`() async throws {
         try await withEmulator { emulator in
             let entry = TestEntry.make(
                 "AppleTemplateRegistrationDescription",
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceThatIsRegisteredTwiceGetsOnePush() async throws {
+    @Test func `A device that is registered twice gets one push`() async throws {
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await emulator.register("AA", tags: "t,u")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func afterAnUpdateOrADeletionTheOldTagsReachNobody() async throws {
+    @Test func `After an update or a deletion the old tags reach nobody`() async throws {
         try await withEmulator { emulator in
             let id = try await emulator.register("aa", tags: "old")
             _ = try await emulator.call(

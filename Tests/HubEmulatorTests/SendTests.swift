@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SendTests {
     @Test(arguments: ["/hub/messages?api-version=2015-04", "/hub/messages/?api-version=2015-04"])
-    func answersAsRecorded(_ uri: String) async throws {
+    func `Answers as recorded`(_ uri: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(
                 headers: [HubHeaders.trackingID: "track-1", HubHeaders.correlationID: "corr-1"], uri: uri)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aMissingVersionAndOtherPathCaseAreTolerated() async throws {
+    @Test func `A missing version and other path case are tolerated`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(uri: "/hub/Messages")
             #expect(response.status == .created)
@@ -33,7 +33,9 @@ import Testing
         }
     }
 
-    @Test(arguments: NotificationFormat.allCases) func formatsComeInAnyCase(_ format: NotificationFormat) async throws {
+    @Test(arguments: NotificationFormat.allCases) func `Formats come in any case`(_ format: NotificationFormat)
+        async throws
+    {
         try await withEmulator { emulator in
             for name in [format.rawValue, format.rawValue.uppercased(), format.rawValue.capitalized] {
                 #expect(try await emulator.send("{}", format: name).status == .created)
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "iphone", "apple,fcmv1"]) func otherFormatsAre400(_ format: String) async throws {
+    @Test(arguments: ["", "iphone", "apple,fcmv1"]) func `Other formats are 400`(_ format: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(format: format)
             #expect(response.status == .badRequest)
@@ -52,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func badTagExpressionsAre400AndAreNotRecorded() async throws {
+    @Test func `Bad tag expressions are 400 and are not recorded`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(tags: "a &&")
             #expect(response.status == .badRequest)
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(65_536, HTTPResponse.Status.created), (65_537, .contentTooLarge)])
-    func bodiesHave64KB(_ size: Int, _ status: HTTPResponse.Status) async throws {
+    func `Bodies have 64 KB`(_ size: Int, _ status: HTTPResponse.Status) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(String(repeating: "x", count: size), format: "adm")
             #expect(response.status == status)
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["text/plain", "", "application/json; charset=\"utf-8\"", "nonsense"])
-    func contentTypesAreTolerated(_ type: String) async throws {
+    func `Content types are tolerated`(_ type: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(headers: [.contentType: type])
             #expect(response.status == .created)
@@ -78,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ["direct", "direct=", "direct=true", "Direct"])
-    func directSendsNeedNoRegistration(_ query: String) async throws {
+    func `Direct sends need no registration`(_ query: String) async throws {
         try await withEmulator { emulator in
             try await emulator.register("ab12", tags: "t", hub: "other")
             let response = try await emulator.send(
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func theHandleCountsForNothingWithoutDirect() async throws {
+    @Test func `The handle counts for nothing without direct`() async throws {
         try await withEmulator { emulator in
             _ = try await emulator.send(headers: [HubHeaders.deviceHandle: "ab12"])
             let record = try #require(try await emulator.records().first)
@@ -102,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func onlyNamedHubsExistWhenThereAreNames() async throws {
+    @Test func `Only named hubs exist when there are names`() async throws {
         try await withEmulator(hubNames: ["hub"]) { emulator in
             #expect(try await emulator.send(uri: "/HUB/messages").status == .created)
             let other = try await emulator.send(uri: "/other/messages")

@@ -6,7 +6,7 @@ import Testing
 @testable import HubEmulator
 
 @Suite struct SharedAccessSignatureTests {
-    @Test(arguments: TestToken.clients) func everyClientsTokenIsGood(_ client: TestToken) async throws {
+    @Test(arguments: TestToken.clients) func `Every client's token is good`(_ client: TestToken) async throws {
         try await withEmulator { emulator in
             for path in ["/hub/messages?api-version=2020-06", "/hub/messages/?api-version=2020-06"] {
                 let token = client.make(
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestToken.clients) func namesWithBlanksAreFound(_ client: TestToken) throws {
+    @Test(arguments: TestToken.clients) func `Names with blanks are found`(_ client: TestToken) throws {
         let rule = SharedAccessRule(name: "My (best) rule~!*'", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let url = "http://127.0.0.1:8090/hub/a b"
@@ -27,7 +27,7 @@ import Testing
         try authorizer.authorize(token, authority: "127.0.0.1:8090", path: "/hub/a%20b", right: .send)
     }
 
-    @Test(arguments: TestToken.clients) func aWrongKeyIsRefused(_ client: TestToken) {
+    @Test(arguments: TestToken.clients) func `A wrong key is refused`(_ client: TestToken) {
         let rule = SharedAccessRule(name: "rule", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let token = client.make(
@@ -38,7 +38,7 @@ import Testing
         #expect(error?.detail == TokenFault.invalidSignature.detail)
     }
 
-    @Test func bothKeysAreGood() throws {
+    @Test func `Both keys are good`() throws {
         let rule = SharedAccessRule(name: "r", primaryKey: "one", secondaryKey: "two", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         for key in ["one", "two"] {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theKeyIsTextAndNoBase64() throws {
+    @Test func `The key is text and no base64`() throws {
         let rule = SharedAccessRule(name: "r", primaryKey: "not base64 at all ~", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let token = TestToken.make(rule: "r", key: "not base64 at all ~")
@@ -67,7 +67,7 @@ import Testing
             ("SharedAccessSignature sr=a&sig=AAAA&se=1&skn=nobody", .invalidSignature),
             ("SharedAccessSignature sr=a&sig=%%%&se=1&skn=r", .invalidSignature),
         ] as [(String?, TokenFault)])
-    func badTokensNameTheirFault(_ authorization: String?, _ fault: TokenFault) async throws {
+    func `Bad tokens name their fault`(_ authorization: String?, _ fault: TokenFault) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/hub/registrations/1", authorization: authorization)
             #expect(response.status == .unauthorized)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func anExpiredTokenIsRefusedAfterASmallSkew() throws {
+    @Test func `An expired token is refused after a small skew`() throws {
         let rule = SharedAccessRule(name: "r", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let token = TestToken(client: "").make(url: "http://127.0.0.1", rule: "r", key: "k", expiry: 1000)
@@ -89,7 +89,7 @@ import Testing
         #expect(throws: HubError.self) { try authorize(at: 1001 + HubAuthorizer.clockSkewSeconds) }
     }
 
-    @Test func theWrongRightIsForbiddenWithoutABody() async throws {
+    @Test func `The wrong right is forbidden without a body`() async throws {
         try await withEmulator { emulator in
             let token = TestToken.make(rule: SharedAccessRule.defaultListenName, key: emulator.listenKey)
             let send = try await emulator.call(

@@ -15,7 +15,7 @@ import Testing
         try await body(folder.appending(path: "deep/state.sqlite").path())
     }
 
-    @Test func registrationsAndSchedulesSurviveARestart() async throws {
+    @Test func `Registrations and schedules survive a restart`() async throws {
         try await withFile { file in
             let time = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000)
             try await withEmulator(stateFile: file) { emulator in
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Registrations and bodies are in it.
-    @Test func onlyTheOwnerReadsTheFile() async throws {
+    @Test func `Only the owner reads the file`() async throws {
         try await withFile { file in
             try await withEmulator(stateFile: file) { emulator in
                 try await emulator.register("aa", tags: "t")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aForeignFileKeepsItsMode() async throws {
+    @Test func `A foreign file keeps its mode`() async throws {
         try await withFile { file in
             let folder = URL(filePath: file).deletingLastPathComponent()
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// More changes at once than may wait: the next ones wait for the file, and none is lost.
-    @Test func theJournalIsBounded() async throws {
+    @Test func `The journal is bounded`() async throws {
         try await withFile { file in
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let journal = StateJournal(file: try StateFile(path: file, logger: logger))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func installationsSurviveWithTheirRegistrations() async throws {
+    @Test func `Installations survive with their registrations`() async throws {
         try await withFile { file in
             let body = #"{"installationId":"i1","platform":"fcmV1","pushChannel":"f1","tags":["vip"]}"#
             try await withEmulator(stateFile: file) { emulator in
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func otherFilesAreRefusedAndLeftAlone() async throws {
+    @Test func `Other files are refused and left alone`() async throws {
         try await withFile { file in
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let url = URL(filePath: file)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func damagedEntriesAreLeftOut() {
+    @Test func `Damaged entries are left out`() {
         #expect(StoredSchedule.decode([]) == nil)
         #expect(StoredSchedule.decode(Array("{}".utf8)) == nil)
         #expect(StoredRegistration.decode(Array("[]".utf8)) == nil)

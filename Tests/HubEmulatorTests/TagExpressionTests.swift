@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TagExpressionTests {
     @Test(arguments: [nil, "", "  "] as [String?])
-    func absentMeansEveryone(_ header: String?) throws {
+    func `Absent means everyone`(_ header: String?) throws {
         #expect(try TagExpression.parse(header) == nil)
     }
 
@@ -14,7 +14,7 @@ import Testing
             ("a", "a"), ("A", "a"), (" a ", "a"), ("username:alice@example.com", "username:alice@example.com"),
             ("$InstallationId:{ab-1=}", "$installationid:{ab-1=}"), ("#_@.:-", "#_@.:-"), ("größe", "größe"),
         ] as [(String, String)])
-    func singleTags(_ header: String, _ tag: String) throws {
+    func `Single tags`(_ header: String, _ tag: String) throws {
         #expect(try TagExpression.parse(header) == .tag(tag))
     }
 
@@ -26,7 +26,7 @@ import Testing
             ("a && !$UserId:{bob}", ["a"], true), ("a && !$UserId:{bob}", ["a", "$userid:{bob}"], false),
             ("a&&b||c&&d", ["c", "d"], true), ("a&&b||c&&d", ["a", "d"], false),
         ] as [(String, Set<String>, Bool)])
-    func bindsNotThenAndThenOr(_ text: String, _ tags: Set<String>, _ expected: Bool) throws {
+    func `Binds not then and then or`(_ text: String, _ tags: Set<String>, _ expected: Bool) throws {
         #expect(try TagExpression.parse(text)?.matches(tags) == expected)
     }
 
@@ -34,38 +34,38 @@ import Testing
         "a b", "a |", "a ||", "|| a", "a & b", "a && ", "(a", "a)", "()", "!", "a!b", "a,b", "a||(b&&)", "$", "$x:{a}",
         "$UserId:{}", "$UserId:{a", "a;b", "a/b", "\"a\"",
     ])
-    func syntaxErrorsAre400(_ text: String) {
+    func `Syntax errors are 400`(_ text: String) {
         let error = #expect(throws: HubError.self) { try TagExpression.parse(text) }
         #expect(error?.status == .badRequest)
     }
 
-    @Test func twentyTagsOfOrAreTheLimit() throws {
+    @Test func `Twenty tags of or are the limit`() throws {
         let tags = (1...21).map { "t\($0)" }
         _ = try TagExpression.parse(tags.prefix(20).joined(separator: "||"))
         _ = try TagExpression.parse("(" + tags.prefix(20).joined(separator: " || ") + ")")
         #expect(throws: HubError.self) { try TagExpression.parse(tags.joined(separator: "||")) }
     }
 
-    @Test(arguments: ["&&", "||!"]) func sixTagsAreTheLimitOtherwise(_ joint: String) throws {
+    @Test(arguments: ["&&", "||!"]) func `Six tags are the limit otherwise`(_ joint: String) throws {
         let tags = (1...7).map { "t\($0)" }
         _ = try TagExpression.parse(tags.prefix(6).joined(separator: joint))
         #expect(throws: HubError.self) { try TagExpression.parse(tags.joined(separator: joint)) }
     }
 
-    @Test func tagsHave120Characters() throws {
+    @Test func `Tags have 120 characters`() throws {
         _ = try TagExpression.parse(String(repeating: "a", count: 120))
         _ = try TagExpression.parse(String(repeating: "ü", count: 120))
         #expect(throws: HubError.self) { try TagExpression.parse(String(repeating: "a", count: 121)) }
     }
 
-    @Test func deepNestingIsRefusedAndNotFollowed() {
+    @Test func `Deep nesting is refused and not followed`() {
         for text in [String(repeating: "(", count: 4000) + "a", String(repeating: "!", count: 4000) + "a"] {
             #expect(throws: HubError.self) { try TagExpression.parse(text) }
         }
         #expect(throws: HubError.self) { try TagExpression.parse(String(repeating: "a||", count: 100_000) + "a") }
     }
 
-    @Test func noInputCrashesAndWhatIsReadIsWithinTheLimits() {
+    @Test func `No input crashes and what is read is within the limits`() {
         let alphabet = Array("ab1!&|()$ {}:=#ü\u{0}\u{1F600}%,")
         for _ in 0..<20_000 {
             let text = String((0..<Int.random(in: 0...24)).map { _ in alphabet.randomElement() ?? "a" })
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func registrationTagsAreSplitTrimmedAndCounted() throws {
+    @Test func `Registration tags are split, trimmed and counted`() throws {
         #expect(try TagSyntax.list(" a, B ,b,,c") == ["a", "B", "c"])
         #expect(try TagSyntax.list("") == [])
         let many = (1...61).map { "t\($0)" }

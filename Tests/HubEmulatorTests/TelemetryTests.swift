@@ -15,7 +15,7 @@ import Testing
         return try XMLReader.read(Array(response.text.utf8))
     }
 
-    @Test func aSendIsFoundWithItsOutcomes() async throws {
+    @Test func `A send is found with its outcomes`() async throws {
         try await withEmulator { emulator in
             for handle in ["a1", "a2", "a3"] { try await emulator.register(handle, tags: "t") }
             let details = try await details(emulator, tags: "t || u", body: "{\"a\":\"<&\u{1}\"}")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aSendToNobodyFoundNoTarget() async throws {
+    @Test func `A send to nobody found no target`() async throws {
         try await withEmulator { emulator in
             let details = try await details(emulator, tags: "nobody")
             #expect(details.child("State")?.text == "NoTargetFound")
@@ -47,7 +47,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/hub/messages/unknown", "/other/messages/{ID}"]) func otherIDsAre404(_ path: String) async throws
+    @Test(arguments: ["/hub/messages/unknown", "/other/messages/{ID}"]) func `Other IDs are 404`(_ path: String)
+        async throws
     {
         try await withEmulator { emulator in
             let sent = try await emulator.send()
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func everyPlatformsCountsStandInTheOrderThatDotNetReads() throws {
+    @Test func `Every platform's counts stand in the order that .NET reads`() throws {
         let telemetry = MessageTelemetry(
             id: "1", state: .completed, enqueuedAt: .now, body: [],
             outcomes: Dictionary(

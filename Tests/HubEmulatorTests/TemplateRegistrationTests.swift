@@ -46,7 +46,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: orders.indices) func elementsComeInTheOrderThatDotNetReads(_ index: Int) async throws {
+    @Test(arguments: orders.indices) func `Elements come in the order that .NET reads`(_ index: Int) async throws {
         let row = Self.orders[index]
         try await withEmulator { emulator in
             let element = "\(row.prefix)TemplateRegistrationDescription"
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: ["<toast>$(a)</toast>", "a]]>b", "{\"a\":\"$(b)\"}", "line\r\nline", "]]>]]>"])
-    func templatesComeBackAsTheyWere(_ template: String) async throws {
+    func `Templates come back as they were`(_ template: String) async throws {
         try await withEmulator { emulator in
             let sent = XMLWriter.escape(template)
             let entry = TestEntry.make(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aDeletedIDIsNotTakenAgainAndTheOldestAreForgotten() throws {
+    @Test func `A deleted ID is not taken again and the oldest are forgotten`() throws {
         var retired = RetiredIDs()
         for number in 0...10_000 { retired.insert("\(number)") }
         #expect(!retired.contains("0"))

@@ -36,7 +36,7 @@ import Testing
             ("$bodyguard", "$bodyguard"),
             (".(title)", ".(title)"), ("#(title, 4)", "#(title, 4)"), ("{'open", "{'open"),
         ] as [(String, String)])
-    func theLanguage(_ template: String, _ expected: String) throws {
+    func `The language`(_ template: String, _ expected: String) throws {
         #expect(try Self.render(.windows, template, Self.message) == expected)
     }
 
@@ -49,30 +49,31 @@ import Testing
             (#"{"a":"{\"x\" + $(n)}"}"#, #"{"a":"x40"}"#), (#"{"$(n)":"$(n)"}"#, #"{"$(n)":"40"}"#),
             (#"{"a":{"b":["$(n)",1]}}"#, #"{"a":{"b":["40",1]}}"#), (#"{"a":"open"#, #"{"a":"open"#),
         ] as [(String, String)])
-    func jsonTemplatesEscapeAndKeepNumbers(_ template: String, _ expected: String) throws {
+    func `JSON templates escape and keep numbers`(_ template: String, _ expected: String) throws {
         #expect(try Self.render(.apple, template, Self.message) == expected)
     }
 
-    @Test func xmlTemplatesEscape() throws {
+    @Test func `XML templates escape`() throws {
         let text = try Self.render(
             .windows, "<toast><text id=\"$(n)\">$(name) &amp; {'<' + $(n)}</text></toast>", Self.message)
         #expect(text == "<toast><text id=\"40\">Ann &quot;A&quot; &lt;b&gt; &amp; <40</text></toast>")
     }
 
-    @Test func theWholeMessageIsBody() throws {
+    @Test func `The whole message is body`() throws {
         #expect(try Self.render(.windows, "$body", #"{"a":"b"}"#) == #"{"a":"b"}"#)
         #expect(try Self.render(.apple, #"{"x":"$body"}"#, #"{"a":"b"}"#) == #"{"x":"{\"a\":\"b\"}"}"#)
     }
 
-    @Test(arguments: ["0", "-1", "40", "1.5", "2e10", "1E+3"]) func numbersAreNumbers(_ text: String) {
+    @Test(arguments: ["0", "-1", "40", "1.5", "2e10", "1E+3"]) func `Numbers are numbers`(_ text: String) {
         #expect(TemplateString.isNumber(text))
     }
 
-    @Test(arguments: ["", "-", "01", "-01", "1.", ".5", "1e", "0x1", "1 ", "NaN"]) func othersAreNot(_ text: String) {
+    @Test(arguments: ["", "-", "01", "-01", "1.", ".5", "1e", "0x1", "1 ", "NaN"]) func `Others are not`(_ text: String)
+    {
         #expect(!TemplateString.isNumber(text))
     }
 
-    @Test func pushVariablesStandBehindProperties() throws {
+    @Test func `Push variables stand behind properties`() throws {
         let variables = XMLElement(
             "PushVariables", namespace: XMLNamespace.connect, text: #"{"city":"Seattle","n":"7"}"#)
         let properties = try TemplateProperties(message: Array(Self.message.utf8))
@@ -80,7 +81,7 @@ import Testing
         #expect(TemplateRenderer(registration, properties).body == "Seattle 40")
     }
 
-    @Test func templatesBringTheirHeaders() throws {
+    @Test func `Templates bring their headers`() throws {
         func text(_ name: String, _ text: String) -> XMLElement {
             XMLElement(name, namespace: XMLNamespace.connect, text: text)
         }
@@ -97,14 +98,14 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "7", #"{"a":1}"#, #"{"a":{}}"#, "nonsense"])
-    func onlyStringsAreProperties(_ body: String) async throws {
+    func `Only strings are properties`(_ body: String) async throws {
         try await withEmulator { emulator in
             let response = try await emulator.send(body, format: "template")
             #expect(response.status == .badRequest)
         }
     }
 
-    @Test func eachTemplateOfADeviceIsANotificationOfItsOwn() async throws {
+    @Test func `Each template of a device is a notification of its own`() async throws {
         try await withEmulator { emulator in
             for (element, field, handle) in [
                 ("AppleTemplateRegistrationDescription", "DeviceToken", "AA"),

@@ -14,7 +14,7 @@ import Testing
             ("http%3a%2f%2fhost.test%2fa+b", "host.test", ["a b"]),
             ("http%3a%2f%2f%5b%3a%3a1%5d%3a80%2fhub", "[::1]", ["hub"]),
         ] as [(String, String, [String])])
-    func readsResources(_ resource: String, _ host: String, _ segments: [String]) {
+    func `Reads resources`(_ resource: String, _ host: String, _ segments: [String]) {
         let audience = TokenAudience(resource: resource)
         #expect(audience.host == host)
         #expect(audience.segments == segments)
@@ -27,12 +27,12 @@ import Testing
             ("http://h/hub/messages", "/hub", false), ("http://h/hub/x%20y", "/hub/x%2520y", true),
             ("http://h/hub/%7B1%7D", "/hub/%257b1%257D", true), ("http://h/a/b", "/a%2Fb", false),
         ] as [(String, String, Bool)])
-    func coversWholeSegments(_ url: String, _ path: String, _ covered: Bool) {
+    func `Covers whole segments`(_ url: String, _ path: String, _ covered: Bool) {
         let segments = TokenAudience.segments(ofPath: path)
         #expect(TokenAudience(url: url).covers(pathSegments: segments) == covered)
     }
 
-    @Test func anotherHostIsNotCovered() {
+    @Test func `Another host is not covered`() {
         let rule = SharedAccessRule(name: "r", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "127.0.0.1")
         let token = TestToken.make(rule: "r", key: "k", resource: "http://other.test/hub")
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.detail == TokenFault.invalidAudience.detail)
     }
 
-    @Test func theEndpointsNameIsGoodWhateverTheHostHeader() throws {
+    @Test func `The endpoint's name is good whatever the host header`() throws {
         let rule = SharedAccessRule(name: "r", primaryKey: "k", rights: .full)
         let authorizer = HubAuthorizer(rules: [rule], endpointHost: "Hub-Emulator")
         for host in ["hub-emulator", "localhost"] {

@@ -22,7 +22,7 @@ import Testing
         try await withEmulator(webAppFolder: folder.appendingPathComponent("public").path, test)
     }
 
-    @Test func theFilesAreServedWithTheHeadersOfTheFolder() async throws {
+    @Test func `The files are served with the headers of the folder`() async throws {
         try await withApp { emulator in
             let page = try await emulator.call(.get, "/emulator/app/", authorization: nil)
             #expect(page.status == .ok)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theAddressWithoutASlashLeadsToThePage() async throws {
+    @Test func `The address without a slash leads to the page`() async throws {
         try await withApp { emulator in
             let response = try await emulator.call(.get, "/emulator/app", authorization: nil)
             #expect(response.status == .permanentRedirect)
@@ -50,7 +50,7 @@ import Testing
             "../secret.txt", "%2e%2e/secret.txt", "..%2fsecret.txt", ".hidden", "_headers", "lib", "lib/", "//sw.js",
             "x",
         ] as [String])
-    func nothingElseIsServed(_ path: String) async throws {
+    func `Nothing else is served`(_ path: String) async throws {
         try await withApp { emulator in
             let response = try await emulator.call(.get, "/emulator/app/\(path)", authorization: nil)
             #expect(response.status == .notFound)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func pagesOfOtherHostsDoNotReachIt() async throws {
+    @Test func `Pages of other hosts do not reach it`() async throws {
         try await withApp { emulator in
             let foreign = try await emulator.call(
                 .get, "/emulator/app/", headers: [.origin: "https://evil.test"], authorization: nil)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func withoutAFolderThereIsNoApp() async throws {
+    @Test func `Without a folder there is no app`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/emulator/app/", authorization: nil)
             #expect(response.status == .notFound)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct XMLReaderTests {
     private func read(_ text: String) throws -> XMLElement { try XMLReader.read(Array(text.utf8)) }
 
-    @Test func elementsAttributesAndText() throws {
+    @Test func `Elements, attributes and text`() throws {
         let root = try read("\u{FEFF}<?xml version='1.0'?><!-- x --><a p=\"1\" q = '2'> x<b/>y<c>z</c></a>\n")
         #expect(root.name == "a")
         #expect(root.attributes.map(\.value) == ["1", "2"])
@@ -14,7 +14,7 @@ import Testing
         #expect(root.child("c")?.text == "z")
     }
 
-    @Test func namespacesAreResolved() throws {
+    @Test func `Namespaces are resolved`() throws {
         let root = try read(
             "<p:a xmlns:p=\"u:1\" xmlns=\"u:2\" p:x='1' y='2'><b/><p:c xmlns:p=\"u:3\"/><d xmlns=''/></p:a>")
         #expect(root.namespace == "u:1")
@@ -28,13 +28,13 @@ import Testing
             ("<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<b>&amp;]]>"), ("<a>x<!-- - -->y<?p q?>z</a>", "xyz"),
             ("<a>1\r\n2\r3</a>", "1\n2\n3"), ("<a></a>", ""), ("<a>größe</a>", "größe"),
         ] as [(String, String)])
-    func textIsDecoded(_ document: String, _ text: String) throws {
+    func `Text is decoded`(_ document: String, _ text: String) throws {
         #expect(try read(document).text == text)
     }
 
     /// A combining accent after a `>` and U+0600 before a `<` make them other characters, but not other bytes.
     @Test(arguments: ["a<b>&\"'", "]]>", "]]>\u{301}x", "\u{600}]]>\u{301}</a>\u{600}<b>", "a\rb]]>"])
-    func writtenTextIsReadBack(_ text: String) throws {
+    func `Written text is read back`(_ text: String) throws {
         for written in [XMLWriter.characterData(text), XMLWriter.escape(text)] {
             let root = try read("<a>\(written)</a>")
             #expect(root.text.unicodeScalars.elementsEqual(text.unicodeScalars), "\(written)")
@@ -49,22 +49,22 @@ import Testing
         "<a><![CDATA[</a>", "<a><!-- </a>", "<p:a/>", "<a p:b='1'/>", "<a:b:c/>", "<:a/>", "<1a/>", "<a b='<'/>",
         "<a>\u{1}</a>", "<a>&#+65;</a>",
     ])
-    func otherThingsAreRefused(_ document: String) {
+    func `Other things are refused`(_ document: String) {
         #expect(throws: XMLReaderError.self) { try read(document) }
     }
 
-    @Test func bytesThatAreNotUTF8AreRefused() {
+    @Test func `Bytes that are not UTF-8 are refused`() {
         #expect(throws: XMLReaderError.self) { try XMLReader.read([0x3C, 0x61, 0xFF, 0x3E]) }
         #expect(throws: XMLReaderError.self) { try XMLReader.read([0xFF, 0xFE, 0x3C, 0x00]) }
     }
 
-    @Test func depthIsBounded() {
+    @Test func `Depth is bounded`() {
         let depth = 100_000
         let document = String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         #expect(throws: XMLReaderError.self) { try read(document) }
     }
 
-    @Test func noInputCrashes() {
+    @Test func `No input crashes`() {
         let pieces = ["CDATA", "ü"] + "<>/a='\"&;#x![]-? :".map(String.init)
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 0...30)).map { _ in pieces.randomElement() ?? "" }.joined()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenReadsBackTheSame() throws {
+    @Test func `What is written reads back the same`() throws {
         let root = try read(
             "<a xmlns='u:1' xmlns:i='\(XMLNamespace.instance)' x='&quot;&lt;'>t&amp;t"
                 + "<b i:nil='true'/><c xmlns='u:2'>]]&gt;</c></a>")

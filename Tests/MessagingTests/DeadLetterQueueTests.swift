@@ -59,7 +59,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
 }
 
 @Suite(.timeLimit(.minutes(5))) struct DeadLetterQueueTests {
-    @Test func lettersTellWhatIsOwedAndWhy() async throws {
+    @Test func `Letters tell what is owed and why`() async throws {
         let sent = sampleLetters(2)
         try await withLetters(sent) { configuration in
             let queue = try await open(configuration, count: 2)
@@ -72,7 +72,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
     }
 
     /// Fifty looks: more than RabbitMQ 4 would grant a queue that sets no limit of its own.
-    @Test func lookingLosesNothing() async throws {
+    @Test func `Looking loses nothing`() async throws {
         let sent = sampleLetters(20)
         try await withLetters(sent) { configuration in
             for look in 0..<50 {
@@ -87,7 +87,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func whatIsRemovedIsGoneAndTheRestStays() async throws {
+    @Test func `What is removed is gone and the rest stays`() async throws {
         let sent = sampleLetters(6)
         try await withLetters(sent) { configuration in
             let queue = try await open(configuration, count: 6)
@@ -103,7 +103,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func aBrokenConnectionLosesNothing() async throws {
+    @Test func `A broken connection loses nothing`() async throws {
         let sent = sampleLetters(3)
         try await withLetters(sent) { configuration in
             do {
@@ -117,7 +117,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func purgingTellsHowManyThereWere() async throws {
+    @Test func `Purging tells how many there were`() async throws {
         try await withLetters(sampleLetters(3)) { configuration in
             let queue = try await open(configuration, count: 3)
             #expect(try await queue.purge() == 3)
@@ -126,7 +126,7 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         }
     }
 
-    @Test func aQueueThatNobodyDeclaredIsNamed() async throws {
+    @Test func `A queue that nobody declared is named`() async throws {
         let configuration = try MessagingConfiguration(
             amqpURL: try TestEnvironment.amqpURL, retryDelays: [.seconds(1)], connectionName: "test",
             prefix: "test-\(UUID().uuidString)")
@@ -136,34 +136,20 @@ private func all(_ queue: RabbitMQDeadLetterQueue) async throws -> [DeadLetter] 
         #expect(error?.code == .notFound)
     }
 
-    @Test func whatTheBrokerGaveUpSaysSo() async throws {
+    @Test func `What the broker gave up says so`() async throws {
         try await withLetters([]) { configuration in
             let topology = configuration.topology
-            let publisher = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
             // One that is too old when it comes, and one whose body is no ID.
             let expired = AMQPMessage(
                 exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
                 body: Array(NotificationID().description.utf8), expiration: 1)
             let poison = AMQPMessage(exchange: topology.deadExchange, routingKey: "", body: Array("poison".utf8))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await publisher.run() }
-                let isConnected = try await eventually { publisher.isConnected }
-                #expect(isConnected)
-                _ = await publisher.publish([expired])
-                group.cancelAll()
-            }
+            try await publishRaw([expired], to: configuration.amqp)
             let queue = try await open(configuration, count: 1)
             let letter = try #require(try await queue.next())
             #expect(letter.reason == "dead-lettered by the broker: expired")
             #expect(letter.message != nil && letter.message?.platforms == nil)
-            let second = try AMQPPublisher(configuration: configuration.amqp, logger: quiet)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await second.run() }
-                let isConnected = try await eventually { second.isConnected }
-                #expect(isConnected)
-                _ = await second.publish([poison])
-                group.cancelAll()
-            }
+            try await publishRaw([poison], to: configuration.amqp)
             let unreadable = try #require(try await queue.next())
             #expect(unreadable.message == nil && unreadable.byteCount == 6)
             #expect(unreadable.reason == "no reason given")

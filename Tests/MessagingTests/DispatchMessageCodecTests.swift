@@ -37,7 +37,7 @@ import Testing
         #expect(read(message) == .success(retry))
     }
 
-    @Test func onlyAFirstPublishHasTheMark() {
+    @Test func `Only a first publish has the mark`() {
         let first = DispatchMessage(id: id, traceparent: "00-a-b-01", isFirst: true)
         let message = AMQPMessage(first, route: .dispatch, topology: topology)
         #expect(message.headers == ["traceparent": "00-a-b-01", "first": true])
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aMessageThatWasDeadLetteredIsNotTheFirst() throws {
+    @Test func `A message that was dead-lettered is not the first`() throws {
         let first = AMQPMessage(DispatchMessage(id: id, isFirst: true), route: .dispatch, topology: topology)
         for (name, value) in [("x-death", AMQPValue.array([])), ("reason", "gone")] {
             var moved = first
@@ -60,24 +60,24 @@ import Testing
     }
 
     @Test(arguments: [(-1, "1"), (0, "1"), (1, "5"), (9, "5")])
-    func aDelayPastTheirNumberRepeatsTheLast(_ index: Int, _ seconds: String) {
+    func `A delay past their number repeats the last`(_ index: Int, _ seconds: String) {
         let message = AMQPMessage(DispatchMessage(id: id), route: .retry(delay: index), topology: topology)
         #expect(message.routingKey == "securepush.retry.\(seconds)")
     }
 
-    @Test func aDeadMessageSaysWhy() {
+    @Test func `A dead message says why`() {
         let message = AMQPMessage(DispatchMessage(id: id), route: .dead(reason: "gone"), topology: topology)
         #expect(message.exchange == "securepush.dead")
         #expect(message.headers["reason"] == "gone")
     }
 
-    @Test func messagesOfOthersNeedNoProperties() {
+    @Test func `Messages of others need no properties`() {
         let message = AMQPMessage(exchange: "", routingKey: "", body: Array(id.description.utf8))
         #expect(read(message) == .success(DispatchMessage(id: id)))
     }
 
     @Test(arguments: ["", "x", " 0197a6c0-0000-7000-8000-000000000000", "0197a6c0-0000-7000-8000-000000000000\n"])
-    func aBodyThatIsNotExactlyAnIDIsNone(_ body: String) {
+    func `A body that is not exactly an ID is none`(_ body: String) {
         let message = AMQPMessage(exchange: "", routingKey: "", body: Array(body.utf8))
         #expect(read(message) == .failure(.notAnID))
     }
@@ -91,17 +91,17 @@ import Testing
     }
 
     @Test(arguments: [(AMQPValue.integer(1), 1), (.integer(1000), 1000), (.string("7"), 7)])
-    func anAttemptInRangeIsRead(_ value: AMQPValue, _ attempt: Int) {
+    func `An attempt in range is read`(_ value: AMQPValue, _ attempt: Int) {
         #expect(read(attempt: value) == .success(DispatchMessage(id: id, attempt: attempt)))
     }
 
     @Test(arguments: [(nil, 1), (1, 2), (999, 1000), (1000, 1000), (.max, 1000), (.min, 1)] as [(Int?, Int)])
-    func theNextAttemptStaysInRange(_ attempt: Int?, _ next: Int) {
+    func `The next attempt stays in range`(_ attempt: Int?, _ next: Int) {
         #expect(DispatchMessage(id: id, attempt: attempt).nextAttempt == next)
     }
 
     @Test(arguments: [(1025, 0, UnreadableMessage.body(bytes: 1025)), (36, 8193, .headers(bytes: 8193))])
-    func whatIsTooLongCannotBeRead(_ body: UInt64, _ headers: Int, _ reason: UnreadableMessage) {
+    func `What is too long cannot be read`(_ body: UInt64, _ headers: Int, _ reason: UnreadableMessage) {
         let message = AMQPMessage(exchange: "", routingKey: "", body: Array(id.description.utf8))
         let delivery = AMQPDelivery(
             tag: 1, epoch: 1, isRedelivered: false, message: message, bodyBytes: body, headerBytes: headers)
@@ -123,7 +123,7 @@ import Testing
         (AMQPError.Code.blocked, MessagingError.Code.blocked), (.nacked, .nacked), (.returned, .returned),
         (.timeout, .timeout), (.full, .full), (.connectionLost, .connectionLost), (.notConnected, .notConnected),
     ])
-    func errorsKeepTheirMeaning(_ code: AMQPError.Code, _ expected: MessagingError.Code) {
+    func `Errors keep their meaning`(_ code: AMQPError.Code, _ expected: MessagingError.Code) {
         #expect(MessagingError(AMQPError(code, "why")).code == expected)
     }
 }

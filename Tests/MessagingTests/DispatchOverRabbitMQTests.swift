@@ -54,6 +54,19 @@ func publishConfirmed(
     if areConfirmed != true { Issue.record("not confirmed: \(failure)") }
 }
 
+/// Publishes past the codec.
+@discardableResult
+func publishRaw(_ messages: [AMQPMessage], to broker: AMQPConfiguration) async throws -> [Result<Void, AMQPError>] {
+    let publisher = try AMQPPublisher(configuration: broker, logger: quiet)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await publisher.run() }
+        try await expectEventually { publisher.isConnected }
+        let results = await publisher.publish(messages)
+        group.cancelAll()
+        return results
+    }
+}
+
 /// - Parameter tracer: of the publisher.
 func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void) async throws {
     let configuration = try MessagingConfiguration(
@@ -77,7 +90,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
 }
 
 @Suite(.timeLimit(.minutes(5))) struct DispatchOverRabbitMQTests {
-    @Test func whatIsPublishedIsDelivered() async throws {
+    @Test func `What is published is delivered`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01")
             await stack.publish([message])
@@ -88,7 +101,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func theFirstMessageOwnsTheFirstAttemptOnce() async throws {
+    @Test func `The first message owns the first attempt once`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
             await stack.publish([message])
@@ -102,7 +115,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
     }
 
     /// The consumer dies with the delivery; nobody returns it.
-    @Test func whatALostConsumerHeldIsNotTheFirstAgain() async throws {
+    @Test func `What a lost consumer held is not the first again`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: "00-1-2-01", isFirst: true)
             let lost = try RabbitMQDispatchConsumer(
@@ -147,19 +160,10 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
 
     @Test func whatCannotBeReadIsDeadLetteredAndTheRestGoesOn() async throws {
         try await withStack { stack in
-            let configuration = stack.configuration.amqp
-            let raw = try AMQPPublisher(configuration: configuration, logger: quiet)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await raw.run() }
-                let isConnected = try await eventually { raw.isConnected }
-                #expect(isConnected)
-                let topology = stack.topology
-                let poison = AMQPMessage(
-                    exchange: topology.exchange, routingKey: DispatchTopology.dispatchKey,
-                    body: Array("poison".utf8))
-                _ = await raw.publish([poison])
-                group.cancelAll()
-            }
+            let poison = AMQPMessage(
+                exchange: stack.topology.exchange, routingKey: DispatchTopology.dispatchKey,
+                body: Array("poison".utf8))
+            try await publishRaw([poison], to: stack.configuration.amqp)
             await stack.publish([DispatchMessage(id: NotificationID())])
             for _ in 0..<2 { stack.consumer.acknowledge([try await stack.next()]) }
             let dead = try await stack.dead()
@@ -168,7 +172,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func whatIsGivenBackComesAgain() async throws {
+    @Test func `What is given back comes again`() async throws {
         try await withStack { stack in
             await stack.publish([DispatchMessage(id: NotificationID())])
             stack.consumer.requeue([try await stack.next()])

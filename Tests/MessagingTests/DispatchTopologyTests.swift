@@ -1,4 +1,5 @@
 import AMQP
+import Foundations
 import Messaging
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
         (.milliseconds(1050), "securepush.retry.1.05"), (.seconds(600), "securepush.retry.600"),
         (.milliseconds(1), "securepush.retry.0.001"),
     ])
-    func retryQueuesAreNamedBySeconds(_ delay: Duration, _ name: String) {
+    func `Retry queues are named by seconds`(_ delay: Duration, _ name: String) {
         #expect(topology.retryQueue(delay: delay) == name)
     }
 
@@ -34,21 +35,21 @@ import Testing
         #expect(queues[1].arguments["x-delivery-limit"]?.integer ?? 0 >= 100)
     }
 
-    @Test func unusableSettingsAreRefused() {
-        #expect(throws: MessagingConfigurationError.self) {
+    @Test func `Unusable settings are refused`() {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(amqpURL: "http://h", retryDelays: [.seconds(1)], connectionName: "t")
         }
-        #expect(throws: MessagingConfigurationError.self) {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(amqpURL: "amqp://h", retryDelays: [], connectionName: "t")
         }
-        #expect(throws: MessagingConfigurationError.self) {
+        #expect(throws: SetupError.self) {
             try MessagingConfiguration(
                 amqpURL: "amqp://h", retryDelays: [.seconds(1)], prefetch: 0, connectionName: "t")
         }
     }
 
     /// RabbitMQ refuses the look-up of an exchange for which a user has no permission at all (4.2.7, 4.3.1).
-    @Test func aServiceThatOnlyConsumesDoesNotLookForTheExchangeOfNewNotifications() {
+    @Test func `A service that only consumes does not look for the exchange of new notifications`() {
         var topology = DispatchTopology(retryDelays: [.seconds(1)])
         topology.publishesNew = false
         #expect(topology.declarations.exchanges.map(\.name) == [topology.exchange, topology.deadExchange])

@@ -10,7 +10,7 @@ struct MessageKindTests {
     private let id = NotificationID()
 
     @Test(arguments: [(FollowUp.Kind.withdrawal, "withdraw"), (.reminder, "remind")])
-    func aFollowUpIsTheIDAndItsKind(_ kind: FollowUp.Kind, _ text: String) throws {
+    func `A follow-up is the ID and its kind`(_ kind: FollowUp.Kind, _ text: String) throws {
         let message = DispatchMessage(id: id, traceparent: "00-a-b-01", kind: kind)
         let encoded = AMQPMessage(message, route: .dispatch, topology: topology)
         #expect(encoded.headers == ["traceparent": "00-a-b-01", "kind": .string(text)])
@@ -18,14 +18,14 @@ struct MessageKindTests {
         #expect(try DispatchMessage(encoded) == message)
     }
 
-    @Test func aPushHasNone() throws {
+    @Test func `A push has none`() throws {
         let encoded = AMQPMessage(DispatchMessage(id: id), route: .dispatch, topology: topology)
         #expect(encoded.headers["kind"] == nil)
         #expect(try DispatchMessage(encoded).kind == nil)
     }
 
     @Test(arguments: [AMQPValue.string("push"), .string(""), .string("Withdraw"), .integer(1)])
-    func anUnknownKindIsUnreadable(_ kind: AMQPValue) {
+    func `An unknown kind is unreadable`(_ kind: AMQPValue) {
         var message = AMQPMessage(exchange: "", routingKey: "", body: Array(id.description.utf8))
         message.headers["kind"] = kind
         #expect(throws: UnreadableMessage.kind) { try DispatchMessage(message) }

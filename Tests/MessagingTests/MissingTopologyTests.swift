@@ -138,18 +138,10 @@ struct MissingTopologyTests {
             try await AMQPConnection.with(stack.configuration.amqp) { connection in
                 let fault = isBindingGone ? Fault.deadBinding : .deadQueue
                 try await fault.happen(stack.topology, connection)
-                let raw = try AMQPPublisher(configuration: stack.configuration.amqp, logger: .quiet)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await raw.run() }
-                    let isConnected = try await eventually { raw.isConnected }
-                    #expect(isConnected)
-                    _ = await raw.publish([
-                        AMQPMessage(
-                            exchange: stack.topology.exchange, routingKey: DispatchTopology.dispatchKey,
-                            body: Array("poison".utf8))
-                    ])
-                    group.cancelAll()
-                }
+                let poison = AMQPMessage(
+                    exchange: stack.topology.exchange, routingKey: DispatchTopology.dispatchKey,
+                    body: Array("poison".utf8))
+                try await publishRaw([poison], to: stack.configuration.amqp)
                 // Each delivery is acknowledged at once, as a dispatcher does.
                 let start = ContinuousClock.now
                 let counting = Task {

@@ -36,7 +36,7 @@ struct PublishSpansTests {
         }
     }
 
-    @Test func retriesAndDeadLettersAreNamedByTheirDestinations() async throws {
+    @Test func `Retries and dead letters are named by their destinations`() async throws {
         let book = SpanTable()
         try await withStack(tracer: book.tracer()) { stack in
             let message = DispatchMessage(id: NotificationID(), attempt: 1, traceparent: sender.traceparent)
@@ -48,7 +48,7 @@ struct PublishSpansTests {
     }
 
     /// The context goes on in the message, even if nobody records the span.
-    @Test func aMessageOfATraceThatIsNotSampledKeepsIt() async throws {
+    @Test func `A message of a trace that is not sampled keeps it`() async throws {
         let book = SpanTable()
         try await withStack(tracer: book.tracer(.always(false))) { stack in
             await stack.publish([DispatchMessage(id: NotificationID(), traceparent: sender.traceparent)])
@@ -59,7 +59,7 @@ struct PublishSpansTests {
         }
     }
 
-    @Test func aPublishThatFailsIsAnError() async throws {
+    @Test func `A publish that fails is an error`() async throws {
         let book = SpanTable()
         let configuration = try MessagingConfiguration(
             amqpURL: "amqp://127.0.0.1:1", retryDelays: [.seconds(1)], connectionName: "test")

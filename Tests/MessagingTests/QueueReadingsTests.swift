@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Readings of the queues", .timeLimit(.minutes(5))) struct QueueReadingsTests {
-    @Test func everyQueueIsReadOnceForAllWhoAsk() async throws {
+    @Test func `Every queue is read once for all who ask`() async throws {
         try await withStack { stack in
             let readings = RabbitMQInspector(configuration: stack.configuration)
             let message = DispatchMessage(id: NotificationID(), platforms: [.apple])
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The others are read all the same, on the same connection.
-    @Test func aQueueThatIsMissingHasAProblem() async throws {
+    @Test func `A queue that is missing has a problem`() async throws {
         try await withStack { stack in
             let retry = stack.topology.retryQueue(delay: .milliseconds(100))
             try await AMQPConnection.with(stack.configuration.amqp) { try await $0.delete(queue: retry) }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func anAbsentBrokerIsAnError() async throws {
+    @Test func `An absent broker is an error`() async throws {
         let configuration = try MessagingConfiguration(
             amqpURL: "amqp://guest:s3cr3t@127.0.0.1:1", retryDelays: [.seconds(1)], connectionName: "test",
             prefix: "test")

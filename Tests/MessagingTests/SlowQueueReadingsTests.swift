@@ -47,7 +47,7 @@ struct SlowQueueReadingsTests {
         RabbitMQInspector(topology: Self.topology, now: { broker.now }, connect: { broker })
     }
 
-    @Test func allWhoAskAtOnceShareOneConnection() async throws {
+    @Test func `All who ask at once share one connection`() async throws {
         let (broker, counted) = (SlowBroker(), Counted())
         let (gate, opened) = AsyncStream<Void>.makeStream()
         let inspector = RabbitMQInspector(topology: Self.topology) {
@@ -79,7 +79,7 @@ struct SlowQueueReadingsTests {
         let callers = Atomic(0)
     }
 
-    @Test func allQueuesHaveOneDeadline() async throws {
+    @Test func `All queues have one deadline`() async throws {
         let slow = SlowBroker(delay: .milliseconds(1900))
         let readings = makeReadings(slow)
         let error = await #expect(throws: AMQPError.self) { try await readings.queues() }
@@ -90,7 +90,7 @@ struct SlowQueueReadingsTests {
         #expect(try await makeReadings(quick).queues().count == 7)
     }
 
-    @Test func whoeverIsCancelledDoesNotWaitForTheBroker() async throws {
+    @Test func `Whoever is cancelled does not wait for the broker`() async throws {
         let broker = SlowBroker(isSilent: true)
         let readings = makeReadings(broker)
         let impatient = Task { try await readings.queues() }
@@ -104,7 +104,7 @@ struct SlowQueueReadingsTests {
         #expect(broker.asked.count == 7)
     }
 
-    @Test func whoeverIsCancelledBeforeDoesNotWaitAtAll() async throws {
+    @Test func `Whoever is cancelled before does not wait at all`() async throws {
         let broker = SlowBroker(isSilent: true)
         let readings = makeReadings(broker)
         await withTaskGroup { group in

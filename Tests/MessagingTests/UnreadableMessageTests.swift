@@ -17,16 +17,9 @@ import Testing
             body: body ?? Array(id.description.utf8), headers: headers)
     }
 
-    /// Publishes past the codec.
     private func publish(_ messages: [AMQPMessage], _ stack: Stack) async throws {
-        let publisher = try AMQPPublisher(
-            configuration: stack.configuration.amqp, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await publisher.run() }
-            let isConnected = try await eventually { publisher.isConnected }
-            #expect(isConnected)
-            for case .failure(let error) in await publisher.publish(messages) { Issue.record("\(error)") }
-            group.cancelAll()
+        for case .failure(let error) in try await publishRaw(messages, to: stack.configuration.amqp) {
+            Issue.record("\(error)")
         }
     }
 
@@ -83,7 +76,7 @@ import Testing
     }
 
     /// Each level of a table takes six bytes, so that a frame holds more than twenty thousand of them.
-    @Test func headersNestedThousandfoldAreDeadLettered() async throws {
+    @Test func `Headers nested thousandfold are dead-lettered`() async throws {
         try await withStack { stack in
             var nested = AMQPTable()
             for _ in 0..<1500 { nested = ["": .table(nested)] }
@@ -96,7 +89,7 @@ import Testing
     }
 
     /// Nothing is lost while no queue takes the dead letter: the message is given back until one does.
-    @Test func aDeadLetterThatNoQueueTakesComesBack() async throws {
+    @Test func `A dead letter that no queue takes comes back`() async throws {
         try await withStack { stack in
             let dead = stack.topology.deadQueue
             try await AMQPConnection.with(stack.configuration.amqp) { connection in

@@ -28,7 +28,7 @@ final class Answers: Sendable {
     private let sleep = PostgresStatement("SELECT pg_sleep(9)")
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test func aThousandQueriesEachGetTheirOwnAnswerOnce() async throws {
+    @Test func `Of a thousand queries each gets its own answer once`() async throws {
         try await withClient { client in
             let statement = PostgresStatement("SELECT $1::int8 * 2")
             let answers = Mutex<[Int64: [Int64?]]>.Box([:])
@@ -51,7 +51,7 @@ final class Answers: Sendable {
         }
     }
 
-    @Test func aFailureIsOfItsQueryOnly() async throws {
+    @Test func `A failure is of its query only`() async throws {
         try await withConnection { connection in
             let answers = Answers()
             let divide = PostgresStatement("SELECT 100 / $1::int4")
@@ -71,7 +71,7 @@ final class Answers: Sendable {
         }
     }
 
-    @Test func withoutAConnectionTheCompletionIsCalledAtOnce() throws {
+    @Test func `Without a connection the completion is called at once`() throws {
         let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
         let client = try PostgresClient(configuration: configuration, logger: quiet)
         let answers = Answers()
@@ -79,7 +79,7 @@ final class Answers: Sendable {
         #expect(answers.codes == [.unavailable])
     }
 
-    @Test func aConnectionThatIsNotOpenAnswersItsMail() async throws {
+    @Test func `A connection that is not open answers its mail`() async throws {
         let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
         let connection = try PostgresConnection(configuration: configuration)
         let answers = Answers()
@@ -91,7 +91,7 @@ final class Answers: Sendable {
         #expect(answers.codes == Array(repeating: .unavailable, count: 4))
     }
 
-    @Test func aLostConnectionFailsEveryQueryOnce() async throws {
+    @Test func `A lost connection fails every query once`() async throws {
         try await withConnection { connection in
             let process = try #require(await connection.serverProcess)
             let answers = Answers()
@@ -109,7 +109,7 @@ final class Answers: Sendable {
         }
     }
 
-    @Test func closingFailsWhatIsInFlight() async throws {
+    @Test func `Closing fails what is in flight`() async throws {
         try await withConnection { connection in
             let answers = Answers()
             for statement in [sleep, one] { connection.query(statement, then: answers.note) }
@@ -120,7 +120,7 @@ final class Answers: Sendable {
     }
 
     /// Nobody but the query holds the connection, so its thread may end before it has taken the query.
-    @Test func aReleasedConnectionAnswersItsMail() async throws {
+    @Test func `A released connection answers its mail`() async throws {
         let configuration = try PostgresConfiguration(uri: "postgres://a@127.0.0.1:1/a")
         let answers = Answers()
         for _ in 0..<100 { try PostgresConnection(configuration: configuration).query(one, then: answers.note) }
@@ -128,7 +128,7 @@ final class Answers: Sendable {
         #expect(answers.codes == Array(repeating: .unavailable, count: 100))
     }
 
-    @Test func aReleasedConnectionFailsWhatIsInFlight() async throws {
+    @Test func `A released connection fails what is in flight`() async throws {
         let answers = Answers()
         do {
             let configuration = try PostgresConfiguration(uri: try TestEnvironment.databaseURL)
@@ -142,7 +142,7 @@ final class Answers: Sendable {
     }
 
     /// A completion runs on the connection's thread and leaves the next query there.
-    @Test func aCompletionCanSendTheNextQuery() async throws {
+    @Test func `A completion can send the next query`() async throws {
         try await withClient(connections: 1) { client in
             let answers = Answers()
             @Sendable func query() {
@@ -157,7 +157,7 @@ final class Answers: Sendable {
         }
     }
 
-    @Test func callbacksAndTasksShareAConnectionInTheirOrder() async throws {
+    @Test func `Callbacks and tasks share a connection in their order`() async throws {
         try await withConnection { connection in
             try await connection.execute(["CREATE TEMPORARY TABLE counted (n serial, name text)"])
             let insert = PostgresStatement("INSERT INTO counted (name) VALUES ($1) RETURNING n")

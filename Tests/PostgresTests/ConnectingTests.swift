@@ -11,15 +11,15 @@ import Testing
         return error
     }
 
-    @Test func aPortWhereNothingListensIsUnavailable() async throws {
+    @Test func `A port where nothing listens is unavailable`() async throws {
         #expect(try await connectError("postgres://a@127.0.0.1:1/a")?.code == .unavailable)
     }
 
-    @Test func aNameThatDoesNotResolveIsUnavailable() async throws {
+    @Test func `A name that does not resolve is unavailable`() async throws {
         #expect(try await connectError("postgres://a@host.invalid/a")?.code == .unavailable)
     }
 
-    @Test func aServerThatSaysNothingIsGivenUp() async throws {
+    @Test func `A server that says nothing is given up`() async throws {
         try await withSilentListener { port in
             let start = ContinuousClock.now
             let error = try await connectError("postgres://a@127.0.0.1:\(port)/a?connect_timeout=1&sslmode=disable")
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func connectingCanBeCancelled() async throws {
+    @Test func `Connecting can be cancelled`() async throws {
         try await withSilentListener { port in
             let uri = "postgres://a@127.0.0.1:\(port)/a?connect_timeout=60&sslmode=disable"
             let connection = try PostgresConnection(configuration: PostgresConfiguration(uri: uri))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aWrongPasswordIsUnavailableAndNotRepeated() async throws {
+    @Test func `A wrong password is unavailable and not repeated`() async throws {
         try await withPostgresServer { server in
             try await server.requirePasswords()
             try await withConnection(to: server.adminURL) { admin in

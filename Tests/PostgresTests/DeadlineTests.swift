@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
-    @Test func aDeadlineMayBeAnyTimeThereIs() async throws {
+    @Test func `A deadline may be any time there is`() async throws {
         try await withConnection {
             $0.connectTimeout = .seconds(Int64.max)
             $0.queryTimeout = .seconds(Int64.max)
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func aQueryWithoutAnswerBreaksItsConnection() async throws {
+    @Test func `A query without answer breaks its connection`() async throws {
         try await withConnection {
             $0.queryTimeout = .seconds(2)
         } _: { connection in
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func theServersOwnTimeoutLeavesTheConnection() async throws {
+    @Test func `The server's own timeout leaves the connection`() async throws {
         try await withConnection {
             $0.statementTimeout = .milliseconds(100)
         } _: { connection in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func cancellationIsFeltAtOnceAndTheConnectionGoesOn() async throws {
+    @Test func `Cancellation is felt at once and the connection goes on`() async throws {
         // The query waits for a lock that the holder has until the cancellation was felt.
         let lock = Int64.random(in: 1...Int64.max)
         try await withConnection { holder in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledTaskSendsNothing() async throws {
+    @Test func `A cancelled task sends nothing`() async throws {
         try await withConnection { connection in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct PipeliningTests {
-    @Test func aThousandQueriesAtOnceEachGetTheirOwnAnswer() async throws {
+    @Test func `Of a thousand queries at once each gets its own answer`() async throws {
         try await withConnection { connection in
             let statement = PostgresStatement("SELECT $1::int8 * 2")
             let right = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -20,7 +20,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func queriesAreNotHeldBackByOneAnother() async throws {
+    @Test func `Queries are not held back by one another`() async throws {
         // One connection's queries wait for each other at the server, but not for the client: round trips overlap.
         try await withConnection { connection in
             let sleep = PostgresStatement("SELECT pg_sleep(0.2)")
@@ -35,7 +35,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func aFailingQueryAmongGoodOnesFailsAlone() async throws {
+    @Test func `A failing query among good ones fails alone`() async throws {
         try await withConnection { connection in
             let divide = PostgresStatement("SELECT 100 / $1::int4")
             let states = await withTaskGroup(of: String.self) { group in
@@ -54,7 +54,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func aStatementThatCannotBePreparedIsTriedAnew() async throws {
+    @Test func `A statement that cannot be prepared is tried anew`() async throws {
         try await withConnection { connection in
             let statement = PostgresStatement("SELECT n FROM pg_temp.not_yet")
             let error = await postgresError { _ = try await connection.query(statement) }
@@ -64,7 +64,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func aCommitThatFailsIsTheQuerysFailure() async throws {
+    @Test func `A commit that fails is the query's failure`() async throws {
         try await withConnection { connection in
             try await connection.execute([
                 "CREATE TEMPORARY TABLE parents (id int PRIMARY KEY)",
@@ -76,7 +76,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func aTransactionIsAllOrNothing() async throws {
+    @Test func `A transaction is all or nothing`() async throws {
         try await withConnection { connection in
             try await connection.execute(["CREATE TEMPORARY TABLE once (n int PRIMARY KEY)"])
             let error = await postgresError {
@@ -89,7 +89,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test func errorsDoNotQuoteValues() async throws {
+    @Test func `Errors do not quote values`() async throws {
         try await withConnection { connection in
             var parameters = PostgresParameters()
             parameters.append("s3cret")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PostgresClientTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test func queriesDoNotWaitForAServerThatDoesNotAnswer() async throws {
+    @Test func `Queries do not wait for a server that does not answer`() async throws {
         try await withSilentListener { port in
             // Connecting takes an hour, so a query that waited for it would run into the suite's limit.
             let uri = "postgres://a@127.0.0.1:\(port)/a?connect_timeout=3600&sslmode=disable"
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func slowQueriesTakeOneConnectionEach() async throws {
+    @Test func `Slow queries take one connection each`() async throws {
         try await withClient(connections: 2) { client in
             let process = PostgresStatement("SELECT pg_backend_pid(), pg_sleep(0.3)")
             let isSpread = try await eventually {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aKilledServerLosesWhatIsInFlightAndIsFoundAgain() async throws {
+    @Test func `A killed server loses what is in flight and is found again`() async throws {
         try await withPostgresServer { server in
             try await withClient(of: server.url) { client in
                 async let slow = postgresError { _ = try await client.query(PostgresStatement("SELECT pg_sleep(9)")) }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aTerminatedSessionIsAConnectionLost() async throws {
+    @Test func `A terminated session is a connection lost`() async throws {
         try await withConnection { connection in
             let process = try #require(await connection.serverProcess)
             async let slow = postgresError { _ = try await connection.query(PostgresStatement("SELECT pg_sleep(9)")) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func stoppingClosesTheConnections() async throws {
+    @Test func `Stopping closes the connections`() async throws {
         try await withClient { client in
             _ = try await client.query(PostgresStatement("SELECT 1"))
         }

@@ -2,7 +2,7 @@ import Postgres
 import Testing
 
 struct PostgresConfigurationTests {
-    @Test func descriptionsShowNoPassword() throws {
+    @Test func `Descriptions show no password`() throws {
         let configuration = try PostgresConfiguration(uri: "postgres://me:s3cret@db.example:5433/push?sslmode=require")
         #expect(configuration.description == "postgres://db.example:5433/push")
         var dumped = ""
@@ -11,7 +11,7 @@ struct PostgresConfigurationTests {
     }
 
     @Test(arguments: ["postgres://me:s3cret@[", "nonsense s3cret", "postgres://h/d?s3cret=1"])
-    func anUnusableURIIsRefusedWithoutBeingRepeated(_ uri: String) {
+    func `An unusable URI is refused without being repeated`(_ uri: String) {
         #expect { try PostgresConfiguration(uri: uri) } throws: { error in
             (error as? PostgresError)?.code == .invalid && !"\(error)".contains("s3cret")
         }
@@ -23,16 +23,16 @@ struct PostgresConfigurationTests {
         ("postgres:///d", []), ("postgres://%2Frun%2Fpostgresql/d", []), ("postgres:///d?host=/tmp,h", ["h"]),
         ("postgres://h/d?hostaddr=192.0.2.1", ["192.0.2.1"]), ("postgres://[::1]/d", ["::1"]),
     ])
-    func hostsThatAreNotVerified(uri: String, hosts: [String]) throws {
+    func `Hosts that are not verified`(uri: String, hosts: [String]) throws {
         #expect(try PostgresConfiguration(uri: uri).unverifiedHosts == hosts)
     }
 
-    @Test func aHugeTimeoutIsBounded() throws {
+    @Test func `A huge timeout is bounded`() throws {
         let uri = "postgres://h/d?connect_timeout=9223372036854775807"
         #expect(try PostgresConfiguration(uri: uri).connectTimeout == .seconds(3600))
     }
 
-    @Test func connectTimeoutComesFromTheURI() throws {
+    @Test func `Connect timeout comes from the URI`() throws {
         #expect(try PostgresConfiguration(uri: "postgres://h/d?connect_timeout=2").connectTimeout == .seconds(2))
         #expect(try PostgresConfiguration(uri: "postgres://h/d").connectTimeout == .seconds(5))
     }

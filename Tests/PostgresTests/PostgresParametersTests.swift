@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 struct PostgresParametersTests {
-    @Test func anArrayIsLaidOutAsTheServerReadsIt() {
+    @Test func `An array is laid out as the server reads it`() {
         var parameters = PostgresParameters()
         parameters.append([1, nil] as [Int16?]) { $0 }
         let expected: [UInt8] = [
@@ -13,13 +13,13 @@ struct PostgresParametersTests {
         #expect(parameters.types == [.int2Array])
     }
 
-    @Test func anEmptyArrayHasNoDimensions() {
+    @Test func `An empty array has no dimensions`() {
         var parameters = PostgresParameters()
         parameters.append([] as [String]) { $0 }
         #expect(parameters.bytes == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 25])
     }
 
-    @Test func nullTakesNoBytes() {
+    @Test func `Null takes no bytes`() {
         var parameters = PostgresParameters()
         parameters.append(nil as Int64?)
         parameters.append("")

@@ -30,7 +30,7 @@ struct PostgresPipelineTests {
 
     private func refusal(_ sqlState: String) -> PostgresError { PostgresError(.server, sqlState: sqlState, "") }
 
-    @Test func aStatementIsPreparedOnce() throws {
+    @Test func `A statement is prepared once`() throws {
         var pipeline = Pipeline()
         let first = try pipeline.name(for: statement, PostgresParameters())
         let again = try pipeline.name(for: statement, PostgresParameters())
@@ -39,7 +39,7 @@ struct PostgresPipelineTests {
         #expect(first.name == again.name && first.name != different.name)
     }
 
-    @Test func parametersOfOtherTypesAreRefused() throws {
+    @Test func `Parameters of other types are refused`() throws {
         var pipeline = Pipeline()
         var number = PostgresParameters()
         number.append(Int64(1))
@@ -49,32 +49,32 @@ struct PostgresPipelineTests {
         #expect { _ = try pipeline.name(for: statement, text) } throws: { ($0 as? PostgresError)?.code == .invalid }
     }
 
-    @Test func aReplyCountsOnceItsSyncIsAnswered() {
+    @Test func `A reply counts once its sync is answered`() {
         var pipeline = pipeline(preparing: false)
         #expect(outcomes(&pipeline, [.reply("a"), .end]) == [])
         #expect(outcomes(&pipeline, [.synced]) == ["1: a"])
         #expect(pipeline.isEmpty)
     }
 
-    @Test func thePrepareAnswerIsNotTheQuerys() {
+    @Test func `The answer to a prepare is not the query's`() {
         var pipeline = pipeline(preparing: true)
         #expect(outcomes(&pipeline, [.reply("prepared"), .end, .reply("a"), .end, .synced]) == ["1: a"])
     }
 
-    @Test func aCommitThatFailsAtTheSyncFailsTheQuery() {
+    @Test func `A commit that fails at the sync fails the query`() {
         var pipeline = pipeline(preparing: false)
         let events: [Pipeline.Event] = [.reply("a"), .end, .failure(refusal("23503")), .end, .synced]
         #expect(outcomes(&pipeline, events) == ["1: 23503"])
     }
 
-    @Test func aFailureTakesNoOtherQueryWithIt() {
+    @Test func `A failure takes no other query with it`() {
         var pipeline = pipeline(preparing: false, queries: 1...3)
         let good: [Pipeline.Event] = [.reply("a"), .end, .synced]
         let bad: [Pipeline.Event] = [.failure(refusal("23505")), .end, .synced]
         #expect(outcomes(&pipeline, good + bad + good) == ["1: a", "2: 23505", "3: a"])
     }
 
-    @Test func aStatementThatCouldNotBePreparedIsPreparedAnewUnderAnotherName() throws {
+    @Test func `A statement that could not be prepared is prepared anew under another name`() throws {
         var pipeline = Pipeline()
         let first = try pipeline.name(for: statement, PostgresParameters())
         pipeline.sent(1, statement: statement, isPreparing: true, deadline: later)
@@ -84,14 +84,14 @@ struct PostgresPipelineTests {
         #expect(second.isNew && second.name != first.name)
     }
 
-    @Test func anAnswerToNothingIsAFailureOfTheConnection() {
+    @Test func `An answer to nothing is a failure of the connection`() {
         var pipeline = Pipeline()
         #expect(outcomes(&pipeline, [.synced]) == ["fail"])
         var running = self.pipeline(preparing: false)
         #expect(outcomes(&running, [.synced]) == ["fail"])
     }
 
-    @Test func removingAllForgetsWhatWasPrepared() throws {
+    @Test func `Removing all forgets what was prepared`() throws {
         var pipeline = Pipeline()
         _ = try pipeline.name(for: statement, PostgresParameters())
         pipeline.sent(7, statement: statement, isPreparing: true, deadline: later)

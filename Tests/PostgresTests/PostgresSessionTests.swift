@@ -7,8 +7,7 @@ import Testing
 @testable import Postgres
 
 /// The defaults of a server, a database or a role must change nothing for a session.
-@Suite("Sessions of PostgreSQL", .timeLimit(.minutes(5)))
-struct PostgresSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresSessionTests {
     /// A value of each setting that differs from ours. The server of the tests does not know all of them.
     static let odd = [
         "default_transaction_isolation": "serializable", "default_transaction_deferrable": "on",
@@ -20,14 +19,13 @@ struct PostgresSessionTests {
         "client_encoding": "LATIN1",
     ]
 
-    @Test("Every setting has an odd value in this test")
-    func complete() {
+    @Test func `Every setting has an odd value in this test`() {
         let known = Set(PostgresSession.settings.keys).union(["statement_timeout", "client_encoding"])
         #expect(Set(Self.odd.keys) == known)
     }
 
-    @Test("What a database or a role sets is set back", arguments: ["DATABASE", "ROLE"])
-    func defaults(_ scope: String) async throws {
+    @Test(arguments: ["DATABASE", "ROLE"])
+    func `What a database or a role sets is set back`(_ scope: String) async throws {
         try await withPostgresDatabase { url in
             try await withConnection(to: url) { admin in
                 for (name, value) in Self.odd {
@@ -56,8 +54,7 @@ struct PostgresSessionTests {
     }
 
     /// With a server's own limit of a millisecond, the statement before may have been cancelled.
-    @Test("The statement that sets the others sets the time limit too")
-    func timeLimit() async throws {
+    @Test func `The statement that sets the others sets the time limit too`() async throws {
         try await withConnection { connection in
             let session = PostgresSession(statementTimeout: .seconds(7), settings: [:])
             _ = try await connection.query(PostgresSession.apply, session.parameters)
@@ -67,10 +64,8 @@ struct PostgresSessionTests {
         }
     }
 
-    @Test(
-        "A URI may name the schemas",
-        arguments: ["-c%20search_path%3Dmine", "-c%20Search_Path%3D%22mine%22", "--search-path%3Dmine"])
-    func searchPath(_ option: String) async throws {
+    @Test(arguments: ["-c%20search_path%3Dmine", "-c%20Search_Path%3D%22mine%22", "--search-path%3Dmine"])
+    func `A URI may name the schemas`(_ option: String) async throws {
         let url = try TestEnvironment.databaseURL + "?options=\(option)"
         try await withConnection(to: url) { connection in
             let row = try await connection.query(PostgresStatement("SELECT current_setting('search_path')")).first
@@ -79,8 +74,8 @@ struct PostgresSessionTests {
         }
     }
 
-    @Test("A database with another encoding is refused", arguments: ["LATIN1", "SQL_ASCII", "WIN1252", "EUC_JP"])
-    func encoding(_ encoding: String) async throws {
+    @Test(arguments: ["LATIN1", "SQL_ASCII", "WIN1252", "EUC_JP"])
+    func `A database with another encoding is refused`(_ encoding: String) async throws {
         try await withPostgresDatabase(options: "ENCODING '\(encoding)' TEMPLATE template0 LOCALE 'C'") { url in
             let error = await postgresError { try await withConnection(to: url) { _ in } }
             #expect(error?.code == .invalid)
@@ -88,8 +83,8 @@ struct PostgresSessionTests {
         }
     }
 
-    @Test("A session that becomes read-only is closed", arguments: ["CREATE TABLE t (a int)", "CREATE SCHEMA s"])
-    func becomesReadOnly(_ write: String) async throws {
+    @Test(arguments: ["CREATE TABLE t (a int)", "CREATE SCHEMA s"])
+    func `A session that becomes read-only is closed`(_ write: String) async throws {
         try await withConnection { connection in
             try await connection.execute(["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "SELECT 1"])
             #expect(connection.isConnected)
@@ -100,8 +95,7 @@ struct PostgresSessionTests {
         }
     }
 
-    @Test("Of several hosts the one that can be written to is used")
-    func failOver() async throws {
+    @Test func `Of several hosts the one that can be written to is used`() async throws {
         try await withPostgresServer { server in
             try await withConnection(to: server.adminURL) { admin in
                 try await admin.execute(["ALTER DATABASE securepush SET default_transaction_read_only TO on"])
@@ -117,10 +111,8 @@ struct PostgresSessionTests {
     }
 }
 
-@Suite("A client whose connections end", .timeLimit(.minutes(5)))
-struct PostgresReconnectTests {
-    @Test("A database that was read-only for a while is used again")
-    func readOnlyForAWhile() async throws {
+@Suite(.timeLimit(.minutes(5))) struct PostgresReconnectTests {
+    @Test func `A database that was read-only for a while is used again`() async throws {
         try await withPostgresDatabase { url in
             try await withClient(of: url, connections: 2) { client in
                 try await setReadOnly(true, url)
@@ -137,8 +129,7 @@ struct PostgresReconnectTests {
     }
 
     /// As behind a pooler whose server is down: it accepts a connection, and drops it.
-    @Test("Connections that end at once are made less and less often, and warned of once")
-    func endAtOnce() async throws {
+    @Test func `Connections that end at once are made less and less often, and warned of once`() async throws {
         try await withPostgresDatabase { url in
             let log = WarningCounter()
             let client = try PostgresClient(

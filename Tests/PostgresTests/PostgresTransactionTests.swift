@@ -4,8 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Transactions of several statements", .timeLimit(.minutes(5)))
-struct PostgresTransactionTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresTransactionTests {
     private struct Own: Error {}
 
     /// How many transactions hold their first row.
@@ -57,11 +56,11 @@ struct PostgresTransactionTests {
         }
     }
 
-    @Test("All statements count, or none", arguments: [true, false])
-    func atomic(_ isCaught: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `All statements count, or none`(_ isCaught: Bool) async throws {
         try await withTable { transactions, failed in
             try await transactions.run(isReadOnly: false) { transaction in
-                _ = try transaction.query([(Self.insert, Self.row(3)), (Self.insert, Self.row(4))])
+                transaction.queryLater([(Self.insert, Self.row(3)), (Self.insert, Self.row(4))])
             }
             await #expect(throws: Own.self) {
                 try await transactions.run(isReadOnly: false) { transaction in
@@ -77,13 +76,18 @@ struct PostgresTransactionTests {
                 }
             }
             #expect(error?.sqlState == "23505")
+            let late = await postgresError {
+                try await transactions.run(isReadOnly: false) { transaction in
+                    transaction.queryLater([(Self.insert, Self.row(7)), (Self.insert, Self.row(1))])
+                }
+            }
+            #expect(late?.sqlState == "23505")
             #expect(try await rows(transactions) == 4)
-            #expect(failed() == ["23505"])
+            #expect(failed() == ["23505", "23505"])
         }
     }
 
-    @Test("A reading transaction sees one snapshot and changes nothing")
-    func reading() async throws {
+    @Test func `A reading transaction sees one snapshot and changes nothing`() async throws {
         try await withTable { transactions, _ in
             let counts = try await transactions.run(isReadOnly: true) { transaction in
                 let first: Int64? = try transaction.query(Self.count, PostgresParameters()).first?.decode(0)
@@ -102,8 +106,7 @@ struct PostgresTransactionTests {
         }
     }
 
-    @Test("One that the server rolls back because of a deadlock runs again")
-    func deadlock() async throws {
+    @Test func `One that the server rolls back because of a deadlock runs again`() async throws {
         try await withTable { transactions, failed in
             let begun = Begun()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,8 +135,7 @@ struct PostgresTransactionTests {
         }
     }
 
-    @Test("After its connection was lost, the next one connects again; after the end none does")
-    func lostConnection() async throws {
+    @Test func `After its connection was lost, the next one connects again; after the end none does`() async throws {
         try await withTable(connections: 1) { transactions, _ in
             let process = try await transactions.run(isReadOnly: true) { transaction in
                 let process = PostgresStatement("SELECT pg_backend_pid()", isPrepared: false)

@@ -38,7 +38,7 @@ import Testing
         #expect(right == 400)
     }
 
-    @Test func largeAnswersArriveFromAServer() async throws {
+    @Test func `Large answers arrive from a server`() async throws {
         try await withPostgresServer { server in
             try await server.serveTLS()
             try await withConnection(to: server.url + "?sslmode=require") { connection in
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// PostgreSQL 15 makes records of 8 KiB at most; later ones, and proxies, fill them.
-    @Test(.enabled { await TLSRelay.isAvailable }) func recordsOf16KiBArriveWhole() async throws {
+    @Test(.enabled { await TLSRelay.isAvailable }) func `Records of 16 KiB arrive whole`() async throws {
         let server = try PostgresPlace(url: TestEnvironment.databaseURL)
         try await TLSRelay.with(port: server.port) { port in
             let url = "postgres://\(server.user)@127.0.0.1:\(port)/\(server.database)?sslmode=require"

@@ -21,16 +21,22 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test func booleans() async throws { try await roundTrip([true, false, nil], as: "bool") }
-    @Test func smallIntegers() async throws { try await roundTrip([0, -1, .min, .max, nil] as [Int16?], as: "int2") }
-    @Test func integers() async throws { try await roundTrip([0, -1, .min, .max, nil] as [Int32?], as: "int4") }
-    @Test func bigIntegers() async throws { try await roundTrip([0, -1, .min, .max, nil] as [Int64?], as: "int8") }
+    @Test func `Booleans come back`() async throws { try await roundTrip([true, false, nil], as: "bool") }
+    @Test func `Small integers come back`() async throws {
+        try await roundTrip([0, -1, .min, .max, nil] as [Int16?], as: "int2")
+    }
+    @Test func `Integers come back`() async throws {
+        try await roundTrip([0, -1, .min, .max, nil] as [Int32?], as: "int4")
+    }
+    @Test func `Big integers come back`() async throws {
+        try await roundTrip([0, -1, .min, .max, nil] as [Int64?], as: "int8")
+    }
 
-    @Test func texts() async throws {
+    @Test func `Texts come back`() async throws {
         try await roundTrip(["", "plain", "é", "e\u{301}", "日本 🎉", "quote ' \" \\", "{a,NULL}", nil], as: "text")
     }
 
-    @Test func bytes() async throws {
+    @Test func `Bytes come back`() async throws {
         let large = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
             for index in 0..<(1 << 20) { buffer[index] = UInt8(truncatingIfNeeded: index &* 31) }
             count = 1 << 20
@@ -38,7 +44,7 @@ struct ValueRoundTripTests {
         try await roundTrip([[], [0], [UInt8](0...255), large, nil], as: "bytea")
     }
 
-    @Test func uuids() async throws {
+    @Test func `UUIDs come back`() async throws {
         try await roundTrip([PostgresUUID(high: 0, low: 1), PostgresUUID(high: .max, low: 1 << 63), nil], as: "uuid")
         try await withConnection { connection in
             var parameters = PostgresParameters()
@@ -48,7 +54,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test func anEmptyArrayGivesNoRows() async throws {
+    @Test func `An empty array gives no rows`() async throws {
         try await withConnection { connection in
             var parameters = PostgresParameters()
             parameters.append([] as [PostgresUUID]) { $0 }
@@ -57,12 +63,11 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test(
-        arguments: [
-            ("NULL::int8", "Column 0 (n) is NULL."), ("1::int4", "Column 0 (n) is int4, not Int64."),
-            ("'x'::text", "Column 0 (n) is text, not Int64."),
-        ])
-    func aColumnThatIsSomethingElseIsRefused(_ value: String, _ message: String) async throws {
+    @Test(arguments: [
+        ("NULL::int8", "Column 0 (n) is NULL."), ("1::int4", "Column 0 (n) is int4, not Int64."),
+        ("'x'::text", "Column 0 (n) is text, not Int64."),
+    ])
+    func `A column that is something else is refused`(_ value: String, _ message: String) async throws {
         try await withConnection { connection in
             let row = try #require(try await connection.query(PostgresStatement("SELECT \(value) AS n")).first)
             let refused = #expect(throws: PostgresError.self) { try row.decode(0, as: Int64.self) }
@@ -74,7 +79,7 @@ struct ValueRoundTripTests {
         }
     }
 
-    @Test func affectedRowsAreCounted() async throws {
+    @Test func `Affected rows are counted`() async throws {
         try await withConnection { connection in
             try await connection.execute(["CREATE TEMPORARY TABLE counted (n int)"])
             let insert = PostgresStatement("INSERT INTO counted SELECT generate_series(1, 7)")

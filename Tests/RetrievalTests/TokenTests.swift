@@ -1,5 +1,4 @@
 import APITestSupport
-import Authentication
 import Domain
 import Foundation
 import Foundations
@@ -7,6 +6,7 @@ import HTTPTypes
 import HummingbirdTesting
 import Testing
 
+@testable import Authentication
 @testable import Retrieval
 
 @Suite("POST /api/token")

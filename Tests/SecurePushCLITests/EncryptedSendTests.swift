@@ -21,27 +21,24 @@ import Testing
         return SendCommand.EncryptionTarget(recipient: recipient, keys: try RecipientKeys(answer: answer))
     }
 
-    @Test func `Every recipient gets an envelope of their own, with everything else unchanged`() throws {
+    @Test(
+        arguments: [
+            ("a \"b\"", [], #""a \"b\"""#), (#"{"b":1.10,"a":[true, null]}"#, ["--json-payload"], nil),
+        ] as [(String, [String], String?)])
+    func `Every recipient gets an envelope of their own, with everything else unchanged`(
+        payload: String, flags: [String], json: String?
+    ) throws {
         let key = EnvelopePrivateKey()
-        let arguments = ["--to", "alice", "--to", "bob", "--payload", "-", "--e2e", "--collapse-key", "k"]
-        let body = try SendCommand.parse(arguments).notification(payload: "a \"b\"", now: time)
+        let arguments = ["--to", "alice", "--to", "bob", "--payload", "-", "--e2e", "--collapse-key", "k"] + flags
+        let body = try SendCommand.parse(arguments).notification(payload: payload, now: time)
         for recipient in ["alice", "bob"] {
             let encrypted = try SendCommand.encrypted(body, for: target(recipient, ["phone": key]))
             #expect(encrypted.recipients == [recipient] && encrypted.collapseKey == "k")
             let content = try Envelope.open(encrypted.payloadJSON, for: recipient, device: "phone", with: key)
-            #expect(String(decoding: content, as: UTF8.self) == #""a \"b\"""#)
+            // A JSON payload is encrypted as written.
+            #expect(String(decoding: content, as: UTF8.self) == json ?? payload)
             #expect(JSONValue(text: encrypted.json)?["Payload"]?["e2e"]?.number == 1)
         }
-    }
-
-    @Test func `A JSON payload is encrypted as written`() throws {
-        let key = EnvelopePrivateKey()
-        let json = #"{"b":1.10,"a":[true, null]}"#
-        let arguments = ["--to", "alice", "--payload", "-", "--json-payload", "--e2e"]
-        let body = try SendCommand.parse(arguments).notification(payload: json, now: time)
-        let encrypted = try SendCommand.encrypted(body, for: target("alice", ["phone": key]))
-        let content = try Envelope.open(encrypted.payloadJSON, for: "alice", device: "phone", with: key)
-        #expect(String(decoding: content, as: UTF8.self) == json)
     }
 
     @Test func `A recipient whom nobody can read for is an error that names them`() throws {
@@ -131,14 +128,12 @@ import Testing
             return number == 2 ? .init(status: 201, body: #"{"Id":"1"}"#) : .init(status: 503)
         }
         try await ScriptedServer.with(answer) { server in
-            try await withTemporaryFolder { folder in
-                let run = try await CommandLineRun(
-                    ["send", "--to", "alice", "--to", "bob", "--payload", "x", "--e2e"],
-                    ["INGEST_URL": server.url, "INGEST_API_KEY": "k"], in: folder)
-                #expect(run.code == 69 && run.lines == ["1"], "\(run.errors)")
-                #expect(run.errors.contains("Sent to 1 of 2 recipients"), "\(run.errors)")
-                #expect(!run.errors.contains("--idempotency-key"))
-            }
+            let run = try await CommandLineRun(
+                ["send", "--to", "alice", "--to", "bob", "--payload", "x", "--e2e"],
+                ["INGEST_URL": server.url, "INGEST_API_KEY": "k"])
+            #expect(run.code == 69 && run.lines == ["1"], "\(run.errors)")
+            #expect(run.errors.contains("Sent to 1 of 2 recipients"), "\(run.errors)")
+            #expect(!run.errors.contains("--idempotency-key"))
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
             (["-verify_hostname", "hub-emulator"], true), (["-verify_hostname", "other"], false),
             (["-verify_ip", "127.0.0.2"], false),
         ] as [([String], Bool)])
-    func itIsGoodForItsHostsAndNoOthers(_ name: [String], _ isGood: Bool) async throws {
+    func `It is good for its hosts and no others`(_ name: [String], _ isGood: Bool) async throws {
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder, hosts: ["localhost", "127.0.0.1", "::1", "hub-emulator"])
             #expect(try certificate.make().count == 3)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/openssl"), "openssl reads what was made"))
-    func theKeyIsTheCertificates() async throws {
+    func `The key is that of the certificate`() async throws {
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder)
             _ = try certificate.make()
@@ -50,14 +50,14 @@ import Testing
         }
     }
 
-    @Test func onlyTheOwnerReadsIt() async throws {
+    @Test func `Only the owner reads it`() async throws {
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder)
             for file in try certificate.make() { #expect(SecretFile.mode(file) == 0o600, "\(file)") }
         }
     }
 
-    @Test func itStaysWhileItIsGoodAndIsMadeAnewInTime() async throws {
+    @Test func `It stays while it is good, and is made anew in time`() async throws {
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder)
             let now = Date()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNoCertificateIsNamed() async throws {
+    @Test func `A file that is no certificate is named`() async throws {
         try await withTemporaryFolder { folder in
             let certificate = Self.certificate(in: folder)
             for file in try certificate.make() { try Data("x".utf8).write(to: URL(filePath: file)) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SecurePushClient
 import Testing
 
 @testable import SecurePushCLI
@@ -14,7 +15,7 @@ import Testing
         return part(#"{"alg":"ES256"}"#) + "." + part(claims) + "." + part("signature")
     }
 
-    private func credentials(of user: String, token: String) throws -> Credentials {
+    private func credentials(of user: String, token: String) throws -> ClientCredentials {
         try UserCredentialOptions.parse([]).credentials(of: user, ["RETRIEVAL_TOKEN": token])
     }
 

@@ -1,5 +1,5 @@
-import Domain
 import Foundation
+import Foundations
 import Logging
 import Synchronization
 import Testing
@@ -77,14 +77,14 @@ struct LogHandlerTests {
         let line = try json { logger in
             logger[metadataKey: "hb.request.id"] = "r1"
             logger[metadataKey: "a"] = "own"
-            logger.info("x", error: PushKeyError("went wrong"), metadata: ["a": "given"])
+            logger.info("x", error: SetupError(.malformed, "went wrong"), metadata: ["a": "given"])
         }
         let attributes = try #require(line["attributes"] as? [String: String])
         #expect(attributes["request_id"] == "r1")
         #expect(attributes["hb.request.id"] == nil)
         #expect(attributes["a"] == "given")
         #expect(attributes["error.message"] == "went wrong")
-        #expect(attributes["error.type"] == "Domain.PushKeyError")
+        #expect(attributes["error.type"] == "Foundations.SetupError")
         #expect(try json { $0.info("x") }["attributes"] == nil)
     }
 

@@ -6,8 +6,8 @@ import Testing
 struct PrometheusMetricsTests {
     @Test func `The text is exact`() {
         let metrics = PrometheusMetrics(catalog: [
-            MetricDescription("b_total", .counter, of: [], "Counts\nb \\ \"quoted\"."),
-            MetricDescription("c_seconds", .histogram(buckets: [0.1, 1]), of: [], "Times."),
+            Metric("b_total", .counter, of: [], "Counts\nb \\ \"quoted\"."),
+            Metric("c_seconds", .histogram(buckets: [0.1, 1]), of: [], "Times."),
         ])
         Counter(label: "b_total", dimensions: [("z", "1"), ("a", "x\"y\\z\nq")], factory: metrics).increment(by: 3)
         Counter(label: "b_total", dimensions: [("a", "0"), ("z", "1")], factory: metrics).increment()
@@ -37,7 +37,7 @@ struct PrometheusMetricsTests {
 
     @Test func `Every kind of instrument is written`() {
         let metrics = PrometheusMetrics(catalog: [
-            MetricDescription("r_items", .histogram(buckets: [10]), of: [], "Items.")
+            Metric("r_items", .histogram(buckets: [10]), of: [], "Items.")
         ])
         FloatingPointCounter(label: "f_total", factory: metrics).increment(by: 0.5)
         let meter = Meter(label: "m", factory: metrics)
@@ -45,8 +45,8 @@ struct PrometheusMetricsTests {
         meter.increment(by: 2.0)
         meter.decrement()
         Recorder(label: "r_items", factory: metrics).record(7)
-        metrics.observe("o") { nil }
-        metrics.observe("p_total", kind: .counter, labels: [("a", "b")]) { .infinity }
+        metrics.observe(Metric("o", .gauge, of: [], "")) { nil }
+        metrics.observe(Metric("p_total", .counter, labels: ["a"], of: [], ""), "b") { .infinity }
         #expect(
             metrics.exposition() == """
                 # TYPE f_total counter
@@ -96,7 +96,7 @@ struct PrometheusMetricsTests {
 
     @Test func `Many tasks count at once`() async {
         let metrics = PrometheusMetrics(catalog: [
-            MetricDescription("b_seconds", .histogram(buckets: [1]), of: [], "Times.")
+            Metric("b_seconds", .histogram(buckets: [1]), of: [], "Times.")
         ])
         let counter = Counter(label: "a_total", factory: metrics)
         let timer = Timer(label: "b_seconds", factory: metrics)

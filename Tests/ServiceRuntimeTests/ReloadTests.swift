@@ -1,4 +1,4 @@
-import Domain
+import Foundations
 import Logging
 import ServiceLifecycle
 import ServiceLifecycleTestKit
@@ -21,7 +21,7 @@ struct ReloadTests {
         let context = ServiceContext.test(logger: sink.logger(level: .info))
         let reloaded = Mutex<[String]>([])
         context.onReload("first") { reloaded.withLock { $0.append("first") } }
-        context.onReload("second") { throw PushKeyError("keys: permission denied") }
+        context.onReload("second") { throw SetupError(.malformed, "keys: permission denied") }
         context.onReload("third") { reloaded.withLock { $0.append("third") } }
         await context.reload()
         #expect(reloaded.withLock { $0 } == ["first", "third"])

@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 import Testing
 
 @testable import ServiceConfiguration
@@ -27,7 +28,7 @@ struct ServiceFailureTests {
     }
 
     @Test func `Other errors are one line without secrets`() {
-        let (lines, code) = ServiceFailure.report(PushKeyError("first line\nsecond line"))
+        let (lines, code) = ServiceFailure.report(SetupError(.malformed, "first line\nsecond line"))
         #expect(lines == ["error: first line second line"])
         #expect(code == 1)
         let foreign = ServiceFailure.report(Foreign())

@@ -1,8 +1,8 @@
 import Testing
 import ThreadExecutor
 
-@Suite struct BackoffTests {
-    @Test func growsToItsBoundAndBeginsAgain() {
+struct BackoffTests {
+    @Test func `The wait grows to its bound and begins again`() {
         var backoff = Backoff()
         var longest = Duration.zero
         for attempt in 0..<200 {
@@ -17,7 +17,7 @@ import ThreadExecutor
     }
 
     @Test(arguments: [Duration.zero, .milliseconds(1), .milliseconds(999), .seconds(1)])
-    func aConnectionThatEndsAtOnceIsAFailedAttempt(_ lifetime: Duration) {
+    func `A connection that ends at once is a failed attempt`(_ lifetime: Duration) {
         var backoff = Backoff()
         var longest = Duration.zero
         for _ in 0..<200 {
@@ -27,7 +27,7 @@ import ThreadExecutor
         #expect(longest > .seconds(2))
     }
 
-    @Test func waitsAreRandom() {
+    @Test func `Waits are random`() {
         var backoff = Backoff()
         let waits = (0..<200).map { _ in backoff.next() }
         #expect(Set(waits.suffix(100)).count > 10, "The waits are not random.")

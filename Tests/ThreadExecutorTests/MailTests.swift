@@ -66,7 +66,7 @@ private actor Recipient: ThreadExecutor.Client {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct MailTests {
-    @Test func mailEndsTheWait() async throws {
+    @Test func `Mail ends the wait`() async throws {
         let recipient = try Recipient()
         for letter in 1...100 {
             recipient.post([letter])
@@ -74,7 +74,7 @@ private actor Recipient: ThreadExecutor.Client {
         }
     }
 
-    @Test func mailFromManyThreadsIsTakenWithoutAJob() async throws {
+    @Test func `Mail from many threads is taken without a job`() async throws {
         let recipient = try Recipient()
         await withTaskGroup(of: Void.self) { group in
             for sender in 0..<20 {
@@ -85,7 +85,7 @@ private actor Recipient: ThreadExecutor.Client {
         #expect(Set(recipient.taken) == Set(0..<10_000))
     }
 
-    @Test func mailThatComesWhileTheThreadTakesTheRestIsTakenToo() async throws {
+    @Test func `Mail that comes while the thread takes the rest is taken too`() async throws {
         let recipient = try Recipient()
         for letter in 1...100 {
             recipient.postLate(letter)
@@ -94,7 +94,7 @@ private actor Recipient: ThreadExecutor.Client {
     }
 
     /// A byte in the pipe would end the next wait at once, and the client would be asked once more.
-    @Test func mailFromItsOwnThreadCostsNoSignal() async throws {
+    @Test func `Mail from its own thread costs no signal`() async throws {
         let recipient = try Recipient()
         // The first wait takes the signal of the start.
         for letter in 0..<2 {

@@ -87,13 +87,13 @@ private final class Gate: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ThreadExecutorTests {
-    @Test func jobsRunOnItsOwnThread() async throws {
+    @Test func `Jobs run on its own thread`() async throws {
         let worker = try Worker()
         #expect(await worker.threadName() == "worker\n")
         #expect(await worker.isMainThread() == false)
     }
 
-    @Test func aTaskThatPrefersItStaysOnTheThreadBetweenCalls() async throws {
+    @Test func `A task that prefers it stays on the thread between calls`() async throws {
         let worker = try Worker()
         await withTaskExecutorPreference(worker.taskExecutor) {
             for _ in 0..<10 {
@@ -104,11 +104,11 @@ private final class Gate: Sendable {
         #expect(worker.checkFromOutside() == false)
     }
 
-    @Test func isolationHoldsOnTheThreadOnly() throws {
+    @Test func `Isolation holds on the thread only`() throws {
         #expect(try Worker().checkFromOutside() == false)
     }
 
-    @Test func whatArrivesMeanwhileIsTheNextGroup() async throws {
+    @Test func `What arrives meanwhile is the next group`() async throws {
         let worker = try Worker()
         let gate = Gate()
         await withTaskGroup(of: Void.self) { group in
@@ -122,7 +122,7 @@ private final class Gate: Sendable {
         #expect(await worker.groups.count < 50)
     }
 
-    @Test func aDescriptorEndsTheWait() async throws {
+    @Test func `A descriptor ends the wait`() async throws {
         let worker = try Worker()
         let pipe = Pipe()
         async let isReadable = worker.wait(for: pipe.fileHandleForReading.fileDescriptor, until: nil)
@@ -130,14 +130,14 @@ private final class Gate: Sendable {
         #expect(await isReadable)
     }
 
-    @Test func aDeadlineEndsTheWait() async throws {
+    @Test func `A deadline ends the wait`() async throws {
         let worker = try Worker()
         let deadline = ContinuousClock.now + .milliseconds(50)
         #expect(await worker.wait(for: nil, until: deadline) == false)
         #expect(ContinuousClock.now >= deadline)
     }
 
-    @Test func manyJobsFromManyTasksAllRun() async throws {
+    @Test func `Many jobs from many tasks all run`() async throws {
         let worker = try Worker()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<1000 { group.addTask { for _ in 0..<10 { await worker.job() } } }
@@ -145,7 +145,7 @@ private final class Gate: Sendable {
         #expect(try await eventually { await worker.groups.reduce(0, +) == 10_000 })
     }
 
-    @Test func theThreadEndsWithItsActor() async throws {
+    @Test func `The thread ends with its actor`() async throws {
         let isGone = Mutex<Bool>.Box(false)
         do {
             let worker = try Worker(name: "worker-end", witness: Witness(isGone))
@@ -162,7 +162,7 @@ private final class Gate: Sendable {
 
     #if os(Linux)
     /// In processes of their own: what they use up, other tests need.
-    @Test func withoutDescriptorsItThrows() async {
+    @Test func `Without descriptors it throws`() async {
         await #expect(processExitsWith: .success) {
             // Open descriptors stay open: libdispatch traps if its own are closed. The system gives out none above.
             var limit = rlimit(rlim_cur: 3, rlim_max: 3)
@@ -172,7 +172,7 @@ private final class Gate: Sendable {
         }
     }
 
-    @Test func withoutMemoryForAThreadItThrows() async {
+    @Test func `Without memory for a thread it throws`() async {
         await #expect(processExitsWith: .success) {
             // A thread's stack is mapped: 8 MiB, unless `ulimit -s` says otherwise.
             let pages = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ").first

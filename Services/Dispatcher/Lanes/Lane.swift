@@ -1,6 +1,7 @@
 import Domain
 import Logging
 import Metrics
+import ServiceRuntime
 import Synchronization
 
 /// One platform's queue to the hub, with its own limit and circuit, so that a problem of one platform does not affect
@@ -57,7 +58,7 @@ final class Lane: Sendable {
         let latency = began.duration(to: now).nanoseconds
         let (after, next, changed) = state.withLock { state in
             let before = state.condition
-            let after = state.note(outcome, isProbe: isProbe, latency: latency, now: now)
+            let after = state.finish(outcome, isProbe: isProbe, latency: latency, now: now)
             return (after, state.next(), state.condition != before)
         }
         if changed { show() }
@@ -166,27 +167,18 @@ extension Lane {
         if condition == .open { return logger.info("A lane is open again", metadata: metadata) }
         metadata["reason"] = "\(cause?.reason ?? "the hub is slow")"
         guard condition == .fault else { return logger.warning("A lane is paused", metadata: metadata) }
-        if cause == .noHub {
-            metadata["HUB_NAME"] = hub.isPooled ? nil : "\(hub.name)"
-            metadata["endpoint"] = "\(hub.endpoint)"
+        guard cause == .noHub else {
+            let remedy =
+                hub.isPooled ? Self.poolRemedy : "correct HUB_CONNECTION_STRING_FILE, or the setting and restart"
+            return logger.error("The hub refuses the credentials: \(remedy)", metadata: metadata)
         }
-        switch (cause == .noHub, hub.isPooled) {
-        case (true, false):
-            logger.error(
-                "There is no hub of this name at this endpoint: correct HUB_NAME or the connection string, and restart",
-                metadata: metadata)
-        case (false, false):
-            logger.error(
-                "The hub refuses the credentials: correct HUB_CONNECTION_STRING_FILE, or the setting and restart",
-                metadata: metadata)
-        case (true, true):
-            logger.error(
-                "There is no hub of this name at this endpoint: correct its line of HUB_POOL_FILE", metadata: metadata)
-        case (false, true):
-            logger.error(
-                "The hub refuses the credentials: correct its line of HUB_POOL_FILE", metadata: metadata)
-        }
+        metadata["HUB_NAME"] = hub.isPooled ? nil : "\(hub.name)"
+        metadata["endpoint"] = "\(hub.endpoint)"
+        let remedy = hub.isPooled ? Self.poolRemedy : "correct HUB_NAME or the connection string, and restart"
+        logger.error("There is no hub of this name at this endpoint: \(remedy)", metadata: metadata)
     }
+
+    private static let poolRemedy = "correct its line of HUB_POOL_FILE"
 }
 
 extension Duration {
@@ -203,10 +195,9 @@ struct LaneMetrics: Sendable {
     let held: Counter
 
     init(platform: Platform, hub: String) {
-        let labels = [("platform", platform.rawValue), ("hub", hub)]
-        state = Gauge(label: "securepush_lane_state", dimensions: labels)
-        limit = Gauge(label: "securepush_lane_limit", dimensions: labels)
-        held = Counter(label: "securepush_lane_held_total", dimensions: labels)
+        state = Metric.laneState.gauge(platform.rawValue, hub)
+        limit = Metric.laneLimit.gauge(platform.rawValue, hub)
+        held = Metric.laneHeld.counter(platform.rawValue, hub)
     }
 
     func show(_ condition: LaneCondition, limit: Int) {

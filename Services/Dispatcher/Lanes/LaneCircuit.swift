@@ -46,7 +46,7 @@ struct LaneCircuit: Sendable {
 
     private var failures = 0
 
-    /// Decides about one more request. The outcome of a probe must be noted with `isProbe`.
+    /// Decides about one more request. The outcome of a probe must be observed with `isProbe`.
     mutating func admit(now: Instant) -> Admission {
         switch state {
         case .closed: return .traffic
@@ -58,10 +58,10 @@ struct LaneCircuit: Sendable {
         }
     }
 
-    mutating func note(_ meaning: SendOutcome.Meaning, isProbe: Bool, now: Instant) {
+    mutating func observe(_ meaning: SendOutcome.Meaning, isProbe: Bool, now: Instant) {
         switch state {
-        case .closed: noteClosed(meaning, now: now)
-        case .halfOpen(let pause) where isProbe: noteProbe(meaning, pause, now: now)
+        case .closed: observeClosed(meaning, now: now)
+        case .halfOpen(let pause) where isProbe: observeProbe(meaning, pause, now: now)
         case .halfOpen: break
         case .open(var pause):
             // The request was sent before the circuit opened: only a longer wait is new information.
@@ -71,7 +71,7 @@ struct LaneCircuit: Sendable {
         }
     }
 
-    private mutating func noteClosed(_ meaning: SendOutcome.Meaning, now: Instant) {
+    private mutating func observeClosed(_ meaning: SendOutcome.Meaning, now: Instant) {
         guard let cause = meaning.problem else {
             failures = 0
             return
@@ -87,7 +87,7 @@ struct LaneCircuit: Sendable {
         }
     }
 
-    private mutating func noteProbe(_ meaning: SendOutcome.Meaning, _ pause: Pause, now: Instant) {
+    private mutating func observeProbe(_ meaning: SendOutcome.Meaning, _ pause: Pause, now: Instant) {
         switch meaning.problem {
         case nil:
             failures = 0
@@ -140,7 +140,7 @@ extension HubProblem {
     /// Whether an operator certainly has to correct the settings.
     var isFault: Bool { self == .credentials || self == .noHub }
 
-    /// The same, perhaps.
+    /// Whether an operator may have to correct the settings.
     var isOfSettings: Bool { isFault || confirmed != nil }
 
     /// For the record of deliveries and for logs.

@@ -35,10 +35,10 @@ struct LaneLimit: Sendable {
         start = now
     }
 
-    mutating func noteFull() { wasFull = true }
+    mutating func observeFull() { wasFull = true }
 
-    /// Notes the outcome of a request and its latency in nanoseconds.
-    mutating func note(_ meaning: SendOutcome.Meaning, latency: Int64, now: Instant) {
+    /// Observes the outcome of a request and its latency in nanoseconds.
+    mutating func observe(_ meaning: SendOutcome.Meaning, latency: Int64, now: Instant) {
         // The request did not reach the hub, so it says nothing about the hub's capacity.
         if meaning.problem == .unreachable { return }
         answers += 1

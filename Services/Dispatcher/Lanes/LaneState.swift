@@ -57,24 +57,24 @@ struct LaneState: Sendable {
             inFlight += 1
             return .send(isProbe: false)
         }
-        limit.noteFull()
+        limit.observeFull()
         guard !isShedding, queue.count < maxWaiting else { return .held(hold(now: now)) }
         queue.append(Waiting(send: send, since: now))
         return .queued
     }
 
-    /// Notes the outcome of a send.
+    /// A send has ended.
     ///
     /// - Returns: a hold for the send itself, if it is to be repeated without using up an attempt; and the sends that
     ///   left the queue and are held now, if the circuit has opened.
-    mutating func note(
+    mutating func finish(
         _ outcome: SendOutcome, isProbe: Bool, latency: Int64, now: Instant
     ) -> (hold: LaneHold?, flushed: [(LaneSend, LaneHold)]) {
         inFlight -= 1
         answers += 1
         let meaning = outcome.meaning
-        limit.note(meaning, latency: latency, now: now)
-        circuit.note(meaning, isProbe: isProbe, now: now)
+        limit.observe(meaning, latency: latency, now: now)
+        circuit.observe(meaning, isProbe: isProbe, now: now)
         let flushed = circuit.isClosed || queue.isEmpty ? [] : flush(now: now)
         return (meaning.isHeld ? hold(now: now) : nil, flushed)
     }
@@ -151,9 +151,10 @@ enum LaneAnswer: Sendable, Equatable {
     case answered(SendOutcome, hold: LaneHold?)
     /// The send was not tried.
     case held(LaneHold)
-    /// It was not sent, because the hub has accepted another silent push that lets the device find this notification.
+    /// The send was left out, because the hub has accepted another silent push that lets the device find this
+    /// notification.
     case coalesced(into: NotificationID)
-    /// It was not tried, because it waits for the recipient's next silent push.
+    /// The send was not tried, because it waits for the recipient's next silent push.
     case waits(SilentWait)
 
     /// The answer in logs.

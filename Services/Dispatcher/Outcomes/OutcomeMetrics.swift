@@ -1,5 +1,6 @@
 import Domain
 import Metrics
+import ServiceRuntime
 
 /// Counts the requests for outcomes, and the outcomes.
 enum OutcomeMetrics {
@@ -17,15 +18,12 @@ enum OutcomeMetrics {
             outcome.counts.isEmpty ? [MessageOutcome.Count(name: outcome.text, devices: 1)] : outcome.counts
         for count in counts {
             let name = known.contains(count.name) ? count.name : "other"
-            Counter(
-                label: "securepush_hub_outcomes_total",
-                dimensions: [("platform", platform.rawValue), ("outcome", name)]
-            ).increment(by: count.devices)
+            Metric.hubOutcomes.counter(platform.rawValue, name).increment(by: count.devices)
         }
     }
 
     /// - Parameter result: `outcome`, `none`, `throttled`, `refused` or `failed`.
     static func countRequest(_ result: String) {
-        Counter(label: "securepush_outcome_requests_total", dimensions: [("result", result)]).increment()
+        Metric.outcomeRequests.counter(result).increment()
     }
 }

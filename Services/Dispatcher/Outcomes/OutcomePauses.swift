@@ -4,7 +4,7 @@ import Foundations
 /// not stop the questions to the others.
 struct OutcomePauses: Sendable {
     private struct Hub {
-        /// It is asked again at this time.
+        /// The time from which the hub may be asked again.
         var until = Timestamp(milliseconds: 0)
         /// Failures in a row.
         var failures = 0

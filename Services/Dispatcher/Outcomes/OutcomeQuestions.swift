@@ -7,13 +7,13 @@ actor OutcomeQuestions {
     /// The answers to a page.
     struct Answers: Sendable {
         /// The outcome of one message. It counts once it is stored.
-        struct Told: Sendable {
+        struct MessageAnswer: Sendable {
             var outcome: MessageOutcome
             var platform: Platform
         }
 
         var outcomes: [DeliveryOutcomes] = []
-        var told: [Told] = []
+        var messages: [MessageAnswer] = []
         /// Behind the last notification that needs no more questions in this pass.
         var next: OutcomeCursor
     }
@@ -23,17 +23,10 @@ actor OutcomeQuestions {
         /// Not known yet, or not any more.
         case none
         case failed
-        case stop(Stop)
+        /// The hub asks for a pause, or reports no outcomes at all.
+        case stop(PushGatewayError)
         /// The dispatcher stops.
         case cancelled
-    }
-
-    /// Why a hub is not asked any more for a while.
-    private enum Stop: Sendable {
-        /// It asks for a pause, perhaps of this length.
-        case throttled(Duration?)
-        /// It tells no outcomes.
-        case refused(PushGatewayError)
     }
 
     private struct Question: Sendable {
@@ -136,7 +129,7 @@ actor OutcomeQuestions {
     /// - Returns: `false` if the dispatcher stops meanwhile.
     private func ask(_ group: Group, _ answers: inout Answers) async -> Bool {
         var changed: [Int: DeliveryOutcomes] = [:]
-        var stops: [String: Stop] = [:]
+        var stops: [String: PushGatewayError] = [:]
         var isWhole = true
         for (question, answer) in zip(group.questions, await all(group.questions)) {
             switch answer {
@@ -146,12 +139,12 @@ actor OutcomeQuestions {
                     question.entry,
                     default: DeliveryOutcomes(id: entry.id, attempt: entry.attempt, deliveries: entry.deliveries)
                 ].deliveries[question.delivery].outcome = outcome.text
-                answers.told.append(.init(outcome: outcome, platform: entry.deliveries[question.delivery].platform))
+                answers.messages.append(.init(outcome: outcome, platform: entry.deliveries[question.delivery].platform))
                 pauses.answered(question.hub)
             case .none: pauses.answered(question.hub)
             case .failed: pauses.failed(question.hub)
             // The other requests of the group were made already: several stops of a hub count as one.
-            case .stop(let stop): stops[question.hub] = stops[question.hub] ?? stop
+            case .stop(let error): stops[question.hub] = stops[question.hub] ?? error
             case .cancelled: isWhole = false
             }
         }
@@ -160,16 +153,16 @@ actor OutcomeQuestions {
         return isWhole
     }
 
-    private func pause(_ stops: [String: Stop]) {
+    private func pause(_ stops: [String: PushGatewayError]) {
         let now = clock()
-        for (name, stop) in stops {
-            switch stop {
-            case .throttled(let pause): pauses.throttled(name, for: pause, now: now)
-            case .refused(let error):
+        for (name, error) in stops {
+            if error.code == .throttled {
+                pauses.throttled(name, for: error.retryAfter, now: now)
+            } else {
                 let (pause, isFirst) = pauses.refused(name, now: now)
                 var metadata: Logger.Metadata = ["hub.error": "\(error)", "pause": "\(pause.components.seconds)"]
                 if !name.isEmpty { metadata["hub"] = "\(name)" }
-                // The same sentence every half hour would only hide other lines.
+                // A warning every half hour would only hide other lines.
                 logger.log(
                     level: isFirst ? .warning : .debug,
                     """
@@ -203,10 +196,10 @@ actor OutcomeQuestions {
             switch error.code {
             case .throttled:
                 OutcomeMetrics.countRequest("throttled")
-                return .stop(.throttled(error.retryAfter))
+                return .stop(error)
             case .unauthorized, .rejected, .gone:
                 OutcomeMetrics.countRequest("refused")
-                return .stop(.refused(error))
+                return .stop(error)
             case .unavailable:
                 OutcomeMetrics.countRequest("failed")
                 return .failed

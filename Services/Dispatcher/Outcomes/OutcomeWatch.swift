@@ -87,8 +87,8 @@ actor OutcomeWatch: Service {
                 let page = try await store.awaitingOutcome(query)
                 let answers = await questions.ask(page, after: places[index])
                 try await record(answers.outcomes)
-                // Not before: if they cannot be stored, the same messages are asked for again.
-                for told in answers.told { count(told.outcome, told.platform) }
+                // Only after the outcomes are stored: if that fails, the same messages are asked for again.
+                for message in answers.messages { count(message.outcome, message.platform) }
                 places[index] = answers.next
                 if !page.entries.isEmpty, try await !save(places) { return Self.standby }
                 if let pause = await pause() { return pause }

@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import Logging
 import Metrics
+import ServiceRuntime
 
 /// `SILENT_PUSH_MIN_INTERVAL`: at most one silent push per recipient and platform within an interval, across all
 /// dispatchers.
@@ -16,7 +17,7 @@ struct SilentBudget: Sendable {
     let store: any Store
     let interval: Duration
     let logger: Logger
-    let coalesced = Counter(label: "securepush_silent_coalesced_total")
+    let coalesced = Metric.silentCoalesced.counter()
     private let problem = LastingProblemLog(
         "The silent pushes of recipients cannot be read or stored; silent notifications wait",
         end: "The silent pushes of recipients are read and stored again")

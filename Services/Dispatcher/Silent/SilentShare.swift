@@ -62,7 +62,7 @@ extension LaneAnswer {
         switch self {
         case .answered(.sent, _): .coalesced(into: leader)
         case .held(let hold), .answered(_, .some(let hold)): .held(hold)
-        // They were claimed before the push, so it covers them if the hub has accepted it after all.
+        // The followers were claimed before the push, so it covers them if the hub has accepted it after all.
         default: .waits(SilentWait(until: now + SilentBudget.failureWait, sequence: grant.map { $0.sequence - 1 }))
         }
     }

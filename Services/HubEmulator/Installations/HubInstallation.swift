@@ -7,16 +7,16 @@ struct HubInstallation: Equatable, Sendable {
 
     let id: String
     let platform: NotificationFormat
-    var pushChannel: PushChannel
-    var userID: String?
+    let pushChannel: PushChannel
+    let userID: String?
     /// As written by the client.
-    private(set) var expirationTime = HubInstallation.never
+    let expirationTime: String
     /// Nil: never.
-    private(set) var expiresAt: Timestamp?
-    var tags: [String]
-    var pushVariables: NamedValues<String>
-    var templates: NamedValues<InstallationTemplate>
-    var secondaryTiles: NamedValues<SecondaryTile>
+    let expiresAt: Timestamp?
+    let tags: [String]
+    let pushVariables: NamedValues<String>
+    let templates: NamedValues<InstallationTemplate>
+    let secondaryTiles: NamedValues<SecondaryTile>
 
     /// Reads the document of a PUT.
     ///
@@ -28,6 +28,11 @@ struct HubInstallation: Equatable, Sendable {
         } catch {
             throw HubError.badRequest("The installation cannot be read: \(error.description).")
         }
+        try self.init(id: id, object: object)
+    }
+
+    /// - Throws: 400 with the reason.
+    init(id: String, object: JSONValue) throws(HubError) {
         guard object.members != nil else { throw HubError.badRequest("The installation is not a JSON object.") }
         if let own = try InstallationText.optional("installationId", of: object),
             own.lowercased() != id.lowercased()
@@ -45,29 +50,19 @@ struct HubInstallation: Equatable, Sendable {
         pushVariables = try InstallationText.strings(object[ignoringCase: "pushVariables"], "pushVariables")
         templates = try NamedValues(object[ignoringCase: "templates"], "templates", part: "template")
         secondaryTiles = try NamedValues(object[ignoringCase: "secondaryTiles"], "secondaryTiles", part: "tile")
-        try setExpiration(try InstallationText.optional("expirationTime", of: object))
+        let expiration = try InstallationText.optional("expirationTime", of: object) ?? Self.never
+        expirationTime = expiration.hasPrefix("9999-12-31") ? Self.never : expiration
+        expiresAt = expirationTime == Self.never ? nil : Timestamp(iso8601: expirationTime)
+        guard expiresAt != nil || expirationTime == Self.never else {
+            throw HubError.badRequest("The expirationTime must be a time such as 2026-11-21T10:00:00Z.")
+        }
         try validate()
     }
 
-    /// - Parameter text: nil for never.
-    /// - Throws: 400 when the text is not a time.
-    mutating func setExpiration(_ text: String?) throws(HubError) {
-        guard let text, !text.hasPrefix("9999-12-31") else {
-            expirationTime = Self.never
-            expiresAt = nil
-            return
-        }
-        guard let time = Timestamp(iso8601: text) else {
-            throw HubError.badRequest("The expirationTime must be a time such as 2026-11-21T10:00:00Z.")
-        }
-        expirationTime = text
-        expiresAt = time
-    }
-
-    /// Checks the document as a whole, after a PUT and after a patch.
+    /// Checks the document as a whole.
     ///
     /// - Throws: 400.
-    func validate() throws(HubError) {
+    private func validate() throws(HubError) {
         let templates = [templates] + secondaryTiles.entries.map(\.value.templates)
         let tagLists =
             [tags] + secondaryTiles.entries.map(\.value.tags) + templates.flatMap { $0.entries.map(\.value.tags) }

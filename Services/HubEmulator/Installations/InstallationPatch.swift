@@ -31,14 +31,15 @@ struct InstallationPatch: Sendable {
         self.operations = operations
     }
 
-    /// The installation after all operations.
+    /// The installation after all operations on its document, which the reader of a PUT checks.
     ///
-    /// - Throws: 400 if one of them fails.
+    /// - Throws: 400 for a path that cannot be changed, or an invalid result.
     func applied(to installation: HubInstallation) throws(HubError) -> HubInstallation {
-        var patched = installation
-        for operation in operations { try patched.apply(operation) }
-        try patched.validate()
-        return patched
+        var document = installation.json
+        for operation in operations {
+            document = try PatchNode.edited(document, operation, operation.path[...], PatchNode.installation)
+        }
+        return try HubInstallation(id: installation.id, object: document)
     }
 
     private static func operation(_ element: JSONValue) throws(HubError) -> Operation {
@@ -57,154 +58,112 @@ struct InstallationPatch: Sendable {
     }
 }
 
-extension HubInstallation {
-    /// - Throws: 400 for a path that cannot be changed, or an invalid value.
-    fileprivate mutating func apply(_ operation: InstallationPatch.Operation) throws(HubError) {
-        let rest = Array(operation.path.dropFirst())
-        switch operation.path[0].lowercased() {
-        case "pushchannel" where rest.isEmpty && operation.kind != .remove:
-            pushChannel = try PushChannel(operation.value, platform: platform)
-        case "userid" where rest.isEmpty: userID = try Patching.text(operation.value, "userId")
-        case "expirationtime" where rest.isEmpty:
-            try setExpiration(try Patching.text(operation.value, "expirationTime"))
-        case "tags": try Patching.apply(operation, to: &tags, at: rest)
-        case "pushvariables": try Patching.apply(operation, to: &pushVariables, at: rest, "pushVariables")
-        case "templates": try Patching.apply(operation, to: &templates, at: rest, "templates", part: "template")
-        case "secondarytiles":
-            try Patching.apply(operation, to: &secondaryTiles, at: rest, "secondaryTiles", part: "tile")
-        default: throw Patching.unknownPath
-        }
-    }
-}
-
-/// The operations on the parts of an installation.
-private enum Patching {
+/// What a patch can do at a place in the document of an installation.
+private indirect enum PatchNode: Sendable {
     typealias Operation = InstallationPatch.Operation
+    typealias Members = KeyValuePairs<String, PatchNode>
 
-    static let unknownPath = HubError.badRequest("The patch has a path that this operation cannot change.")
+    case value
+    /// Cannot be removed.
+    case required
+    case tags
+    case strings
+    /// Objects with names, of these members. The main one creates an object that does not exist.
+    case parts(_ part: String, main: String, Members)
 
-    /// Nil for a removal and for an empty text.
-    static func text(_ value: JSONValue?, _ name: String) throws(HubError) -> String? {
-        guard let value else { return nil }
-        guard let text = value.text else { throw HubError.badRequest("The \(name) is not a string.") }
-        return text.isEmpty ? nil : try InstallationText.checked(text, name)
+    static let installation: Members = [
+        "pushChannel": .required, "userId": .value, "expirationTime": .value, "tags": .tags, "pushVariables": .strings,
+        "templates": templates,
+        "secondaryTiles": .parts(
+            "tile", main: "pushChannel", ["pushChannel": .required, "tags": .tags, "templates": templates]),
+    ]
+    private static let templates = PatchNode.parts(
+        "template", main: "body", ["body": .value, "headers": .strings, "tags": .tags, "expiry": .value])
+    private static let unknownPath = HubError.badRequest("The patch has a path that this operation cannot change.")
+
+    /// An object after an operation on one of its members; the names of members have no case.
+    static func edited(
+        _ object: JSONValue, _ operation: Operation, _ path: ArraySlice<String>, _ members: Members
+    ) throws(HubError) -> JSONValue {
+        guard let (name, node) = members.first(where: { $0.key.equalsIgnoringASCIICase(path.first ?? "") }) else {
+            throw unknownPath
+        }
+        let value = try node.edited(object[ignoringCase: name], name, operation, path.dropFirst())
+        return object.setting(name, to: value) { $0.equalsIgnoringASCIICase(name) }
     }
 
-    /// `/tags`, `/tags/-` and `/tags/TAG`. `replace` with one value appends it; with an array it replaces the list.
-    static func apply(
-        _ operation: Operation, to tags: inout [String], at path: [String],
-        of owner: InstallationText.TagOwner = .device
-    ) throws(HubError) {
-        guard path.count <= 1 else { throw unknownPath }
-        guard let name = path.first, name != "-" else {
-            guard let value = operation.value else {
-                tags = []
-                return
+    /// The value after an operation at the path below it; nil: none.
+    private func edited(
+        _ value: JSONValue?, _ name: String, _ operation: Operation, _ path: ArraySlice<String>
+    ) throws(HubError) -> JSONValue? {
+        switch self {
+        case .value where path.isEmpty: return operation.value
+        case .required where path.isEmpty && operation.kind != .remove: return operation.value
+        case .tags where path.count <= 1: return .array(try Self.tags(value, operation, path.first))
+        case .strings where path.isEmpty: return operation.value?.orItsText
+        case .strings where path.count == 1:
+            let text = operation.value == .string("") ? nil : operation.value
+            return try Self.object(value, "The \(name) are not an object.").setting(path[path.startIndex], to: text)
+        case .parts(let part, let main, let members):
+            let parts = try Self.object(value, "The \(name) are not an object.")
+            guard let key = path.first else {
+                let new = try operation.value.map { value throws(HubError) in
+                    try Self.object(value, "The \(name) are not an object.")
+                }
+                guard operation.kind == .add else { return new }
+                return (new?.members ?? []).filter { $0.value != .null }.reduce(parts) {
+                    $0.setting($1.name, to: $1.value)
+                }
             }
-            if let list = value.orItsText.elements {
-                let new = try InstallationText.tags(.array(list), of: owner)
-                if operation.kind == .replace { tags = [] }
-                for tag in new { InstallationText.append(tag, to: &tags) }
-            } else {
-                InstallationText.append(try InstallationText.tag(value, of: owner), to: &tags)
+            let rest = path.dropFirst()
+            if rest.isEmpty { return parts.setting(key, to: operation.value) }
+            let known = parts.members?.last { $0.name == key && $0.value != .null }?.value
+            if known == nil {
+                if operation.kind == .remove { return value }
+                guard rest.count == 1, rest.first?.equalsIgnoringASCIICase(main) == true else {
+                    throw HubError.badRequest("The installation has no \(part) with that name.")
+                }
             }
-            return
-        }
-        guard let value = operation.value else {
-            tags.removeAll { $0.lowercased() == name.lowercased() }
-            return
-        }
-        if operation.kind == .replace { tags.removeAll { $0.lowercased() == name.lowercased() } }
-        InstallationText.append(try InstallationText.tag(value, of: owner), to: &tags)
-    }
-
-    /// An object of strings as a whole, or one of its members.
-    static func apply(
-        _ operation: Operation, to values: inout NamedValues<String>, at path: [String], _ name: String
-    ) throws(HubError) {
-        guard path.count <= 1 else { throw unknownPath }
-        if let key = path.first {
-            values[try InstallationText.checked(key, name)] = try text(operation.value, name)
-        } else {
-            values = try InstallationText.strings(operation.value?.orItsText, name)
+            let object = try Self.object(known, "The \(part) is not a JSON object.")
+            return parts.setting(key, to: try Self.edited(object, operation, rest, members))
+        default: throw Self.unknownPath
         }
     }
 
-    /// `/templates` and `/templates/NAME`, `/secondaryTiles` and `/secondaryTiles/NAME`, and the paths below them.
-    static func apply<Part: PatchablePart>(
-        _ operation: Operation, to parts: inout NamedValues<Part>, at path: [String], _ member: String, part: String
-    ) throws(HubError) {
-        guard let name = path.first else {
-            let new = try NamedValues<Part>(operation.value, member, part: part)
-            if operation.kind != .add { parts = NamedValues() }
-            for entry in new.entries { parts[entry.name] = entry.value }
-            return
+    /// `/tags`, `/tags/-` and `/tags/TAG`. `replace` with one value appends it; with an array it replaces the list. The
+    /// reader drops repeated tags.
+    private static func tags(
+        _ value: JSONValue?, _ operation: Operation, _ name: String?
+    ) throws(HubError) -> [JSONValue] {
+        guard var tags = (value ?? .array([])).elements else { throw HubError.badRequest("The tags are not an array.") }
+        if let name, name != "-" {
+            if operation.kind != .add { tags.removeAll { $0.text?.lowercased() == name.lowercased() } }
+            return tags + [operation.value].compactMap(\.self)
         }
-        guard path.count > 1 else {
-            let value = try operation.value.map { value throws(HubError) in try Part(value) }
-            parts[try InstallationText.checked(name, "\(part)'s name")] = value
-            return
-        }
-        let isMain = path.count == 2 && path[1].lowercased() == Part.mainMember
-        guard var value = parts[name] ?? (isMain ? Part(main: "") : nil) else {
-            if operation.kind == .remove { return }
-            throw HubError.badRequest("The installation has no \(part) with that name.")
-        }
-        if parts[name] == nil, operation.kind == .remove { return }
-        try value.apply(operation, at: Array(path.dropFirst()))
-        parts[try InstallationText.checked(name, "\(part)'s name")] = value
+        guard let value = operation.value else { return [] }
+        guard let list = value.orItsText.elements else { return tags + [value] }
+        return operation.kind == .replace ? list : tags + list
+    }
+
+    /// The object, or the object of its JSON text; an empty one for nil.
+    private static func object(_ value: JSONValue?, _ refusal: String) throws(HubError) -> JSONValue {
+        let object = value?.orItsText ?? .object([])
+        guard object.members != nil else { throw HubError.badRequest(refusal) }
+        return object
     }
 }
 
-/// A template or a secondary tile, whose members a patch can change.
-private protocol PatchablePart: InstallationPart {
-    /// The only member that creates the part if it does not exist, in lower case.
-    static var mainMember: String { get }
-    init(main: String)
-    mutating func apply(_ operation: InstallationPatch.Operation, at path: [String]) throws(HubError)
-}
-
-extension InstallationTemplate: PatchablePart {
-    fileprivate static var mainMember: String { "body" }
-
-    fileprivate init(main: String) { self.init(body: main) }
-
-    /// `/body`, `/headers`, `/headers/NAME`, `/tags`, `/tags/TAG`, `/expiry`.
-    fileprivate mutating func apply(
-        _ operation: InstallationPatch.Operation, at path: [String]
-    ) throws(HubError) {
-        let rest = Array(path.dropFirst())
-        switch path[0].lowercased() {
-        case "body" where rest.isEmpty:
-            guard let text = try Patching.text(operation.value, "body") else {
-                throw HubError.badRequest("The template has no body.")
-            }
-            body = text
-        case "expiry" where rest.isEmpty: expiry = try Patching.text(operation.value, "expiry")
-        case "headers": try Patching.apply(operation, to: &headers, at: rest, "headers")
-        case "tags": try Patching.apply(operation, to: &tags, at: rest, of: .template)
-        default: throw Patching.unknownPath
-        }
+extension JSONValue {
+    /// The object with a member instead of those of its name, at the place of the first; nil: without them.
+    fileprivate func setting(_ name: String, to value: JSONValue?) -> JSONValue {
+        setting(name, to: value) { $0 == name }
     }
-}
 
-extension SecondaryTile: PatchablePart {
-    fileprivate static var mainMember: String { "pushchannel" }
-
-    fileprivate init(main: String) { self.init(pushChannel: main) }
-
-    /// `/pushChannel`, `/tags…`, `/templates…`.
-    fileprivate mutating func apply(
-        _ operation: InstallationPatch.Operation, at path: [String]
-    ) throws(HubError) {
-        let rest = Array(path.dropFirst())
-        switch path[0].lowercased() {
-        case "pushchannel" where rest.isEmpty:
-            guard let channel = try Patching.text(operation.value, "pushChannel") else { throw Patching.unknownPath }
-            pushChannel = try InstallationText.checkedHandle(channel, "pushChannel")
-        case "tags": try Patching.apply(operation, to: &tags, at: rest)
-        case "templates": try Patching.apply(operation, to: &templates, at: rest, "templates", part: "template")
-        default: throw Patching.unknownPath
-        }
+    fileprivate func setting(_ name: String, to value: JSONValue?, where isNamed: (String) -> Bool) -> JSONValue {
+        var members = members ?? []
+        let index = members.firstIndex { isNamed($0.name) }
+        members.removeAll { isNamed($0.name) }
+        if let value { members.insert(Member(name, value), at: index ?? members.count) }
+        return .object(members)
     }
 }

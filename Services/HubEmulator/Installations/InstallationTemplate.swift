@@ -2,14 +2,10 @@ import Foundations
 
 /// A template of an installation, which template sends render for this device.
 struct InstallationTemplate: InstallationPart {
-    var body: String
-    var headers = NamedValues<String>()
-    var tags: [String] = []
-    var expiry: String?
-
-    init(body: String) {
-        self.body = body
-    }
+    let body: String
+    let headers: NamedValues<String>
+    let tags: [String]
+    let expiry: String?
 
     /// Reads the object or its JSON text: clients differ in their patches.
     ///
@@ -36,13 +32,9 @@ struct InstallationTemplate: InstallationPart {
 
 /// A secondary tile of a Windows app, which has its own channel.
 struct SecondaryTile: InstallationPart {
-    var pushChannel: String
-    var tags: [String] = []
-    var templates = NamedValues<InstallationTemplate>()
-
-    init(pushChannel: String) {
-        self.pushChannel = pushChannel
-    }
+    let pushChannel: String
+    let tags: [String]
+    let templates: NamedValues<InstallationTemplate>
 
     /// Reads the object or its JSON text.
     ///

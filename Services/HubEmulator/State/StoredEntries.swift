@@ -123,7 +123,7 @@ extension InstallationTable.Entry {
         guard let document = try? JSONValue(bytes), let installation = document["installation"] else {
             throw HubError.badRequest("The stored installation cannot be read.")
         }
-        self.installation = try HubInstallation(id: id, document: Array(installation.json.utf8))
+        self.installation = try HubInstallation(id: id, object: installation)
         registrationIDs = (document["registrations"]?.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.text }
     }
 }

@@ -17,21 +17,6 @@ struct NotificationTimeline: Encodable, Sendable {
         var isAhead: Bool
     }
 
-    struct Delivery: Encodable, Sendable {
-        var platform: String
-        var state: String
-        var attempts: Int
-        /// Requests whose result is unknown.
-        var unanswered: Int
-        var hubMessageId: String?
-        /// What the hub says became of the message.
-        var outcome: String?
-        var coalescedInto: String?
-        var error: String?
-        var updatedAt: String
-        var withdrawn: String?
-    }
-
     var id: String
     var recipient: String
     var sender: String
@@ -47,7 +32,7 @@ struct NotificationTimeline: Encodable, Sendable {
     /// `waiting`, `published` or `none`.
     var outbox: String
     var canResend: Bool
-    var deliveries: [Delivery]
+    var deliveries: [DeliveryReport]
     var events: [Event]
 }
 
@@ -73,21 +58,10 @@ extension NotificationTimeline {
             shownAt: record.shownAt?.description, revokedAt: record.revokedAt?.description, claims: life.attempt,
             outbox: outbox,
             canResend: known.contains { $0.state == .dead } && record.revokedAt == nil && record.expiresAt > now,
-            deliveries: known.map(Delivery.init)
-                + untried.map {
-                    Delivery(Domain.Delivery(platform: $0, state: .pending, updatedAt: record.createdAt))
-                },
+            deliveries: (known
+                + untried.map { Delivery(platform: $0, state: .pending, updatedAt: record.createdAt) })
+                .map { DeliveryReport($0, tellsUnanswered: true) },
             events: TimelineEvents(life, untried: untried, now: now).sorted)
-    }
-}
-
-extension NotificationTimeline.Delivery {
-    init(_ delivery: Domain.Delivery) {
-        self.init(
-            platform: delivery.platform.rawValue, state: delivery.state.rawValue, attempts: delivery.attempts,
-            unanswered: delivery.unanswered, hubMessageId: delivery.hubMessageID,
-            outcome: delivery.outcome, coalescedInto: delivery.coalescedInto?.description, error: delivery.error,
-            updatedAt: delivery.updatedAt.description, withdrawn: delivery.withdrawnAt?.description)
     }
 }
 

@@ -1,3 +1,5 @@
+import Domain
+
 /// One notification as the template shows it.
 struct TimelineView: Sendable {
     struct Row: Sendable {
@@ -29,7 +31,7 @@ struct TimelineView: Sendable {
             let (mark, name) = Self.look(delivery.state)
             return DeliveryRow(
                 platform: delivery.platform, mark: mark, stateClass: name, state: delivery.state,
-                attempts: delivery.attempts.formatted, unanswered: delivery.unanswered.formatted,
+                attempts: delivery.attempts.formatted, unanswered: (delivery.unanswered ?? 0).formatted,
                 message: delivery.hubMessageId ?? "–", outcome: delivery.outcome ?? "–",
                 error: delivery.error ?? "–",
                 updated: TimeView(delivery.updatedAt))

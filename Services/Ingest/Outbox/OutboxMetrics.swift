@@ -4,13 +4,13 @@ import Metrics
 import ServiceRuntime
 
 struct OutboxMetrics: Sendable {
-    let published = Counter(label: "securepush_outbox_published_total")
-    let swept = Counter(label: "securepush_outbox_swept_total")
-    let republished = Counter(label: "securepush_outbox_republished_total")
-    let unconfirmed = Counter(label: "securepush_outbox_unconfirmed_total")
-    let confirm = Metrics.Timer(label: "securepush_publish_confirm_duration_seconds")
-    private let pending = Gauge(label: "securepush_outbox_pending")
-    private let oldestAge = Gauge(label: "securepush_outbox_oldest_age_seconds")
+    let published = Metric.outboxPublished.counter()
+    let swept = Metric.outboxSwept.counter()
+    let republished = Metric.outboxRepublished.counter()
+    let unconfirmed = Metric.outboxUnconfirmed.counter()
+    let confirm = Metric.publishConfirmDuration.timer()
+    private let pending = Metric.outboxPending.gauge()
+    private let oldestAge = Metric.outboxOldestAge.gauge()
 
     func observe(_ backlog: OutboxBacklog) {
         pending.record(backlog.count)

@@ -32,13 +32,7 @@ struct DeviceRemovals: Sendable {
     private let counters: [DeviceRemoval: Counter]
 
     init(_ metrics: PrometheusMetrics) {
-        let counters = DeviceRemoval.allCases.map { reason in
-            let dimensions = [("reason", reason.rawValue)]
-            return (
-                reason, Counter(label: "securepush_devices_removed_total", dimensions: dimensions, factory: metrics)
-            )
-        }
-        self.counters = Dictionary(uniqueKeysWithValues: counters)
+        counters = Metric.devicesRemoved.counters(DeviceRemoval.allCases, in: metrics)
     }
 
     func count(_ reason: DeviceRemoval) { counters[reason]?.increment() }

@@ -66,17 +66,12 @@ struct RetrievalMetrics: Sendable {
     private let timeToFetch: Timer
 
     init(_ metrics: PrometheusMetrics) {
-        func retrievals(_ result: String) -> Counter {
-            Counter(label: "securepush_retrievals_total", dimensions: [("result", result)], factory: metrics)
-        }
-        ok = retrievals("ok")
-        notFound = retrievals("not_found")
-        gone = retrievals("gone")
-        unauthorized = retrievals("unauthorized")
-        inboxRequests = Counter(label: "securepush_inbox_requests_total", factory: metrics)
-        timeToFetch = Timer(
-            label: "securepush_time_to_fetch_seconds", dimensions: [], preferredDisplayUnit: .seconds,
-            factory: metrics)
+        ok = Metric.retrievals.counter("ok", in: metrics)
+        notFound = Metric.retrievals.counter("not_found", in: metrics)
+        gone = Metric.retrievals.counter("gone", in: metrics)
+        unauthorized = Metric.retrievals.counter("unauthorized", in: metrics)
+        inboxRequests = Metric.inboxRequests.counter(in: metrics)
+        timeToFetch = Metric.timeToFetch.timer(in: metrics)
     }
 
     /// Records the first read. If the clock went backwards, the time is zero.

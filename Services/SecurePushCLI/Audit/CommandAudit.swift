@@ -6,9 +6,11 @@ import ServiceRuntime
 
 /// A command that changes keys, credentials or the system itself, and so writes a line to the audit log.
 protocol AuditedCommand: ConsoleCommand {
-    /// The action, for example `user.add`, and the name that it is about, if there is one. `nil` for a run that
-    /// changes nothing, or that a service writes a line for.
-    var audited: (action: String, id: String?)? { get }
+    /// The action, for example `user.add`, and the name that it is about, if there is one.
+    typealias Audited = (action: String, id: String?)
+
+    /// `nil` for a run that changes nothing, or that a service writes a line for.
+    var audited: Audited? { get }
 }
 
 /// The audit log of commands: `AUDIT_LOG` as the services read it.
@@ -70,57 +72,3 @@ enum CommandAudit {
         }
     }
 }
-
-extension APIKeysCommand.Add: AuditedCommand { var audited: (action: String, id: String?)? { ("api-key.add", name) } }
-
-extension APIKeysCommand.Remove: AuditedCommand {
-    var audited: (action: String, id: String?)? { ("api-key.remove", name) }
-}
-
-extension UsersCommand.Add: AuditedCommand {
-    var audited: (action: String, id: String?)? { (replace ? "user.replace" : "user.add", name) }
-}
-
-extension UsersCommand.Remove: AuditedCommand { var audited: (action: String, id: String?)? { ("user.remove", name) } }
-
-extension KeysCommand.Generate: AuditedCommand {
-    var audited: (action: String, id: String?)? { ("keys.generate", nil) }
-}
-
-extension KeysCommand.Rotate: AuditedCommand { var audited: (action: String, id: String?)? { ("keys.rotate", nil) } }
-
-extension TokenCommand: AuditedCommand {
-    var audited: (action: String, id: String?)? {
-        signingKeyFile == nil ? nil : ("token.issue", user)
-    }
-}
-
-extension DeadLettersCommand.Replay: AuditedCommand {
-    var audited: (action: String, id: String?)? {
-        ("dead-letters.replay", ids.count == 1 ? ids.first.map { "\($0.id)" } : nil)
-    }
-}
-
-extension DeadLettersCommand.Purge: AuditedCommand {
-    var audited: (action: String, id: String?)? { ("dead-letters.purge", nil) }
-}
-
-extension InstallationsCommand.Refill: AuditedCommand {
-    var audited: (action: String, id: String?)? { isDryRun ? nil : ("installations.refill", nil) }
-}
-
-extension InstallationsCommand.Export: AuditedCommand {
-    var audited: (action: String, id: String?)? { ("installations.export", nil) }
-}
-
-extension HubsCommand.Rebalance: AuditedCommand {
-    var audited: (action: String, id: String?)? { isDryRun ? nil : ("hubs.rebalance", nil) }
-}
-
-extension SetupCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("setup", nil) } }
-
-extension DatabaseRolesCommand: AuditedCommand {
-    var audited: (action: String, id: String?)? { apply ? ("setup.database-roles", nil) : nil }
-}
-
-extension MigrateCommand: AuditedCommand { var audited: (action: String, id: String?)? { ("migrate", nil) } }

@@ -63,14 +63,13 @@ extension CommandFailure {
             return try body()
         } catch let error as FileError {
             throw CommandFailure(.configuration, "\(origin): \(error)")
-        } catch let error as AuthenticationSetupError
+        } catch let error as SetupError
             where [.unreadable, .unwritable, .malformed].contains(error.code)
         {
             throw CommandFailure(.configuration, "\(origin): \(error)")
         }
     }
 
-    /// Maps an error of any module to a failure.
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -83,9 +82,7 @@ extension CommandFailure {
             self.init(code, "The database: \(error.message)", hint: hint)
         case let error as PushGatewayError:
             self.init(error.code == .unavailable ? .unreachable : .failed, "The hub: \(error.message)")
-        case let error as NotificationHubConfigurationError:
-            self.init(.configuration, error.message)
-        case let error as AuthenticationSetupError:
+        case let error as SetupError:
             let isContent = error.code == .alreadyExists || error.code == .notFound
             self.init(isContent ? .failed : .configuration, "\(error)")
         case let error as AMQPError: self.init(describing: error)

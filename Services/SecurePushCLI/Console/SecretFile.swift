@@ -61,7 +61,6 @@ enum SecretFile {
         }
     }
 
-    /// Removes a file, if there is one.
     static func remove(_ path: String) throws {
         let (place, name) = SafeFolder.split(path)
         try naming { () throws(FileError) in try SafeFolder(path: place).remove(name) }

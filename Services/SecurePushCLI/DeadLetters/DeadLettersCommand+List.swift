@@ -73,7 +73,7 @@ extension DeadLettersCommand {
             var letters: [DeadLetterRow]
             var expiresAt: String?
             var readAt: String?
-            var deliveries: [Wire.Delivery]?
+            var deliveries: [DeliveryReport]?
         }
 
         func run(on console: Console) async throws {
@@ -89,7 +89,7 @@ extension DeadLettersCommand {
             let records = try await List.records([id], database.urlIfGiven)
             let record = records?[id]
             let rows = letters.map { DeadLetterRow($0, records: records, now: .now) }
-            let deliveries = record?.deliveries.map { Wire.Delivery($0) }
+            let deliveries = record?.deliveries.map { DeliveryReport($0, tellsUnanswered: false) }
             if console.isJSON {
                 let report = Report(
                     letters: rows, expiresAt: record?.expiresAt.description, readAt: record?.readAt?.description,
@@ -102,7 +102,7 @@ extension DeadLettersCommand {
         }
 
         private static func lines(
-            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [Wire.Delivery], width: Int?
+            _ rows: [DeadLetterRow], _ expiresAt: Timestamp?, _ deliveries: [DeliveryReport], width: Int?
         ) -> [String] {
             let first = rows.first
             let reasons = rows.map { row in
@@ -113,7 +113,7 @@ extension DeadLettersCommand {
                 ("Created", first?.createdAt ?? "-"), ("Expires", expiresAt?.description),
             ]
             return Facts.lines(facts + reasons)
-                + (deliveries.isEmpty ? [] : [""] + Wire.Delivery.lines(deliveries, width: width))
+                + (deliveries.isEmpty ? [] : [""] + DeliveryReport.lines(deliveries, width: width))
         }
     }
 }

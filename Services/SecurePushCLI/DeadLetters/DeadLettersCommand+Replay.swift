@@ -4,7 +4,7 @@ import Messaging
 import ServiceRuntime
 
 extension DeadLettersCommand {
-    struct Replay: ConsoleCommand {
+    struct Replay: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Dispatch dead letters again to the platforms that are not final, with attempts from 1.",
             discussion: """
@@ -31,6 +31,8 @@ extension DeadLettersCommand {
         @OptionGroup var selection: DeadLetterSelection
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("dead-letters.replay", ids.count == 1 ? ids.first.map { "\($0.id)" } : nil) }
 
         func validate() throws {
             if ids.isEmpty != all { throw ValidationError("Give either IDs or --all.") }
@@ -70,7 +72,7 @@ extension DeadLettersCommand {
         }
     }
 
-    struct Purge: ConsoleCommand {
+    struct Purge: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove dead letters permanently. The records of the notifications stay.",
             discussion: """
@@ -88,6 +90,8 @@ extension DeadLettersCommand {
 
         @OptionGroup var selection: DeadLetterSelection
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("dead-letters.purge", nil) }
 
         private struct Report: Encodable {
             var purged: Int

@@ -41,9 +41,9 @@ extension DeviceCommand {
             let credentials = try tokens.map { try $0.credentials(of: user) } ?? userCredentials.credentials(of: user)
             let handle = handle ?? platform.makeHandle()
             let report = reporter(user, platform, listening, console)
-            let full = ClientCredentials(credentials)
             let logIn = SimulatedDevice.LogIn(
-                credentials: full, first: fetchToken ?? (loginAfter == nil ? full : nil), delay: loginAfter?.duration)
+                credentials: credentials, first: fetchToken ?? (loginAfter == nil ? credentials : nil),
+                delay: loginAfter?.duration)
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
             return SimulatedDevice(

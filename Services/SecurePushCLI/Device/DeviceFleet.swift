@@ -118,7 +118,7 @@ struct DeviceTokens: Sendable {
         issuer = try TokenIssuer.make(configuration, of: option)
     }
 
-    func credentials(of user: String) throws -> Credentials {
+    func credentials(of user: String) throws -> ClientCredentials {
         .bearer(try issuer.issue(to: try UserName.parse(user)).token)
     }
 }

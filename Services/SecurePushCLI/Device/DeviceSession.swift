@@ -24,12 +24,3 @@ final class DeviceSession: CredentialsProvider {
         current.withLock { $0 == refused ? nil : $0 }
     }
 }
-
-extension ClientCredentials {
-    init(_ credentials: Credentials) {
-        switch credentials {
-        case .bearer(let token): self = .bearer(token)
-        case .basic(let user, let password): self = .basic(userName: user, password: password)
-        }
-    }
-}

@@ -108,10 +108,8 @@ extension Doctor {
             }
             return [.ok(part, "\(PublicURL.describe(url)) returns a key set")]
         } catch {
-            let failure = CommandFailure(describing: error)
             let advice = "Check the network to the provider. Until then, services refuse tokens with new keys."
-            return failure.code == .unreachable
-                ? [.unreachable(part, failure.message, advice)] : [.failed(part, failure.message, "Correct \(part).")]
+            return [.fault(part, error, unreachable: advice, otherwise: "Correct \(part).")]
         }
     }
 

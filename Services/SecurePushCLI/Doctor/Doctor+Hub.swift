@@ -11,33 +11,23 @@ extension Doctor {
     ///
     /// With `HUB_POOL_FILE` it checks each hub of the file.
     func hub() async -> [Finding] {
-        if settings["HUB_POOL_FILE"] != nil { return await hubPool() }
-        let part = "HUB_CONNECTION_STRING"
-        guard settings[part] != nil || settings["HUB_CONNECTION_STRING_FILE"] != nil else { return [] }
-        do {
-            let configuration = try settings.hub()
-            let clock = await Doctor.clock(at: configuration.endpoint.url)
-            return [await Doctor.answer(part, configuration)] + [clock].compactMap { $0 }
-        } catch {
-            let failure = CommandFailure(describing: error)
-            return [.failed(part, failure.message, failure.hint ?? "Correct HUB_CONNECTION_STRING and HUB_NAME.")]
-        }
-    }
-
-    private func hubPool() async -> [Finding] {
-        let part = "HUB_POOL_FILE"
+        let keys = ["HUB_POOL_FILE", "HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE"]
+        guard let key = keys.first(where: { settings[$0] != nil }) else { return [] }
+        let isPool = key == "HUB_POOL_FILE"
+        let part = isPool ? key : "HUB_CONNECTION_STRING"
         do {
             var findings: [Finding] = []
             var endpoints: Set<String> = []
             for hub in try settings.hubs().hubs {
-                findings.append(await Doctor.answer("\(part) (\(hub.hubName))", hub))
+                findings.append(await Doctor.answer(isPool ? "\(part) (\(hub.hubName))" : part, hub))
                 guard endpoints.insert(hub.endpoint.url).inserted else { continue }
                 if let clock = await Doctor.clock(at: hub.endpoint.url) { findings.append(clock) }
             }
             return findings
         } catch {
             let failure = CommandFailure(describing: error)
-            return [.failed(part, failure.message, failure.hint ?? "Correct the lines of the file.")]
+            let advice = "Correct " + (isPool ? "the lines of the file." : "HUB_CONNECTION_STRING and HUB_NAME.")
+            return [.failed(part, failure.message, failure.hint ?? advice)]
         }
     }
 

@@ -29,14 +29,11 @@ extension Doctor {
             let client = try APIClient(service: service, url: url, timeout: .seconds(5))
             return readiness(part, service, try await client.send(.get, "/readyz"))
         } catch {
-            let failure = CommandFailure(describing: error)
-            let advice = "Is \(service) running there?"
-            return failure.code == .unreachable
-                ? .unreachable(part, failure.message, advice) : .failed(part, failure.message, "Correct \(part).")
+            return .fault(
+                part, error, unreachable: "Is \(service) running there?", otherwise: "Correct \(part).")
         }
     }
 
-    /// What `/readyz` says, in words.
     static func readiness(_ part: String, _ service: String, _ response: APIResponse) -> Finding {
         let readiness = Readiness(response)
         let down = readiness.down.map { name in
@@ -103,10 +100,8 @@ extension Doctor {
             try await StoreSession.with(url) { _ in }
             return [.ok(part, "\(configuration) answers and has the current schema")]
         } catch {
-            let failure = CommandFailure(describing: error)
-            let advice = failure.hint ?? "Correct DATABASE_URL."
-            return failure.code == .unreachable
-                ? [.unreachable(part, failure.message, advice)] : [.failed(part, failure.message, advice)]
+            let advice = CommandFailure(describing: error).hint ?? "Correct DATABASE_URL."
+            return [.fault(part, error, unreachable: advice, otherwise: advice)]
         }
     }
 }

@@ -35,6 +35,15 @@ struct Finding: Encodable, Sendable, Equatable {
         Finding(part: part, state: .failed, detail: detail, advice: advice, unreachable: true)
     }
 
+    /// What an error says of a part, with the advice for one that does not answer, and for any other fault.
+    static func fault(
+        _ part: String, _ error: any Error, unreachable advice: String, otherwise: String
+    ) -> Finding {
+        let failure = CommandFailure(describing: error)
+        return failure.code == .unreachable
+            ? .unreachable(part, failure.message, advice) : .failed(part, failure.message, otherwise)
+    }
+
     static func unexamined(_ part: String, _ detail: String, _ advice: String) -> Finding {
         Finding(part: part, state: .unexamined, detail: detail, advice: advice)
     }

@@ -12,7 +12,6 @@ struct APIResponse: Sendable, Equatable {
     var body: String
     /// Seconds, if the server sent `Retry-After` as a number.
     var retryAfter: Int?
-    /// `Location`, if the server sent one.
     var location: String?
 
     /// `Retry-After`, at most a day.
@@ -57,6 +56,8 @@ struct APIClient: Sendable {
     let baseURL: String
     /// For a request with its whole response.
     let timeout: Duration
+    /// The value of `Authorization` of every request; `nil` for none.
+    var authorization: String?
     var http: HTTPClient
 
     /// - Parameter origin: the option or the variable that the URL comes from.
@@ -93,8 +94,7 @@ struct APIClient: Sendable {
     /// - Parameter path: begins with `/`; its variable parts are percent-encoded.
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no response.
     func send(
-        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil,
-        idempotencyKey: String? = nil
+        _ method: Method, _ path: String, json: String? = nil, idempotencyKey: String? = nil
     ) async throws -> APIResponse {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = HTTPMethod(rawValue: method.rawValue)
@@ -127,27 +127,24 @@ struct APIClient: Sendable {
             hint: "Give the URL of \(service) itself. A proxy or a log-in page may answer at this one.")
     }
 
-    /// Like ``send(_:_:authorization:json:idempotencyKey:)``, but a response with an error status is a failure.
+    /// Like ``send(_:_:json:idempotencyKey:)``, but a response with an error status is a failure.
     ///
     /// - Throws: ``CommandFailure`` that says why the service refused the request.
     func request(
-        _ method: Method, _ path: String, authorization: String? = nil, json: String? = nil,
-        idempotencyKey: String? = nil
+        _ method: Method, _ path: String, json: String? = nil, idempotencyKey: String? = nil
     ) async throws -> APIResponse {
-        let response = try await send(
-            method, path, authorization: authorization, json: json, idempotencyKey: idempotencyKey)
+        let response = try await send(method, path, json: json, idempotencyKey: idempotencyKey)
         guard response.isSuccess else { throw ProblemDocument.failure(response, from: service) }
         return response
     }
 
     /// The value of a response, and its text.
     func get<Value: Decodable>(
-        _ path: String, _ query: [(name: String, value: String?)] = [], authorization: String,
-        as type: Value.Type = Value.self
+        _ path: String, _ query: [(name: String, value: String?)] = [], as type: Value.Type = Value.self
     ) async throws -> (value: Value, text: String) {
         let members = query.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
         let whole = path + (members.isEmpty ? "" : "?" + members.joined(separator: "&"))
-        let response = try await request(.get, whole, authorization: authorization)
+        let response = try await request(.get, whole)
         return (try decode(type, from: response), response.body)
     }
 
@@ -235,7 +232,6 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
     }
 }
 
-/// Codable values as JSON text.
 enum JSONCoding {
     /// A value on one line, members in alphabetical order and in PascalCase.
     static func encode(_ value: some Encodable) throws -> String {

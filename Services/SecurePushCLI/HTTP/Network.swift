@@ -28,7 +28,7 @@ struct Network: Sendable {
     /// Outside of a command, in tests: the system's authorities, and no proxy.
     @TaskLocal static var current = Network(OutgoingConfiguration(), trusting: [])
 
-    let tls: TLSConfiguration
+    private let tls: TLSConfiguration
     private let outgoing: OutgoingConfiguration
     private let clients = Clients()
 
@@ -72,14 +72,16 @@ struct Network: Sendable {
     ///
     /// It follows no redirect: the payload and the credentials go to no other host than the one that was named.
     ///
-    /// - Parameter idle: how long the server may send nothing.
-    func configuration(for url: String, idle: Duration = Self.longestSilence) -> HTTPClient.Configuration {
+    /// - Parameters:
+    ///   - url: the client uses the proxy to it; `nil` for none.
+    ///   - idle: how long the server may send nothing.
+    func configuration(for url: String? = nil, idle: Duration = Self.longestSilence) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
         configuration.timeout.connect = .seconds(10)
         configuration.timeout.read = TimeAmount(idle)
         // Fails at once if nothing listens, instead of retrying until the timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.proxy = proxy(to: url)?.setting
+        configuration.proxy = url.flatMap { proxy(to: $0) }?.setting
         return configuration
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Foundations
+import SecurePushClient
 
 /// The URL of the ingest service, and the sender's API key.
 struct IngestOptions: ParsableArguments {
@@ -16,16 +17,18 @@ struct IngestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "duration"))
     var timeout = DurationArgument(.seconds(30))
 
+    /// A client with the sender's API key.
     func client() throws -> APIClient {
-        try ServiceURL.ingest.client(ingestURL, timeout: timeout.duration)
+        var client = try ServiceURL.ingest.client(ingestURL, timeout: timeout.duration)
+        client.authorization = try authorization()
+        return client
     }
 
-    /// The value of `Authorization`.
-    func authorization() throws -> String {
+    private func authorization() throws -> String {
         if let apiKeyFile {
-            return try Credentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
+            return try ClientCredentials.bearer(file: apiKeyFile, of: "--api-key-file").authorization
         }
-        if let key = try Credentials.bearer(setting: "INGEST_API_KEY") { return key.authorization }
+        if let key = try ClientCredentials.bearer(setting: "INGEST_API_KEY") { return key.authorization }
         throw CommandFailure(
             .configuration, "There is no API key.",
             hint: "Give its file with --api-key-file, or set INGEST_API_KEY or INGEST_API_KEY_FILE. "
@@ -33,12 +36,29 @@ struct IngestOptions: ParsableArguments {
     }
 }
 
+/// A command of a sender, which asks ingest.
+protocol SenderCommand: NetworkCommand { var sender: SenderOptions { get } }
+
+extension SenderCommand {
+    var ingest: IngestOptions { sender.ingest }
+    var network: NetworkOptions { sender.network }
+    var output: OutputOptions { sender.output }
+}
+
+struct SenderOptions: ParsableArguments {
+    @OptionGroup(title: "Service") var ingest: IngestOptions
+    @OptionGroup(title: "Service") var network: NetworkOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
 struct RetrievalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The retrieval service (RETRIEVAL_URL; http://127.0.0.1:8081).", valueName: "url"))
     var retrievalURL: String?
 
-    func client(timeout: Duration = .seconds(30)) throws -> APIClient {
-        try ServiceURL.retrieval.client(retrievalURL, timeout: timeout)
+    func client(_ authorization: String? = nil, timeout: Duration = .seconds(30)) throws -> APIClient {
+        var client = try ServiceURL.retrieval.client(retrievalURL, timeout: timeout)
+        client.authorization = authorization
+        return client
     }
 }
 
@@ -81,45 +101,32 @@ struct ServiceURL: Sendable {
     }
 }
 
-enum Credentials: Sendable, Equatable {
-    /// A device's token, or a sender's API key.
-    case bearer(String)
-    case basic(user: String, password: String)
-
-    /// The value of `Authorization` (RFC 6750, 2.1; RFC 7617, 2, in UTF-8).
-    var authorization: String {
-        switch self {
-        case .bearer(let token): "Bearer \(token)"
-        case .basic(let user, let password): "Basic \(Base64.encode("\(user):\(password)".utf8, .standard))"
-        }
-    }
-}
-
-extension Credentials {
+/// A bearer token is also a sender's API key.
+extension ClientCredentials {
     /// A user's password.
     ///
     /// - Parameter password: is not asked for if the user can have none.
     /// - Throws: ``CommandFailure`` with code `usage` for a name that the service would read as another one.
-    static func password(of user: String, _ password: () throws -> String) throws -> Credentials {
+    static func password(of user: String, _ password: () throws -> String) throws -> ClientCredentials {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw CommandFailure(
                 .usage, "--user: a user who logs in with a password cannot have a colon in the name.",
                 hint: "Basic credentials end the name at the first colon. Use a token.")
         }
-        return .basic(user: user, password: try password())
+        return .basic(userName: user, password: try password())
     }
 
     /// The token or API key of a file that an option names.
     ///
     /// - Throws: ``CommandFailure`` that names the option, with code `usage` if the text can be no token.
-    static func bearer(file: String, of option: String) throws -> Credentials {
+    static func bearer(file: String, of option: String) throws -> ClientCredentials {
         .bearer(try SecretText.token(file: file, of: option))
     }
 
     /// The token or API key of a variable, or of the file that `KEY_FILE` names; `nil` if neither is set.
     ///
     /// - Throws: ``CommandFailure`` that names the variable, with code `configuration` if the text can be no token.
-    static func bearer(setting key: String, _ settings: Settings = Settings()) throws -> Credentials? {
+    static func bearer(setting key: String, _ settings: Settings = Settings()) throws -> ClientCredentials? {
         try settings.secret(key) { try SecretText.token($0, of: $1, .configuration) }.map { .bearer($0) }
     }
 }
@@ -135,12 +142,10 @@ enum SecretText {
             code, "\(origin) holds a control character (\(OutsideText.name(of: control))) inside the value. Remove it.")
     }
 
-    /// The secret in the file of an option.
     static func line(file: String, of option: String) throws -> String {
         try line(try SecretFile.read(file, of: option), of: option, .usage)
     }
 
-    /// The token or API key in the file of an option.
     static func token(file: String, of option: String) throws -> String {
         try token(try SecretFile.read(file, of: option), of: option, .usage)
     }
@@ -174,7 +179,7 @@ struct UserCredentialOptions: ParsableArguments {
 
     func credentials(
         of user: String, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> Credentials {
+    ) throws -> ClientCredentials {
         if let passwordFile {
             return try .password(of: user) { try SecretText.line(file: passwordFile, of: "--password-file") }
         }
@@ -200,7 +205,7 @@ struct UserCredentialOptions: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` with code `usage` if the token names another user. The service refuses tokens that
     ///   cannot be read.
-    private static func bearer(_ token: String, of user: String, from source: String) throws -> Credentials {
+    private static func bearer(_ token: String, of user: String, from source: String) throws -> ClientCredentials {
         if let subject = subject(of: token), !subject.utf8.elementsEqual(user.utf8) {
             throw CommandFailure(
                 .usage, "The token of \(source.printable) belongs to \(subject.printable), not to \(user.printable).",

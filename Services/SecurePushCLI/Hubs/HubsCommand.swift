@@ -51,7 +51,7 @@ struct HubsCommand: AsyncParsableCommand {
         }
     }
 
-    struct Rebalance: ConsoleCommand {
+    struct Rebalance: AuditedCommand {
         static let configuration = CommandConfiguration(
             commandName: "rebalance",
             abstract: "Put every device at its user's hub, and remove it at the others.",
@@ -83,6 +83,8 @@ struct HubsCommand: AsyncParsableCommand {
         @OptionGroup var pool: HubPoolOptions
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { isDryRun ? nil : ("hubs.rebalance", nil) }
 
         func validate() throws {
             guard (1...10_000).contains(rate) else { throw ValidationError("--rate must be 1 to 10,000.") }

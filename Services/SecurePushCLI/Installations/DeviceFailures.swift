@@ -34,7 +34,6 @@ struct DeviceFailures: Encodable, Sendable, Equatable {
         return "\(unlisted.grouped) more failed. Only the first \(listed.count.grouped) are listed."
     }
 
-    /// Prints the list, and how many more there are.
     func show(on console: Console) throws {
         for failure in listed {
             try console.show(failure, "\(failure.kind) \(failure.id.printable): \(failure.reason)")

@@ -51,7 +51,7 @@ extension InstallationsCommand {
         }
     }
 
-    struct Export: ConsoleCommand {
+    struct Export: AuditedCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Print all installations and registrations of the database as NDJSON.",
@@ -66,6 +66,8 @@ extension InstallationsCommand {
 
         @OptionGroup var selection: StoredDeviceOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("installations.export", nil) }
 
         func run(on console: Console) async throws {
             try await selection.withDevices { devices in

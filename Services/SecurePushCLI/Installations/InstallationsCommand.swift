@@ -13,7 +13,7 @@ struct InstallationsCommand: AsyncParsableCommand {
             """,
         subcommands: [List.self, Export.self, Refill.self])
 
-    struct Refill: ConsoleCommand {
+    struct Refill: AuditedCommand {
         static let configuration = CommandConfiguration(
             commandName: "refill",
             abstract: "Write all installations and registrations of the database to the hub.",
@@ -42,6 +42,8 @@ struct InstallationsCommand: AsyncParsableCommand {
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { isDryRun ? nil : ("installations.refill", nil) }
 
         var kinds: [DeviceLease.Kind] {
             switch part {

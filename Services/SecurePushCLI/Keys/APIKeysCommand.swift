@@ -32,7 +32,7 @@ struct APIKeysCommand: AsyncParsableCommand {
         var status: String?
     }
 
-    struct Add: ConsoleCommand {
+    struct Add: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an API key for a sender and print it once. The file keeps only its hash.",
             discussion: """
@@ -43,6 +43,8 @@ struct APIKeysCommand: AsyncParsableCommand {
         @Argument(help: "The name of the sender.") var name: String
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("api-key.add", name) }
 
         func run(on console: Console) async throws {
             let keys = try file.open()
@@ -73,7 +75,7 @@ struct APIKeysCommand: AsyncParsableCommand {
         }
     }
 
-    struct Remove: ConsoleCommand {
+    struct Remove: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove all API keys of a sender.",
             discussion: """
@@ -84,6 +86,8 @@ struct APIKeysCommand: AsyncParsableCommand {
         @Argument(help: "The name of the sender.") var name: String
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("api-key.remove", name) }
 
         func run(on console: Console) async throws {
             let keys = try file.open()

@@ -4,7 +4,7 @@ import Domain
 import Foundations
 
 extension KeysCommand {
-    struct Rotate: ConsoleCommand {
+    struct Rotate: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a new key to a key ring, or replace the key that signs pushes. Old keys stay valid.",
             discussion: """
@@ -45,6 +45,8 @@ extension KeysCommand {
         @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
         @OptionGroup var database: DatabaseOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("keys.rotate", nil) }
 
         struct Report: Encodable, Equatable {
             var file: String
@@ -150,7 +152,6 @@ extension KeysCommand {
 struct KeyRotation: Sendable, Equatable {
     /// The line of the new key, which seals from now on; `nil` to add none.
     var newLine: String?
-    /// The IDs of the keys to drop.
     var dropped: Set<String> = []
 
     /// The IDs that `--keep` and `--remove` drop, in the order of the file.

@@ -16,7 +16,7 @@ struct KeysCommand: AsyncParsableCommand {
             """,
         subcommands: [Generate.self, List.self, Rotate.self])
 
-    struct Generate: ConsoleCommand {
+    struct Generate: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract:
                 "Make a payload key ring with one key, or keys that sign tokens or pushes. Never overwrites files.",
@@ -43,6 +43,8 @@ struct KeysCommand: AsyncParsableCommand {
 
         @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("keys.generate", nil) }
 
         func validate() throws {
             if (signingKey == nil) != (jwks == nil) {

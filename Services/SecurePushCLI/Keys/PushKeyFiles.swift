@@ -34,7 +34,6 @@ struct PushKeyOptions: ParsableArguments {
     }
 }
 
-/// The files of the keys of pushes.
 struct PushKeyFiles: Sendable, Equatable {
     /// The private key; only its owner can read it.
     var signing: String

@@ -3,8 +3,9 @@ import Authentication
 import Domain
 import Foundation
 import Foundations
+import SecurePushClient
 
-struct TokenCommand: NetworkCommand {
+struct TokenCommand: NetworkCommand, AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Get a user's token from the retrieval service, or sign one, and print it.",
@@ -53,6 +54,8 @@ struct TokenCommand: NetworkCommand {
     @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    var audited: Audited? { signingKeyFile == nil ? nil : ("token.issue", user) }
+
     func validate() throws {
         if signingKeyFile == nil && (expiresAt != nil || expiresIn != nil) {
             throw ValidationError("--expires-at and --expires-in need --signing-key-file.")
@@ -94,9 +97,9 @@ struct TokenCommand: NetworkCommand {
         if let refreshTokenFile, SecretFile.exists(refreshTokenFile) {
             return try await refresh(client, refreshTokenFile)
         }
-        let credentials = try Credentials.password(of: user) { try password.password(of: user) }
+        let credentials = try ClientCredentials.password(of: user) { try password.password(of: user) }
         let token = try await post(
-            client, authorization: credentials.authorization,
+            try retrieval.client(credentials.authorization),
             hint: "Is the password right? Give it with --password-file or on standard input.")
         return try refreshTokenFile.map { try keep(token, in: $0) } ?? token
     }
@@ -110,10 +113,8 @@ struct TokenCommand: NetworkCommand {
     }
 
     /// - Parameter hint: for a refusal (401).
-    private func post(
-        _ client: APIClient, authorization: String? = nil, json: String? = nil, hint: String
-    ) async throws -> Token {
-        let response = try await client.send(.post, "/api/token", authorization: authorization, json: json)
+    private func post(_ client: APIClient, json: String? = nil, hint: String) async throws -> Token {
+        let response = try await client.send(.post, "/api/token", json: json)
         guard response.isSuccess else {
             var failure = ProblemDocument.failure(response, from: client.service)
             if response.status == 401 { failure.hint = hint }

@@ -31,7 +31,7 @@ struct UsersCommand: AsyncParsableCommand {
         var status: String?
     }
 
-    struct Add: ConsoleCommand {
+    struct Add: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a user with a password from standard input or a file. Creates the users file.",
             discussion: """
@@ -50,6 +50,8 @@ struct UsersCommand: AsyncParsableCommand {
         @OptionGroup var file: FileOptions
         @OptionGroup var password: PasswordOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { (replace ? "user.replace" : "user.add", name) }
 
         func run(on console: Console) async throws {
             let user = try UserName.parse(name)
@@ -89,7 +91,7 @@ struct UsersCommand: AsyncParsableCommand {
         }
     }
 
-    struct Remove: ConsoleCommand {
+    struct Remove: AuditedCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a user.",
             discussion: """
@@ -100,6 +102,8 @@ struct UsersCommand: AsyncParsableCommand {
         @Argument(help: "The name of the user.") var name: String
         @OptionGroup var file: FileOptions
         @OptionGroup(title: "Output") var output: OutputOptions
+
+        var audited: Audited? { ("user.remove", name) }
 
         func run(on console: Console) async throws {
             let user = try UserName.parse(name)

@@ -9,7 +9,6 @@ import ServiceConfiguration
 /// The ingest service over HTTP, on the load test's own connections.
 struct HTTPLoadTarget: LoadTarget {
     let api: APIClient
-    let authorization: String
     let message: LoadMessage
 
     func push(_ notifications: Range<Int>, report: @escaping (Int, PushResult) -> Void) async throws {
@@ -67,7 +66,7 @@ struct HTTPLoadTarget: LoadTarget {
     private func request(_ path: String, type: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: api.baseURL + path)
         request.method = .POST
-        request.headers = ["User-Agent": "securepush", "Authorization": authorization, "Content-Type": type]
+        request.headers = ["User-Agent": "securepush", "Authorization": api.authorization ?? "", "Content-Type": type]
         return request
     }
 
@@ -84,9 +83,7 @@ struct HTTPLoadTarget: LoadTarget {
     }
 
     func state(of id: NotificationID) async throws -> PushedState {
-        let state: Wire.Status = try await api.get(
-            "/api/notifications/\(id)/status", authorization: authorization
-        ).value
+        let state: Wire.Status = try await api.get("/api/notifications/\(id)/status").value
         guard let status = NotificationStatus(rawValue: state.status),
             let createdAt = Timestamp(rfc3339: state.createdAt)
         else { throw HTTPLoadTarget.unreadable }
@@ -97,7 +94,7 @@ struct HTTPLoadTarget: LoadTarget {
 
     func page(before id: NotificationID?) async throws -> PushedPage {
         let page: Wire.NotificationPage = try await api.get(
-            "/api/notifications", [("Limit", "200"), ("Before", id?.description)], authorization: authorization
+            "/api/notifications", [("Limit", "200"), ("Before", id?.description)]
         ).value
         let notifications = try page.notifications.map { row in
             guard let id = NotificationID(row.id), let status = NotificationStatus(rawValue: row.status) else {
@@ -156,7 +153,6 @@ extension PushResult {
     static func isRefusal(_ status: Int) -> Bool { (300..<500).contains(status) && status != 408 && status != 429 }
 }
 
-/// Splits a stream of bytes into lines.
 struct LineBuffer: Sendable {
     private var bytes: [UInt8] = []
 

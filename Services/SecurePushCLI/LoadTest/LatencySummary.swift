@@ -27,7 +27,6 @@ struct LatencySummary: Encodable, Sendable, Equatable {
         maximum = Double(histogram.maximum) / 1000
     }
 
-    /// For a table of latencies by name.
     static var columns: [Column<(name: String, latency: LatencySummary)>] {
         ["n", "mean", "p50", "p90", "p95", "p99", "p99.9", "max"].enumerated().map { index, title in
             Column(title, isNumber: true) { $0.latency.cells[index] }

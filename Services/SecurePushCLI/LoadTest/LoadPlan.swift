@@ -24,7 +24,6 @@ struct LoadPlan: Sendable, Equatable {
     /// The index of the user that gets a notification: 0 up to ``recipients``.
     func recipientIndex(of notification: Int) -> Int { recipient == nil ? notification % recipients : 0 }
 
-    /// The name of the user with this index.
     func name(ofRecipient index: Int) -> String {
         if let recipient { return recipient }
         let number = String(index + 1)
@@ -33,7 +32,6 @@ struct LoadPlan: Sendable, Equatable {
 
     var recipientCount: Int { recipient == nil ? recipients : 1 }
 
-    /// Whether a notification goes to a user with a device.
     func isForDevice(_ notification: Int) -> Bool { recipientIndex(of: notification) < devices }
 }
 

@@ -5,7 +5,6 @@ struct LoadRun: Sendable {
     let target: any LoadTarget
     let measurements: LoadMeasurements
     let stop: StopRequest
-    /// The simulated devices; `nil` for none.
     var fleet: DeviceFleet?
 
     /// - Throws: if nothing could be measured. Later errors become problems in the measurements.
@@ -144,7 +143,6 @@ struct PushedState: Sendable, Equatable {
 /// A page of the sender's notifications, newest first.
 struct PushedPage: Sendable {
     var notifications: [(id: NotificationID, status: NotificationStatus)]
-    /// The start of the next page.
     var next: NotificationID?
 }
 

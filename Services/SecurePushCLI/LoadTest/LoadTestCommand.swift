@@ -7,7 +7,7 @@ import SecurePushClient
 import ServiceConfiguration
 import Synchronization
 
-struct LoadTestCommand: NetworkCommand {
+struct LoadTestCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "load-test",
         abstract: "Send many notifications through a running system and measure throughput and latency.",
@@ -78,9 +78,7 @@ struct LoadTestCommand: NetworkCommand {
     var drainTimeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Simulated devices") var devices: LoadDeviceOptions
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     func validate() throws {
         try requireRange("--count", count, 1...1_000_000)
@@ -142,15 +140,10 @@ extension LoadTestCommand {
 
     /// A connection for each request in flight and each push channel, and some for polling and registering.
     private var httpConfiguration: HTTPClient.Configuration {
-        // The credentials go to no other host.
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: Network.current.tls, redirectConfiguration: .disallow)
-        configuration.timeout.read = TimeAmount(max(ingest.timeout.duration, Network.longestSilence))
+        var configuration = Network.current.configuration(
+            idle: max(ingest.timeout.duration, Network.longestSilence))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             plan.concurrency + plan.devices + DispatchWatch.maxSamples + DeviceFleet.maxRemovals
-        // Counts an unreachable service as a failure instead of waiting for it.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .seconds(10)
         return configuration
     }
 
@@ -158,7 +151,7 @@ extension LoadTestCommand {
         var api = try ingest.client()
         api.http = http
         let message = try LoadMessage(plan)
-        let target = HTTPLoadTarget(api: api, authorization: try ingest.authorization(), message: message)
+        let target = HTTPLoadTarget(api: api, message: message)
         let measurements = LoadMeasurements(plan)
         let stop = StopRequest()
         let fleet = try fleet(http, payload: message.payload, measurements, console)
@@ -193,7 +186,7 @@ extension LoadTestCommand {
         let platforms = wanted.isEmpty ? DevicePlatform.allCases : wanted
         let simulated = try (0..<plan.devices).map { index in
             let (user, platform) = (plan.name(ofRecipient: index), platforms[index % platforms.count])
-            let credentials = ClientCredentials(try tokens.credentials(of: user))
+            let credentials = try tokens.credentials(of: user)
             return SimulatedDevice(
                 user: user, channel: PushChannel(platform: platform, handle: platform.makeHandle(), emulator: emulator),
                 logIn: .init(credentials: credentials, first: credentials), configuration: configuration, http: http,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Foundations
+import SecurePushClient
 
 struct InboxCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
@@ -61,15 +62,14 @@ struct InboxCommand: NetworkCommand {
     }
 
     func run(on console: Console) async throws {
-        let client = try retrieval.client()
-        let authorization = try credentials.credentials(of: user).authorization
+        let client = try retrieval.client(try credentials.credentials(of: user).authorization)
         if payloads { try StandardOutput.requireRoom(for: limit * ReadCommand.roomForPayload / 8) }
         var (page, text) = try await client.get(
             "/api/notifications",
             [
                 ("Limit", "\(limit)"), ("Unread", unread ? "true" : nil), ("After", after?.id.description),
                 ("include", payloads ? "payload" : nil),
-            ], authorization: authorization, as: Wire.InboxPage.self)
+            ], as: Wire.InboxPage.self)
         if payloads { page.addPayloads(of: text) }
         var table = Table(Self.columns(withPayloads: payloads), width: table.width)
         try console.show(page.notifications, of: text, in: &table)
@@ -84,8 +84,7 @@ struct InboxCommand: NetworkCommand {
         guard markRead, !unread.isEmpty else { return }
         var json = JSONWriter()
         json.object { $0.member("Ids", unread) }
-        _ = try await client.request(
-            .post, "/api/notifications/read", authorization: authorization, json: json.text)
+        _ = try await client.request(.post, "/api/notifications/read", json: json.text)
         console.message("\(unread.count.grouped) marked as read")
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Domain
 
-struct ListCommand: NetworkCommand {
+struct ListCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the notifications of the API key's sender, newest first, without payloads.",
@@ -33,10 +33,7 @@ struct ListCommand: NetworkCommand {
     var all = false
 
     @OptionGroup var table: TableOptions
-
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     static let columns: [Column<Wire.NotificationPage.Row>] = [
         Column("ID") { $0.id },
@@ -55,14 +52,13 @@ struct ListCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
         var next = before?.id.description
         var table = Table(Self.columns, width: table.width)
         repeat {
             let (page, text) = try await client.get(
                 "/api/notifications",
                 [("Limit", "\(limit)"), ("Recipient", recipient), ("Status", status?.rawValue), ("Before", next)],
-                authorization: authorization, as: Wire.NotificationPage.self)
+                as: Wire.NotificationPage.self)
             try console.show(page.notifications, of: text, in: &table)
             // The same `next` again would loop forever.
             guard page.next != next else { break }

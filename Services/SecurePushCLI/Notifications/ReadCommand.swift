@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Foundation
+import SecurePushClient
 
 struct ReadCommand: NetworkCommand {
     static let configuration = CommandConfiguration(
@@ -37,11 +38,10 @@ struct ReadCommand: NetworkCommand {
     }
 
     func run(on console: Console) async throws {
-        let client = try retrieval.client()
-        let authorization = try authorization()
+        let client = try retrieval.client(try authorization())
         // The request marks as read, which cannot be taken back.
         try StandardOutput.requireRoom(for: Self.roomForPayload)
-        let response = try await client.send(.get, "/api/notifications/\(id.id)", authorization: authorization)
+        let response = try await client.send(.get, "/api/notifications/\(id.id)")
         guard response.isSuccess else { throw Self.failure(response, from: client.service) }
         if console.isJSON { return try console.line(response.body.droppingLineEnd) }
         guard let payload = JSONCoding.member("Payload", of: response.body) else {
@@ -68,7 +68,7 @@ struct ReadCommand: NetworkCommand {
                 .configuration, "There are no credentials.",
                 hint: "Give a file with --token-file, or --user and --password-file, or set RETRIEVAL_TOKEN.")
         }
-        return Credentials.bearer(token.text).authorization
+        return ClientCredentials.bearer(token.text).authorization
     }
 
     /// The service says no more than the user may know; these are the cases that a person can tell apart.

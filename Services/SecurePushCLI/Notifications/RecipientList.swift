@@ -6,7 +6,6 @@ import Foundations
 struct RecipientList: Sendable, Equatable {
     /// The maximum number of names, so that a file that was named by mistake is noticed.
     static let maxCount = 1_000_000
-    /// The maximum size of a file of names.
     static let maxBytes = 64 << 20
 
     private(set) var names: [String] = []

@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import Foundations
 
-struct ResendCommand: NetworkCommand {
+struct ResendCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "resend",
         abstract: "Dispatch failed notifications again, to the platforms that failed.",
@@ -28,9 +28,7 @@ struct ResendCommand: NetworkCommand {
     @Option(help: ArgumentHelp("With --failed: a time (RFC 3339), or a duration before now.", valueName: "time"))
     var since: SinceArgument?
 
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     private struct Row: Codable {
         var id: String
@@ -44,12 +42,11 @@ struct ResendCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
         var ids = ids.map(\.id.description)
         if let since {
             let start = since.time(.now)
             for status in [NotificationStatus.failed, .partial] {
-                ids += try await list(status, since: start, client, authorization)
+                ids += try await list(status, since: start, client)
             }
         }
         if ids.isEmpty { return console.message("No notifications that failed were accepted after --since.") }
@@ -64,7 +61,7 @@ struct ResendCommand: NetworkCommand {
             tried += 1
             line.show("\(tried.grouped) of \(ids.count.grouped) notifications")
             let path = "/api/notifications/\(PercentCoding.encode(id))/resend"
-            return try await client.send(.post, path, authorization: authorization)
+            return try await client.send(.post, path)
         } accepted: { _, response in
             let row = try client.decode(Row.self, from: response)
             let platforms = row.platforms.isEmpty ? "all platforms" : row.platforms.joined(separator: ",")
@@ -76,14 +73,14 @@ struct ResendCommand: NetworkCommand {
 
     /// The IDs with a status, newest first.
     private func list(
-        _ status: NotificationStatus, since: Timestamp, _ client: APIClient, _ authorization: String
+        _ status: NotificationStatus, since: Timestamp, _ client: APIClient
     ) async throws -> [String] {
         var ids: [String] = []
         var before: String?
         while true {
             let page = try await client.get(
                 "/api/notifications", [("Limit", "200"), ("Status", status.rawValue), ("Before", before)],
-                authorization: authorization, as: Wire.NotificationPage.self
+                as: Wire.NotificationPage.self
             ).value
             let recent = page.notifications.filter { Timestamp(rfc3339: $0.createdAt).map { $0 >= since } ?? false }
             ids += recent.map(\.id)

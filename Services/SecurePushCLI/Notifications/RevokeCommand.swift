@@ -1,7 +1,7 @@
 import ArgumentParser
 import Domain
 
-struct RevokeCommand: NetworkCommand {
+struct RevokeCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "Revoke notifications: destroy their payloads and cancel pushes that are not sent yet.",
@@ -17,9 +17,7 @@ struct RevokeCommand: NetworkCommand {
     @Argument(help: "The IDs of the notifications.")
     var ids: [IDArgument]
 
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     private struct Row: Encodable {
         var id: String
@@ -28,9 +26,8 @@ struct RevokeCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
         try await console.forEach(ids.map(\.id.description), of: client) { id in
-            try await client.send(.delete, "/api/notifications/\(id)", authorization: authorization)
+            try await client.send(.delete, "/api/notifications/\(id)")
         } accepted: { id, _ in
             try console.show(Row(id: id), "revoked \(id)")
         }

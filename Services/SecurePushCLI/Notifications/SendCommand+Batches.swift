@@ -8,7 +8,6 @@ extension SendCommand {
         let body = try notification(payload: text, now: .now)
         let batches = recipients.batches(payloadBytes: body.payloadJSON.utf8.count)
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
         let progress = ProgressLine(console)
         defer { progress.clear() }
         var done = 0
@@ -18,7 +17,7 @@ extension SendCommand {
             let response: APIResponse
             do {
                 response = try await client.request(
-                    .post, "/api/notifications", authorization: authorization, json: part.json,
+                    .post, "/api/notifications", json: part.json,
                     idempotencyKey: Self.key(idempotencyKey, batch: index, of: batches.count))
             } catch let failure as CommandFailure {
                 throw batches.count == 1 ? failure : self.failure(failure, after: done, of: recipients.names.count)

@@ -15,15 +15,13 @@ extension SendCommand {
     /// - Throws: ``CommandFailure``; nothing is sent if a recipient has no device with a key.
     func sendEncrypted(to recipients: [String], payload text: String, on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
         let wanted = try notification(payload: text, now: .now)
-        let targets = try await targets(recipients, client, authorization)
+        let targets = try await targets(recipients, client)
         for (done, target) in targets.enumerated() {
             let body = try Self.encrypted(wanted, for: target).json
             let response: APIResponse
             do {
-                response = try await client.request(
-                    .post, "/api/notifications", authorization: authorization, json: body)
+                response = try await client.request(.post, "/api/notifications", json: body)
             } catch let failure as CommandFailure {
                 throw targets.count == 1 ? failure : self.failure(failure, after: done, of: targets.count)
             }
@@ -38,13 +36,10 @@ extension SendCommand {
     }
 
     /// The keys of all recipients, before anything is sent.
-    private func targets(
-        _ recipients: [String], _ client: APIClient, _ authorization: String
-    ) async throws -> [EncryptionTarget] {
+    private func targets(_ recipients: [String], _ client: APIClient) async throws -> [EncryptionTarget] {
         var targets: [EncryptionTarget] = []
         for recipient in recipients {
-            let response = try await client.request(
-                .get, RecipientKeys.path(of: recipient), authorization: authorization)
+            let response = try await client.request(.get, RecipientKeys.path(of: recipient))
             guard let keys = try? RecipientKeys(answer: Data(response.body.utf8)) else {
                 throw CommandFailure(
                     .failed, "The response of ingest has an unexpected form.",

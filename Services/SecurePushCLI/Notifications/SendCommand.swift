@@ -4,7 +4,7 @@ import Foundation
 import Foundations
 import ServiceConfiguration
 
-struct SendCommand: NetworkCommand {
+struct SendCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send a secret to users and print the IDs of the notifications.",
@@ -95,9 +95,7 @@ struct SendCommand: NetworkCommand {
                 + "from the last push.", valueName: "duration"))
     var remind: [DurationArgument] = []
 
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     func validate() throws {
         if to.isEmpty && toFile == nil {
@@ -175,7 +173,6 @@ struct SendCommand: NetworkCommand {
         return recipients
     }
 
-    /// The request body for the flags.
     func notification(payload text: String, now: Timestamp) throws -> NotificationBody {
         if jsonPayload && JSONValue(text: text) == nil {
             throw CommandFailure(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import Foundations
 
-struct StatusCommand: NetworkCommand {
+struct StatusCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show the status of a notification and of its delivery per platform.",
@@ -21,13 +21,11 @@ struct StatusCommand: NetworkCommand {
     var id: IDArgument
 
     @OptionGroup var table: TableOptions
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     func run(on console: Console) async throws {
         let (answer, text) = try await ingest.client().get(
-            "/api/notifications/\(id.id)/status", authorization: try ingest.authorization(), as: Wire.Status.self)
+            "/api/notifications/\(id.id)/status", as: Wire.Status.self)
         if console.isJSON { return try console.line(text.droppingLineEnd) }
         for line in StatusCommand.lines(answer, width: table.width, console.styled) { try console.line(line) }
     }
@@ -41,12 +39,11 @@ struct StatusCommand: NetworkCommand {
             ("ID", answer.id), ("Status", answer.status), ("Created", answer.createdAt), ("Read", answer.readAt),
             ("Shown", answer.shownAt), ("Reminders", reminders),
         ]) { name, value in name == "Status" ? StatusStyle.styled(value, answer.status, styled) : value }
-        let deliveries = Wire.Delivery.lines(answer.deliveries, width: width, now: now)
+        let deliveries = DeliveryReport.lines(answer.deliveries, width: width, now: now)
         return facts + (deliveries.isEmpty ? [] : [""] + deliveries)
     }
 }
 
-/// The colours of the statuses on a terminal.
 enum StatusStyle {
     static func styled(_ text: String, _ status: String, _ styled: (String, Style) -> String) -> String {
         let style: Style? =
@@ -60,13 +57,13 @@ enum StatusStyle {
     }
 }
 
-extension Wire.Delivery {
+extension DeliveryReport {
     /// A table with a header; empty without deliveries. Below a narrow one are the reasons, because they are long and
     /// nothing of them may be missing.
     ///
     /// - Parameter width: of the terminal; `nil` if lines may have any length.
-    static func lines(_ rows: [Wire.Delivery], width: Int? = nil, now: Timestamp = .now) -> [String] {
-        var columns: [Column<Wire.Delivery>] = [
+    static func lines(_ rows: [DeliveryReport], width: Int? = nil, now: Timestamp = .now) -> [String] {
+        var columns: [Column<DeliveryReport>] = [
             Column("PLATFORM") { $0.platform }, Column("STATE") { $0.state }, Column("ATTEMPTS") { "\($0.attempts)" },
             Column("UPDATED", isTime: true) { $0.updatedAt }, Column("HUB MESSAGE", .leftOut(1)) { $0.hubMessageId },
             Column("REASON", .leftOut(3)) { $0.error },

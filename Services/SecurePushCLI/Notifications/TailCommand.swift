@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Foundations
 
-struct TailCommand: NetworkCommand {
+struct TailCommand: SenderCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Follow a sender's notifications: print one line per new notification or status change.",
@@ -39,9 +39,7 @@ struct TailCommand: NetworkCommand {
     @Option(help: ArgumentHelp("The polling interval, 100ms to 1h.", valueName: "duration"))
     var interval = DurationArgument(.seconds(1))
 
-    @OptionGroup(title: "Service") var ingest: IngestOptions
-    @OptionGroup(title: "Service") var network: NetworkOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var sender: SenderOptions
 
     private struct Page: Decodable {
         var notifications: [ListedNotification]
@@ -58,11 +56,10 @@ struct TailCommand: NetworkCommand {
 
     func run(on console: Console) async throws {
         let client = try ingest.client()
-        let authorization = try ingest.authorization()
-        try await withInterruption { try await follow(client, authorization, console) }
+        try await withInterruption { try await follow(client, console) }
     }
 
-    private func follow(_ client: APIClient, _ authorization: String, _ console: Console) async throws {
+    private func follow(_ client: APIClient, _ console: Console) async throws {
         var state = TailWindow(size: window, capacity: 10 * window)
         var outage = TailOutage()
         var shown = 0
@@ -70,7 +67,7 @@ struct TailCommand: NetworkCommand {
             var wait = interval.duration
             do {
                 let poll = try await TailPoll(since: state.isFirst ? nil : state.newest) { before in
-                    try await page(before, client, authorization)
+                    try await page(before, client)
                 }
                 let failed = outage.heal()
                 if failed > 0 {
@@ -110,13 +107,13 @@ struct TailCommand: NetworkCommand {
     }
 
     private func page(
-        _ before: String?, _ client: APIClient, _ authorization: String
+        _ before: String?, _ client: APIClient
     ) async throws -> (rows: [ListedNotification], next: String?) {
         // Further pages are as large as they can be.
         let limit = before == nil ? max(window, last, 1) : 200
         let page = try await client.get(
             "/api/notifications", [("Limit", "\(limit)"), ("Recipient", recipient), ("Before", before)],
-            authorization: authorization, as: Page.self
+            as: Page.self
         ).value
         return (page.notifications, page.next)
     }

@@ -17,7 +17,6 @@ struct ListedNotification: Codable, Sendable, Equatable {
 /// Finds new notifications and changed statuses in a list that is polled. Remembers only the newest notifications;
 /// one that has left the window is not reported again.
 struct TailWindow: Sendable {
-    /// What one poll showed.
     struct News: Sendable, Equatable {
         /// New and changed notifications, oldest first.
         var notifications: [ListedNotification] = []

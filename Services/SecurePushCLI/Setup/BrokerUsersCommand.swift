@@ -89,63 +89,18 @@ enum BrokerUser: String, CaseIterable, Sendable {
 /// The definitions that RabbitMQ loads when it starts (`load_definitions`): users, permissions, exchanges, queues and
 /// bindings. A broker that has lost its data has them again before clients connect.
 struct BrokerDefinitions: Sendable {
-    private struct Document: Encodable {
-        struct User: Encodable {
-            var name: String
-            var passwordHash: String
-            var hashingAlgorithm = "rabbit_password_hashing_sha256"
-            var tags = ""
-        }
-        struct VirtualHost: Encodable { var name = "/" }
-        struct Permission: Encodable {
-            var user: String
-            var vhost = "/"
-            var configure: String
-            var write: String
-            var read: String
-        }
-        struct Exchange: Encodable {
-            var name: String
-            var vhost = "/"
-            var type: String
-            var durable = true
-            var autoDelete = false
-            var `internal` = false
-            var arguments: [String: Argument] = [:]
-        }
-        struct Queue: Encodable {
-            var name: String
-            var vhost = "/"
-            var durable = true
-            var autoDelete = false
-            var arguments: [String: Argument]
-        }
-        struct Binding: Encodable {
-            var source: String
-            var vhost = "/"
-            var destination: String
-            var destinationType = "queue"
-            var routingKey: String
-            var arguments: [String: Argument] = [:]
-        }
-
-        var users: [User]
-        var vhosts = [VirtualHost()]
-        var permissions: [Permission]
-        var exchanges: [Exchange]
-        var queues: [Queue]
-        var bindings: [Binding]
-    }
-
-    private enum Argument: Encodable {
-        case text(String)
-        case number(Int64)
+    /// A value of the document.
+    private enum Term: Encodable {
+        case text(String), number(Int64), flag(Bool), list([Term]), object([String: Term])
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
             case .text(let text): try container.encode(text)
             case .number(let number): try container.encode(number)
+            case .flag(let flag): try container.encode(flag)
+            case .list(let list): try container.encode(list)
+            case .object(let members): try container.encode(members)
             }
         }
     }
@@ -154,29 +109,50 @@ struct BrokerDefinitions: Sendable {
 
     func json(password: (BrokerUser) throws -> String?) throws -> String {
         let topology = DispatchTopology(retryDelays: retryDelays).declarations
-        let users = try BrokerUser.allCases.compactMap { user in
-            try password(user).map { Document.User(name: user.name, passwordHash: BrokerUser.hash($0)) }
-        }
-        let document = Document(
-            users: users,
-            permissions: BrokerUser.allCases.filter { user in users.contains { $0.name == user.name } }.map {
-                Document.Permission(
-                    user: $0.name, configure: BrokerUser.configure, write: $0.write, read: $0.read)
+        let users = try BrokerUser.allCases.compactMap { user in try password(user).map { (user, $0) } }
+        let document: [String: [[String: Term]]] = [
+            "users": users.map { user, password in
+                [
+                    "name": .text(user.name), "password_hash": .text(BrokerUser.hash(password)),
+                    "hashing_algorithm": .text("rabbit_password_hashing_sha256"), "tags": .text(""),
+                ]
             },
-            exchanges: topology.exchanges.map { Document.Exchange(name: $0.name, type: $0.kind.rawValue) },
-            queues: topology.queues.map { Document.Queue(name: $0.name, arguments: Self.arguments($0.arguments)) },
-            bindings: topology.bindings.map {
-                Document.Binding(source: $0.exchange, destination: $0.queue, routingKey: $0.key)
-            })
+            "vhosts": [["name": Self.host]],
+            "permissions": users.map { user, _ in
+                [
+                    "user": .text(user.name), "vhost": Self.host, "configure": .text(BrokerUser.configure),
+                    "write": .text(user.write), "read": .text(user.read),
+                ]
+            },
+            "exchanges": topology.exchanges.map { exchange in
+                Self.durable(exchange.name).merging([
+                    "type": .text(exchange.kind.rawValue), "internal": .flag(false), "arguments": .object([:]),
+                ]) { $1 }
+            },
+            "queues": topology.queues.map { queue in
+                Self.durable(queue.name).merging(["arguments": .object(Self.arguments(queue.arguments))]) { $1 }
+            },
+            "bindings": topology.bindings.map { binding in
+                [
+                    "source": .text(binding.exchange), "vhost": Self.host, "destination": .text(binding.queue),
+                    "destination_type": .text("queue"), "routing_key": .text(binding.key), "arguments": .object([:]),
+                ]
+            },
+        ]
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
         return String(decoding: try encoder.encode(document), as: UTF8.self)
     }
 
+    private static let host = Term.text("/")
+
+    private static func durable(_ name: String) -> [String: Term] {
+        ["name": .text(name), "vhost": host, "durable": .flag(true), "auto_delete": .flag(false)]
+    }
+
     /// The arguments in the topology are texts and whole numbers.
-    private static func arguments(_ table: AMQPTable) -> [String: Argument] {
-        var arguments: [String: Argument] = [:]
+    private static func arguments(_ table: AMQPTable) -> [String: Term] {
+        var arguments: [String: Term] = [:]
         for entry in table.entries {
             if let text = entry.value.string { arguments[entry.key] = .text(text) }
             if let number = entry.value.integer { arguments[entry.key] = .number(number) }

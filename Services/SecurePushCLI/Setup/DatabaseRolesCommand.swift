@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Storage
 
-struct DatabaseRolesCommand: ConsoleCommand {
+struct DatabaseRolesCommand: AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "database-roles",
         abstract: "Print or apply the minimal PostgreSQL rights of each service.",
@@ -29,6 +29,8 @@ struct DatabaseRolesCommand: ConsoleCommand {
     var passwords: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    var audited: Audited? { apply ? ("setup.database-roles", nil) : nil }
 
     private struct Report: Encodable {
         var roles: [String]

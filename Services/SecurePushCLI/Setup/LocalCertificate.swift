@@ -64,7 +64,6 @@ struct LocalCertificate: Sendable {
         return files
     }
 
-    /// When the certificate expires.
     func goodUntil() throws -> Date {
         let pem = try SecretFile.readOwn(certificateFile)
         guard let certificate = try? Certificate(pemEncoded: pem) else {

@@ -6,7 +6,7 @@ import Foundation
 import Foundations
 import Storage
 
-struct SetupCommand: ConsoleCommand {
+struct SetupCommand: AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
         abstract: "Create the files of a local stack: keys, a sender, demo users, a connection string.",
@@ -57,6 +57,8 @@ struct SetupCommand: ConsoleCommand {
     var broker: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    var audited: Audited? { ("setup", nil) }
 
     private struct Report: Encodable {
         var files: [String]

@@ -86,7 +86,6 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 }
 
-/// One setting in effect.
 struct ConfigEntry: Encodable, Sendable, Equatable {
     enum Source: String, Encodable, Sendable {
         case environment

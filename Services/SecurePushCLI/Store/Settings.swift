@@ -135,7 +135,6 @@ struct Settings: Sendable {
     }
 }
 
-/// The database that a command works on.
 struct DatabaseOptions: ParsableArguments {
     @Option(
         name: .customLong("database-url"),

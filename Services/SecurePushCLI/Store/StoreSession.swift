@@ -6,7 +6,7 @@ import Logging
 import ServiceRuntime
 import Storage
 
-struct MigrateCommand: ConsoleCommand {
+struct MigrateCommand: AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Run the pending migrations of the database (DATABASE_URL).",
@@ -26,6 +26,8 @@ struct MigrateCommand: ConsoleCommand {
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    var audited: Audited? { ("migrate", nil) }
 
     private struct Report: Encodable {
         var applied: [String]

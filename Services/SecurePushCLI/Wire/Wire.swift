@@ -30,20 +30,8 @@ enum Wire {
         var createdAt: String
         var readAt: String?
         var shownAt: String?
-        var deliveries: [Delivery]
+        var deliveries: [DeliveryReport]
         var reminders: Reminders?
-    }
-
-    struct Delivery: Codable, Sendable, Equatable {
-        var platform: String
-        var state: String
-        var attempts: Int
-        var hubMessageId: String?
-        var outcome: String?
-        var coalescedInto: String?
-        var error: String?
-        var updatedAt: String
-        var withdrawn: String?
     }
 
     /// `GET /api/notifications` of a user, oldest first.
@@ -80,15 +68,5 @@ extension Wire.InboxPage {
         for (index, payload) in payloads.enumerated() where notifications.indices.contains(index) {
             notifications[index].payload = payload
         }
-    }
-}
-
-extension Wire.Delivery {
-    init(_ delivery: Delivery) {
-        self.init(
-            platform: delivery.platform.rawValue, state: delivery.state.rawValue, attempts: delivery.attempts,
-            hubMessageId: delivery.hubMessageID, outcome: delivery.outcome,
-            coalescedInto: delivery.coalescedInto?.description, error: delivery.error,
-            updatedAt: delivery.updatedAt.description, withdrawn: delivery.withdrawnAt?.description)
     }
 }

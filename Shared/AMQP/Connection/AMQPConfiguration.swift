@@ -124,7 +124,7 @@ extension AMQPConfiguration {
         if scheme == "amqps" { node.tls = TLS() }
         if let slash = rest.firstIndex(of: "/") {
             let path = rest[rest.index(after: slash)...]
-            // Then a part of the password stands where host and port are expected, and would be shown as these.
+            // With one, a part of the password stands where host and port are expected, and would be shown as these.
             guard !path.utf8.contains(UInt8(ascii: "@")) else {
                 throw AMQPConfigurationError(
                     message: "the AMQP URL has an @ after a slash: write / in the password as %2F, and @ as %40")

@@ -4,13 +4,34 @@ import ThreadExecutor
 
 /// A connection that ``ReconnectLoop`` keeps open.
 protocol BrokerSession: Actor {
+    var link: BrokerLink { get set }
     /// Connects, declares the topology, and begins to work. Blocks the actor's thread.
-    func connect(to node: AMQPConfiguration.Node) throws(AMQPError)
-    /// Waits until the connection ends; returns why.
-    func waitUntilDisconnected() async -> AMQPError
+    func open(_ node: AMQPConfiguration.Node) throws(AMQPError)
     /// Finishes the work in flight, within a deadline, and closes the connection.
     func shutDown() async
     var isShuttingDown: Bool { get }
+}
+
+extension BrokerSession {
+    func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
+        guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
+        do {
+            try open(node)
+        } catch {
+            link.failed(error)
+            throw error
+        }
+    }
+
+    /// Waits until the connection ends; returns why.
+    func waitUntilDisconnected() async -> AMQPError {
+        await withCheckedContinuation { waiter in
+            // Here and not before the call, which may give up the thread: the connection may end in between, and then
+            // nobody would resume the waiter.
+            guard link.handle != nil else { return waiter.resume(returning: link.lastError) }
+            link.disconnectWaiter = waiter
+        }
+    }
 }
 
 /// Connects to one of the nodes, and to the next one whenever the connection is lost, until shutdown.

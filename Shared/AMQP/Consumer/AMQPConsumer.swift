@@ -50,43 +50,24 @@ package final class AMQPConsumer: Service {
     /// down or the task is cancelled.
     package func next(limit: Int) async -> [AMQPDelivery]? { await connection.next(limit: limit) }
 
-    /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
-    package func acknowledge(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .acknowledge) }
-
-    /// Acknowledges deliveries that do no harm if they come again. Their acknowledgements may wait for those of earlier
-    /// deliveries, so that one frame acknowledges all of them; at most a quarter of the prefetch waits.
-    package func acknowledgeLater(_ deliveries: [(tag: UInt64, epoch: UInt64)]) {
-        settle(deliveries, as: .acknowledgeLater)
-    }
-
-    /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
-    package func requeue(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .requeue) }
-
-    /// Rejects deliveries (`basic.nack` without requeue): they go to the queue's dead-letter exchange, if it has one.
-    /// Returns at once.
-    package func reject(_ deliveries: [(tag: UInt64, epoch: UInt64)]) { settle(deliveries, as: .reject) }
-
-    /// Acknowledges deliveries. Returns at once; deliveries of a lost connection are ignored.
-    package func acknowledge(_ deliveries: [AMQPDelivery]) {
-        acknowledge(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
-    }
-
-    /// Returns deliveries to the queue (`basic.nack` with requeue). Returns at once.
-    package func requeue(_ deliveries: [AMQPDelivery]) {
-        requeue(deliveries.map { (tag: $0.tag, epoch: $0.epoch) })
-    }
-
-    private func settle(
-        _ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: DeliverySettlement.Kind
-    ) {
-        connection.settle(
-            deliveries.map { DeliverySettlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
+    /// Settles deliveries. Returns at once; deliveries of a lost connection are ignored.
+    package func settle(_ deliveries: [(tag: UInt64, epoch: UInt64)], as kind: DeliverySettlement.Kind) {
+        connection.settle(deliveries.map { DeliverySettlement(kind: kind, tag: $0.tag, epoch: $0.epoch) })
     }
 }
 
-/// What becomes of one delivery.
-struct DeliverySettlement: Sendable {
-    enum Kind { case acknowledge, acknowledgeLater, requeue, reject }
+/// The end of one delivery.
+package struct DeliverySettlement: Sendable {
+    package enum Kind: Sendable {
+        case acknowledge
+        /// An acknowledgement of a delivery that does no harm if it comes again. It may wait for those of earlier
+        /// deliveries, so that one frame acknowledges all of them; at most a quarter of the prefetch waits.
+        case acknowledgeLater
+        /// Back to the queue (`basic.nack` with requeue).
+        case requeue
+        /// To the queue's dead-letter exchange, if it has one (`basic.nack` without requeue).
+        case reject
+    }
 
     var kind: Kind
     var tag: UInt64

@@ -37,32 +37,22 @@ struct AckStateMachine {
     }
 
     /// Settles a delivery. An unknown or settled one is ignored, because the broker would close the channel.
-    mutating func acknowledge(_ tag: UInt64) {
-        if settle(tag, as: .acknowledged) { acknowledged.append(tag) }
-    }
-
-    /// Settles a delivery like ``acknowledge(_:)``; the frame may wait for those of earlier deliveries.
-    mutating func acknowledgeLater(_ tag: UInt64) {
-        if settle(tag, as: .acknowledged) { waiting.append(tag) }
-    }
-
-    /// Returns a delivery to its queue; otherwise like ``acknowledge(_:)``.
-    mutating func requeue(_ tag: UInt64) {
-        if settle(tag, as: .sent) { requeued.append(tag) }
-    }
-
-    /// Rejects a delivery, so that its queue dead-letters it; otherwise like ``acknowledge(_:)``.
-    mutating func reject(_ tag: UInt64) {
-        if settle(tag, as: .sent) { rejected.append(tag) }
-    }
-
-    private mutating func settle(_ tag: UInt64, as slot: Slot) -> Bool {
-        guard tag >= firstTag, tag - firstTag < UInt64(slots.count) else { return false }
+    mutating func settle(_ tag: UInt64, as kind: DeliverySettlement.Kind) {
+        guard tag >= firstTag, tag - firstTag < UInt64(slots.count) else { return }
         let index = Int(tag - firstTag)
-        guard slots[index] == .outstanding else { return false }
-        slots[index] = slot
+        guard slots[index] == .outstanding else { return }
         outstanding -= 1
-        return true
+        slots[index] = .acknowledged
+        switch kind {
+        case .acknowledge: acknowledged.append(tag)
+        case .acknowledgeLater: waiting.append(tag)
+        case .requeue:
+            slots[index] = .sent
+            requeued.append(tag)
+        case .reject:
+            slots[index] = .sent
+            rejected.append(tag)
+        }
     }
 
     /// The frames to write now, in this order: a `basic.ack` with multiple must not cover a delivery to be requeued.

@@ -13,7 +13,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private let prefetch: Int
     private let limits: AMQPReceiveLimits
     private let drainTimeout: Duration
-    private var link = BrokerLink()
+    var link = BrokerLink()
     private var epoch: UInt64 = 0
     private var acks = AckStateMachine()
     private var pendingFrames: Deque<AckStateMachine.Frame> = []
@@ -21,7 +21,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     private var drainDeadline: ContinuousClock.Instant?
     private var drainWaiter: CheckedContinuation<Void, Never>?
     nonisolated let status: LinkStatus
-    /// What callers leave for the thread without waiting for it.
+    /// The settlements that callers leave for the thread without waiting for it.
     private nonisolated let mailbox = Mutex<[DeliverySettlement]>([])
     private nonisolated let intake = DeliveryIntake()
 
@@ -56,31 +56,16 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         if wasEmpty { executor.post() }
     }
 
-    func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
-        guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
-        do {
-            let handle = try Handle(node: node, configuration: configuration, limits: limits)
-            try handle.declare(topology)
-            try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
-            // For a quorum queue without a leader the broker confirms the consumer at once, and then delivers nothing
-            // for a minute. It answers this request only when the consumer really exists.
-            _ = try handle.inspect(queue: queue)
-            epoch += 1
-            acks.maxWaiting = prefetch / 4
-            link.opened(handle)
-        } catch {
-            link.failed(error)
-            throw error
-        }
-    }
-
-    func waitUntilDisconnected() async -> AMQPError {
-        await withCheckedContinuation { waiter in
-            // Here and not before the call, which may give up the thread: the connection may end in between, and then
-            // nobody would resume the waiter.
-            guard link.handle != nil else { return waiter.resume(returning: link.lastError) }
-            link.disconnectWaiter = waiter
-        }
+    func open(_ node: AMQPConfiguration.Node) throws(AMQPError) {
+        let handle = try Handle(node: node, configuration: configuration, limits: limits)
+        try handle.declare(topology)
+        try handle.consume(queue: queue, prefetch: prefetch, tag: ConsumerConnection.consumerTag)
+        // For a quorum queue without a leader the broker confirms the consumer at once, and then delivers nothing
+        // for a minute. It answers this request only when the consumer really exists.
+        _ = try handle.inspect(queue: queue)
+        epoch += 1
+        acks.maxWaiting = prefetch / 4
+        link.opened(handle)
     }
 
     /// Cancels the consumer, requeues deliveries that nobody took, and waits until the others are settled.
@@ -104,7 +89,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
         do {
             try handle.cancelConsumer(tag: ConsumerConnection.consumerTag)
             repeat { try read(handle) } while link.hasMoreToRead
-            for delivery in intake.removeAll() { acks.requeue(delivery.tag) }
+            for delivery in intake.removeAll() { acks.settle(delivery.tag, as: .requeue) }
         } catch { disconnect(error) }
     }
 
@@ -144,12 +129,7 @@ extension ConsumerConnection {
             return mailbox
         }
         for settlement in settlements where settlement.epoch == epoch && link.handle != nil {
-            switch settlement.kind {
-            case .acknowledge: acks.acknowledge(settlement.tag)
-            case .acknowledgeLater: acks.acknowledgeLater(settlement.tag)
-            case .requeue: acks.requeue(settlement.tag)
-            case .reject: acks.reject(settlement.tag)
-            }
+            acks.settle(settlement.tag, as: settlement.kind)
         }
     }
 

@@ -14,7 +14,7 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private let topology: AMQPTopology
     private let publishTimeout: Duration
     private var machine: PublisherStateMachine<CheckedContinuation<Results, Never>>
-    private var link = BrokerLink()
+    var link = BrokerLink()
     private var blockedReason: String?
     private var nackBackoff = NackBackoff()
     private var declareBackoff = DeclareBackoff()
@@ -53,27 +53,12 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
         }
     }
 
-    func connect(to node: AMQPConfiguration.Node) throws(AMQPError) {
-        guard !isShuttingDown else { throw AMQPError(.notConnected, "shutting down") }
-        do {
-            let handle = try Handle(node: node, configuration: configuration)
-            try handle.declare(topology)
-            try handle.selectConfirms()
-            self.node = node
-            link.opened(handle)
-        } catch {
-            link.failed(error)
-            throw error
-        }
-    }
-
-    func waitUntilDisconnected() async -> AMQPError {
-        await withCheckedContinuation { waiter in
-            // Here and not before the call, which may give up the thread: the connection may end in between, and then
-            // nobody would resume the waiter.
-            guard link.handle != nil else { return waiter.resume(returning: link.lastError) }
-            link.disconnectWaiter = waiter
-        }
+    func open(_ node: AMQPConfiguration.Node) throws(AMQPError) {
+        let handle = try Handle(node: node, configuration: configuration)
+        try handle.declare(topology)
+        try handle.selectConfirms()
+        self.node = node
+        link.opened(handle)
     }
 
     /// Refuses new messages, and waits for the confirms of those that were accepted, at most until their deadline.

@@ -136,7 +136,7 @@ extension PublisherStateMachine {
         guard last >= oldestTag, last < nextTag else { return [] }
         var completions: [Completion] = []
         for tag in (isMultiple ? oldestTag : last)...last {
-            note(tag, isRefusal: isRefusal, now())
+            trackProblem(tag, isRefusal: isRefusal, now())
             settle(tag, isRefusal: isRefusal, into: &completions)
         }
         while oldestTag < nextTag, slots[slot(oldestTag)].isSettled { oldestTag += 1 }
@@ -146,7 +146,9 @@ extension PublisherStateMachine {
     private func slot(_ tag: UInt64) -> Int { Int(tag & UInt64(limit - 1)) }
 
     /// Keeps ``refusedSince`` and ``unroutable``; costs nothing while no message is refused or returned.
-    private mutating func note(_ tag: UInt64, isRefusal: Bool, _ now: @autoclosure () -> ContinuousClock.Instant) {
+    private mutating func trackProblem(
+        _ tag: UInt64, isRefusal: Bool, _ now: @autoclosure () -> ContinuousClock.Instant
+    ) {
         guard isRefusal || !refusedSince.isEmpty || !unroutable.isEmpty else { return }
         let slot = slots[slot(tag)]
         guard !slot.isSettled, let batch = batches[slot.batch] else { return }

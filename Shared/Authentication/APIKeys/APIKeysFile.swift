@@ -17,16 +17,16 @@ package struct APIKeysFile: Sendable {
     ///
     /// - Parameter show: gets the key before it is stored. If it throws, nothing is stored.
     /// - Returns: the key. It cannot be shown again, because the file has only its hash.
-    /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `malformed`, `unreadable`, `unwritable`;
+    /// - Throws: ``SetupError``: `invalidName`, `alreadyExists`, `malformed`, `unreadable`, `unwritable`;
     ///   and the errors of `show`.
     package func add(_ name: String, showing show: (String) throws -> Void = { _ in }) throws -> String {
         guard APIKey.isName(name) else {
-            throw AuthenticationSetupError(.invalidName, "the name of a sender must be 1 to 64 of A-Z a-z 0-9 . _ -")
+            throw SetupError(.invalidName, "the name of a sender must be 1 to 64 of A-Z a-z 0-9 . _ -")
         }
         return try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard !(try Self.keys(lines)).values.contains(name) else {
-                throw AuthenticationSetupError(.alreadyExists, "a key with this name exists already")
+                throw SetupError(.alreadyExists, "a key with this name exists already")
             }
             let key = APIKey.make()
             lines.append(name: name, value: APIKey.hash(key))
@@ -37,7 +37,7 @@ package struct APIKeysFile: Sendable {
 
     /// The names of the senders in the order of the file, each once.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
+    /// - Throws: ``SetupError``: `unreadable`, also if there is no file; `malformed`.
     package func list() throws -> [String] {
         let lines = try CredentialLines(try PrivateFile.existingText(path))
         _ = try Self.keys(lines)
@@ -47,12 +47,12 @@ package struct APIKeysFile: Sendable {
 
     /// Removes all keys of a sender.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
+    /// - Throws: ``SetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
     package func remove(_ name: String) throws {
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard lines.entries.contains(where: { $0.name == name }) else {
-                throw AuthenticationSetupError(.notFound, "there is no key with this name")
+                throw SetupError(.notFound, "there is no key with this name")
             }
             lines.remove { $0.name == name }
             return (lines.text, ())
@@ -64,15 +64,15 @@ package struct APIKeysFile: Sendable {
         var names: [String: String] = [:]
         for entry in lines.entries {
             guard APIKey.isName(entry.name) else {
-                throw AuthenticationSetupError(
+                throw SetupError(
                     .malformed, "the name of a sender must be 1 to 64 of A-Z a-z 0-9 . _ -", line: entry.line)
             }
             let hash = entry.value.lowercased()
             guard hash.utf8.count == 64, ByteSet.hexDigits.containsAll(hash) else {
-                throw AuthenticationSetupError(.malformed, "the hash is not 64 hex digits", line: entry.line)
+                throw SetupError(.malformed, "the hash is not 64 hex digits", line: entry.line)
             }
             guard names.updateValue(entry.name, forKey: hash) == nil else {
-                throw AuthenticationSetupError(.malformed, "the hash is repeated", line: entry.line)
+                throw SetupError(.malformed, "the hash is repeated", line: entry.line)
             }
         }
         return names

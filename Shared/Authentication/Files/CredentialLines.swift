@@ -16,7 +16,7 @@ struct CredentialLines {
 
     init() {}
 
-    /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line, if a line does not have two
+    /// - Throws: ``SetupError`` `malformed` with the number of the line, if a line does not have two
     ///   words.
     init(_ text: String) throws {
         for line in OutsideText.lines(text) {
@@ -42,7 +42,7 @@ struct CredentialLines {
         let words = line.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let first = words.first, first.first != UInt8(ascii: "#") else { return nil }
         guard words.count == 2 else {
-            throw AuthenticationSetupError(
+            throw SetupError(
                 .malformed, "the line is not a name and a value separated by a blank", line: number)
         }
         return Entry(line: number, name: String(Substring(first)), value: String(Substring(words[1])))

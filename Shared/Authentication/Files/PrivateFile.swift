@@ -10,7 +10,7 @@ import Darwin
 /// A file that only its owner can read (mode 0600), and that is replaced as a whole.
 package enum PrivateFile {
     /// The text of the file; `nil` if there is none.
-    static func read(_ path: String) throws(AuthenticationSetupError) -> String? {
+    static func read(_ path: String) throws(SetupError) -> String? {
         do throws(FileError) {
             return try FileContent(path: path).text
         } catch {
@@ -21,10 +21,10 @@ package enum PrivateFile {
 
     /// The text of a file.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
-    static func existingText(_ path: String) throws(AuthenticationSetupError) -> String {
+    /// - Throws: ``SetupError``: `unreadable`, also if there is no file; `malformed`.
+    static func existingText(_ path: String) throws(SetupError) -> String {
         guard let text = try read(path) else {
-            throw AuthenticationSetupError(.unreadable, "there is no file \(path)")
+            throw SetupError(.unreadable, "there is no file \(path)")
         }
         return text
     }
@@ -34,7 +34,7 @@ package enum PrivateFile {
     /// none that another user can have made (``SafeFolder``).
     ///
     /// - Parameter change: gets the current text, or `nil` if there is no file yet.
-    /// - Throws: ``AuthenticationSetupError``, and what `change` throws.
+    /// - Throws: ``SetupError``, and what `change` throws.
     package static func edit<Result>(
         _ path: String, _ change: (String?) throws -> (text: String, result: Result)
     ) throws -> Result {
@@ -59,7 +59,7 @@ package enum PrivateFile {
         let end = ContinuousClock.now + .seconds(30)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
-                throw AuthenticationSetupError(
+                throw SetupError(
                     .unwritable, "cannot lock the folder of \(path): \(String(cString: strerror(errno)))")
             }
             usleep(10_000)
@@ -68,15 +68,15 @@ package enum PrivateFile {
 
     private static func writing<Value>(
         _ path: String, _ body: () throws(FileError) -> Value
-    ) throws(AuthenticationSetupError) -> Value {
+    ) throws(SetupError) -> Value {
         do throws(FileError) {
             return try body()
         } catch {
-            throw AuthenticationSetupError(.unwritable, "cannot write \(path): \(error)")
+            throw SetupError(.unwritable, "cannot write \(path): \(error)")
         }
     }
 
-    private static func unreadable(_ error: FileError) -> AuthenticationSetupError {
-        AuthenticationSetupError(error.code == .malformed ? .malformed : .unreadable, "\(error)")
+    private static func unreadable(_ error: FileError) -> SetupError {
+        SetupError(error.code == .malformed ? .malformed : .unreadable, "\(error)")
     }
 }

@@ -95,27 +95,12 @@ package struct TokenClaims: Sendable, Equatable {
     /// `iss`: who issued it.
     package var issuer: String?
     /// `aud`: the applications it is for; empty if it has none.
-    package var audiences: [String]
+    package var audiences: [String] = []
     /// `jti`: its ID.
     package var tokenID: String?
     /// `securepush_entry`: the fingerprint of the user's entry in `AUTH_USERS_FILE` whose password the token was issued
     /// for. The token ends when the entry changes.
     package var userEntry: String?
-
-    package init(
-        subject: UserName, expiresAt: Timestamp, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
-        issuer: String? = nil, audiences: [String] = [], tokenID: String? = nil,
-        userEntry: String? = nil
-    ) {
-        self.subject = subject
-        self.expiresAt = expiresAt
-        self.issuedAt = issuedAt
-        self.notBefore = notBefore
-        self.issuer = issuer
-        self.audiences = audiences
-        self.tokenID = tokenID
-        self.userEntry = userEntry
-    }
 }
 
 extension TokenClaims {

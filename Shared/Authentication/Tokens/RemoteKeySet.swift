@@ -80,7 +80,7 @@ final class RemoteKeySet: Sendable {
             key: key, problem: { self.problem },
             reload: {
                 guard await self.refresh(.reload) else {
-                    throw AuthenticationSetupError(.unreadable, "the key set cannot be fetched")
+                    throw SetupError(.unreadable, "the key set cannot be fetched")
                 }
             },
             changes: { self.state.withLock { $0.changes } })
@@ -214,19 +214,19 @@ struct KeySetURL: Sendable {
     /// - Parameters:
     ///   - isInsecureAllowed: whether http to another machine is allowed (`ALLOW_INSECURE=jwks`).
     ///   - outgoing: the trusted authorities and the proxy.
-    /// - Throws: ``AuthenticationSetupError`` `invalid` unless the URL is https, or http to this machine.
+    /// - Throws: ``SetupError`` `invalid` unless the URL is https, or http to this machine.
     init(
         _ text: String, isInsecureAllowed: Bool = false, outgoing: OutgoingConfiguration = OutgoingConfiguration()
     ) throws {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
             url.scheme == "https" || url.scheme == "http" && (isInsecureAllowed || InsecureLink.isLoopback(host))
         else {
-            throw AuthenticationSetupError(
+            throw SetupError(
                 .invalid, "not an https URL (http beyond loopback needs ALLOW_INSECURE=jwks)")
         }
         // NIO traps on other numbers.
         guard (1...65_535).contains(url.port ?? 443) else {
-            throw AuthenticationSetupError(.invalid, "not a URL with a port from 1 to 65535")
+            throw SetupError(.invalid, "not a URL with a port from 1 to 65535")
         }
         self.url = text
         self.outgoing = outgoing
@@ -246,7 +246,7 @@ struct KeySetURL: Sendable {
             group.addTask {
                 // The client's own deadline covers only the head of the response.
                 try await Task.sleep(for: deadline)
-                throw AuthenticationSetupError(.unreadable, "no complete response within \(deadline)")
+                throw SetupError(.unreadable, "no complete response within \(deadline)")
             }
             defer { group.cancelAll() }
             return try await group.next() ?? []
@@ -265,7 +265,7 @@ struct KeySetURL: Sendable {
             request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
             let response = try await client.execute(request, timeout: .seconds(5))
             guard response.status == .ok else {
-                throw AuthenticationSetupError(.unreadable, "the response is \(response.status.code)")
+                throw SetupError(.unreadable, "the response is \(response.status.code)")
             }
             return Array(buffer: try await response.body.collect(upTo: Self.maxSize, within: .seconds(5)))
         }

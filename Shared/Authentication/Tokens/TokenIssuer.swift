@@ -122,18 +122,18 @@ package struct TokenSigningKey: Sendable {
     /// Reads a key.
     ///
     /// - Parameter pem: PKCS#8 (`BEGIN PRIVATE KEY`).
-    /// - Throws: ``AuthenticationSetupError`` `malformed`.
+    /// - Throws: ``SetupError`` `malformed`.
     package init(pem: String) throws {
         do {
             try self.init(try P256.Signing.PrivateKey(pemRepresentation: pem))
         } catch {
-            throw AuthenticationSetupError(.malformed, "not a P-256 private key in PKCS#8 PEM")
+            throw SetupError(.malformed, "not a P-256 private key in PKCS#8 PEM")
         }
     }
 
     /// Reads a key from a file.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable`, `malformed`.
+    /// - Throws: ``SetupError``: `unreadable`, `malformed`.
     package init(path: String) throws { try self.init(pem: try PrivateFile.existingText(path)) }
 
     private init(_ key: P256.Signing.PrivateKey) throws {
@@ -149,13 +149,13 @@ package struct TokenSigningKey: Sendable {
 
     /// Makes a new key in a new file with the mode 0600.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `alreadyExists` (a key is never overwritten), `unwritable`.
+    /// - Throws: ``SetupError``: `alreadyExists` (a key is never overwritten), `unwritable`.
     @discardableResult
     package static func make(at path: String) throws -> TokenSigningKey {
         let key = P256.Signing.PrivateKey()
         try PrivateFile.edit(path) { text in
             guard text == nil else {
-                throw AuthenticationSetupError(.alreadyExists, "the file \(path) exists already")
+                throw SetupError(.alreadyExists, "the file \(path) exists already")
             }
             return (key.pemRepresentation + "\n", ())
         }

@@ -210,14 +210,14 @@ final class VerificationKeySet: Sendable {
 
     /// Reads a set. Keys that cannot be used here (another use or kind, too small) are left out and logged.
     ///
-    /// - Throws: ``AuthenticationSetupError`` `malformed` if the text is not a key set, or if none of its keys can be
+    /// - Throws: ``SetupError`` `malformed` if the text is not a key set, or if none of its keys can be
     ///   used.
     init(jwks: [UInt8], logger: Logger) throws {
         // Servers of static files send a document as an editor saved it.
         let mark = OutsideText.byteOrderMark
         let jwks = jwks.starts(with: mark) ? Array(jwks.dropFirst(mark.count)) : jwks
         guard let document = try? JSONValue(strict: jwks), let elements = document["keys"]?.elements else {
-            throw AuthenticationSetupError(.malformed, "not a JSON Web Key Set")
+            throw SetupError(.malformed, "not a JSON Web Key Set")
         }
         var keys: [VerificationKey] = []
         for (index, element) in elements.enumerated() {
@@ -231,7 +231,7 @@ final class VerificationKeySet: Sendable {
             }
         }
         guard !keys.isEmpty else {
-            throw AuthenticationSetupError(.malformed, "the key set has no key that can be used")
+            throw SetupError(.malformed, "the key set has no key that can be used")
         }
         self.keys = keys
     }

@@ -37,7 +37,7 @@ struct NameLook: Hashable {
 extension UsersFile {
     /// The users of the file whose names look like this one, and differ from it.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable`, `malformed`. A missing file has no users.
+    /// - Throws: ``SetupError``: `unreadable`, `malformed`. A missing file has no users.
     package func users(like name: UserName) throws -> [UserName] {
         guard let text = try PrivateFile.read(path) else { return [] }
         let look = NameLook(name)

@@ -53,7 +53,7 @@ package final class OperatorAuthenticator: Sendable {
     private static func hash(_ text: String) throws -> String {
         let lines = OutsideText.lines(text).map { OutsideText.trimmedEnd($0) }.filter { !$0.isEmpty }
         guard let line = lines.first, lines.count == 1, OutsideText.controlCharacter(in: line) == nil else {
-            throw AuthenticationSetupError(
+            throw SetupError(
                 .malformed, "the file must have one line without control characters: a password or its scrypt hash")
         }
         guard line.utf8.starts(with: "$scrypt$".utf8) else { return try PasswordHash.make(password: line) }

@@ -12,11 +12,11 @@ package enum PasswordHash {
     /// - Parameter password: at least one byte of UTF-8 and no control characters, which Basic credentials cannot have
     ///   (RFC 7617, section 2).
     /// - Returns: `$scrypt$ln=14,r=8,p=1$SALT$HASH`, salt and hash in base64 without padding (PHC string format).
-    /// - Throws: ``AuthenticationSetupError`` `invalid` for a password that cannot be used.
+    /// - Throws: ``SetupError`` `invalid` for a password that cannot be used.
     package static func make(password: String) throws -> String {
         guard (1...1024).contains(password.utf8.count), !password.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            throw AuthenticationSetupError(
+            throw SetupError(
                 .invalid, "a password must be 1 to 1,024 bytes of text without control characters")
         }
         return try ScryptHash(password: spellings(of: Array(password.utf8))[0]).text
@@ -34,7 +34,7 @@ package enum PasswordHash {
 
     /// Whether the hash is that of the password. Blocks the thread while it computes.
     ///
-    /// - Throws: ``AuthenticationSetupError`` `malformed` if the hash does not have a valid form.
+    /// - Throws: ``SetupError`` `malformed` if the hash does not have a valid form.
     package static func verify(_ password: String, _ hash: String) throws -> Bool {
         let hash = try ScryptHash(hash)
         return spellings(of: Array(password.utf8)).contains { hash.matches($0) }
@@ -84,7 +84,7 @@ struct ScryptHash: Sendable, Equatable {
 
     /// Reads a PHC string.
     ///
-    /// - Throws: ``AuthenticationSetupError`` `malformed`, which says what is wrong with the text.
+    /// - Throws: ``SetupError`` `malformed`, which says what is wrong with the text.
     init(_ text: String) throws {
         let fields = text.split(separator: "$", omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0].isEmpty, fields[1] == "scrypt" else {
@@ -142,7 +142,7 @@ struct ScryptHash: Sendable, Equatable {
         return Int(Substring(digits))
     }
 
-    private static func malformed(_ message: String) -> AuthenticationSetupError {
-        AuthenticationSetupError(.malformed, message)
+    private static func malformed(_ message: String) -> SetupError {
+        SetupError(.malformed, message)
     }
 }

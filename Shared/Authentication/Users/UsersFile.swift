@@ -19,11 +19,11 @@ package struct UsersFile: Sendable {
     /// Adds a user, and makes the file if there is none.
     ///
     /// - Parameter replacing: whether an existing user gets this password; otherwise that is an error.
-    /// - Throws: ``AuthenticationSetupError``: `invalidName`, `alreadyExists`, `invalid`, `malformed`, `unreadable`,
+    /// - Throws: ``SetupError``: `invalidName`, `alreadyExists`, `invalid`, `malformed`, `unreadable`,
     ///   `unwritable`.
     package func add(_ user: UserName, password: String, replacing: Bool = false) throws {
         guard Self.canLogIn(user) else {
-            throw AuthenticationSetupError(
+            throw SetupError(
                 .invalidName, "the name of a user who logs in with a password cannot have a colon")
         }
         let hash = try PasswordHash.make(password: password)
@@ -31,7 +31,7 @@ package struct UsersFile: Sendable {
             var lines = try CredentialLines(text ?? "")
             if try Self.users(lines)[user] != nil {
                 guard replacing else {
-                    throw AuthenticationSetupError(.alreadyExists, "a user with this name exists already")
+                    throw SetupError(.alreadyExists, "a user with this name exists already")
                 }
                 lines.remove { Self.decode($0.name) == user }
             }
@@ -42,7 +42,7 @@ package struct UsersFile: Sendable {
 
     /// The users in the order of the file.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `unreadable`, also if there is no file; `malformed`.
+    /// - Throws: ``SetupError``: `unreadable`, also if there is no file; `malformed`.
     package func list() throws -> [UserName] {
         let lines = try CredentialLines(try PrivateFile.existingText(path))
         _ = try Self.users(lines)
@@ -51,12 +51,12 @@ package struct UsersFile: Sendable {
 
     /// Removes a user.
     ///
-    /// - Throws: ``AuthenticationSetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
+    /// - Throws: ``SetupError``: `notFound`, `malformed`, `unreadable`, `unwritable`.
     package func remove(_ user: UserName) throws {
         try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
             guard try Self.users(lines)[user] != nil else {
-                throw AuthenticationSetupError(.notFound, "there is no user with this name")
+                throw SetupError(.notFound, "there is no user with this name")
             }
             lines.remove { Self.decode($0.name) == user }
             return (lines.text, ())
@@ -67,14 +67,14 @@ package struct UsersFile: Sendable {
         var users: [UserName: ScryptHash] = [:]
         for entry in lines.entries {
             guard let user = decode(entry.name) else {
-                throw AuthenticationSetupError(.malformed, "the name cannot be that of a user", line: entry.line)
+                throw SetupError(.malformed, "the name cannot be that of a user", line: entry.line)
             }
             let hash: ScryptHash
-            do { hash = try ScryptHash(entry.value) } catch let error as AuthenticationSetupError {
-                throw AuthenticationSetupError(.malformed, error.message, line: entry.line)
+            do { hash = try ScryptHash(entry.value) } catch let error as SetupError {
+                throw SetupError(.malformed, error.message, line: entry.line)
             }
             guard users.updateValue(hash, forKey: user) == nil else {
-                throw AuthenticationSetupError(.malformed, "the user is repeated", line: entry.line)
+                throw SetupError(.malformed, "the user is repeated", line: entry.line)
             }
         }
         return users
@@ -109,7 +109,7 @@ final class UserPasswords: Sendable {
     /// The number of users whose names have a colon.
     let colonCount: Int
 
-    /// - Throws: ``AuthenticationSetupError`` `malformed` with the number of the line.
+    /// - Throws: ``SetupError`` `malformed` with the number of the line.
     init(_ text: String) throws {
         let hashes = try UsersFile.users(CredentialLines(text))
         entries = hashes.mapValues { Entry(hash: $0, fingerprint: Self.fingerprint($0)) }

@@ -24,8 +24,8 @@ package struct PayloadKeyRing: Sendable {
 
     /// Reads the text of a key ring file.
     ///
-    /// - Throws: ``PayloadKeyRingError``, which names the line and never anything of its content.
-    package init(_ text: String) throws(PayloadKeyRingError) {
+    /// - Throws: ``SetupError``, which names the line and never anything of its content.
+    package init(_ text: String) throws(SetupError) {
         var keys: [Key] = []
         var keysByID: [String: SymmetricKey] = [:]
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -34,12 +34,13 @@ package struct PayloadKeyRing: Sendable {
             guard let first = fields.first, first.first != UInt8(ascii: "#") else { continue }
             let key = try Key(fields: fields.map { String(decoding: $0, as: UTF8.self) }, line: index + 1)
             guard keysByID.updateValue(key.key, forKey: key.id) == nil else {
-                throw PayloadKeyRingError(line: index + 1, "An earlier line has the same ID. Give each key its own ID.")
+                throw SetupError(
+                    .malformed, "An earlier line has the same ID. Give each key its own ID.", line: index + 1)
             }
             keys.append(key)
         }
         guard !keys.isEmpty else {
-            throw PayloadKeyRingError(line: nil, "There is no key. Create one with `securepush keys generate`.")
+            throw SetupError(.malformed, "There is no key. Create one with `securepush keys generate`.")
         }
         self.keys = keys
         self.keysByID = keysByID
@@ -55,19 +56,20 @@ package struct PayloadKeyRing: Sendable {
 }
 
 extension PayloadKeyRing.Key {
-    fileprivate init(fields: [String], line: Int) throws(PayloadKeyRingError) {
+    fileprivate init(fields: [String], line: Int) throws(SetupError) {
         guard fields.count == 2 else {
-            throw PayloadKeyRingError(
-                line: line, "A line must be `KEYID base64(32 bytes)`. Create one with `securepush keys generate`.")
+            throw SetupError(
+                .malformed, "A line must be `KEYID base64(32 bytes)`. Create one with `securepush keys generate`.",
+                line: line)
         }
         guard PayloadKeyRing.isKeyID(fields[0]) else {
-            throw PayloadKeyRingError(
-                line: line, "A key ID must be 1 to 64 letters, digits, dots, dashes or underscores.")
+            throw SetupError(
+                .malformed, "A key ID must be 1 to 64 letters, digits, dots, dashes or underscores.", line: line)
         }
         guard let bytes = Data(base64Encoded: fields[1]), bytes.count == 32 else {
-            throw PayloadKeyRingError(
-                line: line,
-                "The key is not 32 bytes in base64. Create one with `securepush keys generate`.")
+            throw SetupError(
+                .malformed, "The key is not 32 bytes in base64. Create one with `securepush keys generate`.", line: line
+            )
         }
         self.init(id: fields[0], key: SymmetricKey(data: bytes))
     }
@@ -180,21 +182,4 @@ extension PayloadKeyRing {
         mac.update(data: text)
         return mac.finalize()
     }
-}
-
-/// Why the text of a key ring is not valid. It never holds anything of the text itself.
-package struct PayloadKeyRingError: Error, Sendable, Hashable {
-    /// The line, from 1; `nil` for the whole text.
-    package var line: Int?
-    /// The error and its remedy, for an operator.
-    package var message: String
-
-    package init(line: Int?, _ message: String) {
-        self.line = line
-        self.message = message
-    }
-}
-
-extension PayloadKeyRingError: CustomStringConvertible {
-    package var description: String { line.map { "line \($0): \(message)" } ?? message }
 }

@@ -1,5 +1,5 @@
 import Crypto
-import Foundations
+package import Foundations
 
 /// The Ed25519 key that signs pushes (`PUSH_SIGNING_KEY_FILE`), in PKCS#8 PEM (RFC 8410).
 ///
@@ -21,8 +21,8 @@ package struct PushSigningKey: Sendable {
     /// Reads a key.
     ///
     /// - Parameter pem: the text of a file with one PEM block `PRIVATE KEY`.
-    /// - Throws: ``PushKeyError``, which holds nothing of the text.
-    package init(pem: String) throws(PushKeyError) {
+    /// - Throws: ``SetupError``, which holds nothing of the text.
+    package init(pem: String) throws(SetupError) {
         let lines = OutsideText.lines(pem).map { OutsideText.trimmed($0) }.filter { !$0.isEmpty }
         guard lines.count >= 3, lines.first == Self.begin, lines.last == Self.end,
             let der = Base64.decode(lines.dropFirst().dropLast().joined(), .standard)
@@ -33,8 +33,8 @@ package struct PushSigningKey: Sendable {
         self.key = key
     }
 
-    private static let refusal = PushKeyError(
-        "not an Ed25519 private key in PKCS#8 PEM. Make one with `securepush keys generate --push`.")
+    private static let refusal = SetupError(
+        .malformed, "not an Ed25519 private key in PKCS#8 PEM. Make one with `securepush keys generate --push`.")
 
     /// The key in PKCS#8 PEM, with a line end.
     package var pem: String {
@@ -46,14 +46,4 @@ package struct PushSigningKey: Sendable {
 
     /// The 64 bytes of a signature (RFC 8032); `nil` if the library fails, which needs a lack of memory.
     func signature(of bytes: [UInt8]) -> [UInt8]? { (try? key.signature(for: bytes)).map { [UInt8]($0) } }
-}
-
-/// Why a key for pushes cannot be used. It never holds anything of the key.
-package struct PushKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The defect and its remedy. Operators read it.
-    package var message: String
-
-    package init(_ message: String) { self.message = message }
-
-    package var description: String { message }
 }

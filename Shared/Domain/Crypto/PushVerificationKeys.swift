@@ -1,5 +1,5 @@
 import Crypto
-import Foundations
+package import Foundations
 
 /// A public key with which a device verifies pushes: an Ed25519 key as a JSON Web Key (RFC 8037).
 package struct PushVerificationKey: Sendable, Hashable {
@@ -45,21 +45,21 @@ package struct PushVerificationKeys: Sendable, Hashable {
     /// Reads a set. Everything in it is public, so a private key is refused, and so is every other kind of key.
     ///
     /// - Parameter jwks: a JSON Web Key Set (RFC 7517, section 5).
-    /// - Throws: ``PushKeyError``, which holds nothing of the text.
-    package init(jwks: String) throws(PushKeyError) {
+    /// - Throws: ``SetupError``, which holds nothing of the text.
+    package init(jwks: String) throws(SetupError) {
         guard let document = try? JSONValue(strict: Array(jwks.utf8)), let elements = document["keys"]?.elements
         else {
-            throw PushKeyError("not a JSON Web Key Set. Make one with `securepush keys generate --push`.")
+            throw SetupError(.malformed, "not a JSON Web Key Set. Make one with `securepush keys generate --push`.")
         }
         guard (1...Self.maxKeys).contains(elements.count) else {
-            throw PushKeyError("the set has \(elements.count) keys. It must have 1 to \(Self.maxKeys).")
+            throw SetupError(.malformed, "the set has \(elements.count) keys. It must have 1 to \(Self.maxKeys).")
         }
         keys = []
         for (index, element) in elements.enumerated() {
-            do throws(PushKeyError) {
+            do throws(SetupError) {
                 keys.append(try Self.key(element))
             } catch {
-                throw PushKeyError("key \(index + 1) \(error.message)")
+                throw SetupError(.malformed, "key \(index + 1) \(error.message)")
             }
         }
     }
@@ -67,23 +67,24 @@ package struct PushVerificationKeys: Sendable, Hashable {
     /// The members of private and symmetric keys (RFC 7518, section 6; RFC 8037, section 2).
     private static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
-    private static func key(_ jwk: JSONValue) throws(PushKeyError) -> PushVerificationKey {
+    private static func key(_ jwk: JSONValue) throws(SetupError) -> PushVerificationKey {
         guard !privateMembers.contains(where: { jwk[$0] != nil }) else {
-            throw PushKeyError("is private or secret. Remove it, and replace the key: everybody can read this set.")
+            throw SetupError(
+                .malformed, "is private or secret. Remove it, and replace the key: everybody can read this set.")
         }
         guard jwk["kty"]?.text == "OKP", jwk["crv"]?.text == "Ed25519" else {
-            throw PushKeyError("is not an Ed25519 key (kty OKP, crv Ed25519).")
+            throw SetupError(.malformed, "is not an Ed25519 key (kty OKP, crv Ed25519).")
         }
         guard let x = jwk["x"]?.text.flatMap({ Base64.decode($0, .url) }), x.count == 32 else {
-            throw PushKeyError("has no x of 32 bytes in base64url.")
+            throw SetupError(.malformed, "has no x of 32 bytes in base64url.")
         }
-        if let use = jwk["use"], use.text != "sig" { throw PushKeyError("has a use that is not sig.") }
+        if let use = jwk["use"], use.text != "sig" { throw SetupError(.malformed, "has a use that is not sig.") }
         if let algorithm = jwk["alg"], algorithm.text != "EdDSA", algorithm.text != "Ed25519" {
-            throw PushKeyError("has an alg that is not EdDSA.")
+            throw SetupError(.malformed, "has an alg that is not EdDSA.")
         }
         if let keyID = jwk["kid"] {
             guard let text = keyID.text, (1...128).contains(text.utf8.count) else {
-                throw PushKeyError("has a kid that is not a string of 1 to 128 bytes.")
+                throw SetupError(.malformed, "has a kid that is not a string of 1 to 128 bytes.")
             }
             return PushVerificationKey(x: x, keyID: text)
         }

@@ -70,17 +70,21 @@ package struct DispatchPlan: Sendable, Hashable {
 }
 
 /// The result of one claim of several notifications.
-package struct DispatchClaims: Sendable {
-    /// The plans of the claimed notifications. An ID that the store does not know is absent.
-    package var plans: [NotificationID: DispatchPlan]
-    /// The rows that cannot be read, and why; never anything of a payload.
-    package var unreadable: [NotificationID: StorageError]
-    /// The notifications that are not claimed because their `NotBefore` has not come, with that time.
-    package var early: [NotificationID: Timestamp]
+package typealias DispatchClaims = Claims<NotificationID>
 
+/// The result of a claim of notifications, or of their withdrawals and reminders.
+package struct Claims<Key: Hashable & Sendable>: Sendable {
+    /// The plans of what is claimed. What the store does not know, or what is not due any more, is absent.
+    package var plans: [Key: DispatchPlan]
+    /// The rows that cannot be read, and why; never anything of a payload.
+    package var unreadable: [Key: StorageError]
+    /// The notifications that are not claimed because their `NotBefore` has not come, with that time.
+    package var early: [Key: Timestamp]
+
+    // Inlinable: a claim is on the way of every notification, and generic code of another module is slow.
+    @inlinable
     package init(
-        plans: [NotificationID: DispatchPlan] = [:], unreadable: [NotificationID: StorageError] = [:],
-        early: [NotificationID: Timestamp] = [:]
+        plans: [Key: DispatchPlan] = [:], unreadable: [Key: StorageError] = [:], early: [Key: Timestamp] = [:]
     ) {
         self.plans = plans
         self.unreadable = unreadable
@@ -88,13 +92,15 @@ package struct DispatchClaims: Sendable {
     }
 
     /// Adds the claims of another statement.
-    package mutating func merge(_ others: DispatchClaims) {
+    @inlinable
+    package mutating func merge(_ others: Claims) {
         plans.merge(others.plans) { $1 }
         unreadable.merge(others.unreadable) { $1 }
         early.merge(others.early) { $1 }
     }
 
-    package subscript(id: NotificationID) -> DispatchPlan? { plans[id] }
+    @inlinable
+    package subscript(key: Key) -> DispatchPlan? { plans[key] }
 }
 
 /// The result of one claimed attempt, with the whole record of deliveries.

@@ -71,23 +71,7 @@ package struct FollowUpOutcome: Sendable, Hashable {
 }
 
 /// The result of one claim of several follow-ups.
-package struct FollowUpClaims: Sendable {
-    /// The plans of the claimed follow-ups. A follow-up that is not due any more is absent.
-    package var plans: [FollowUp: DispatchPlan]
-    /// The rows that cannot be read, and why; never anything of a payload.
-    package var unreadable: [FollowUp: StorageError]
-
-    package init(plans: [FollowUp: DispatchPlan] = [:], unreadable: [FollowUp: StorageError] = [:]) {
-        self.plans = plans
-        self.unreadable = unreadable
-    }
-
-    /// Adds the claims of another statement.
-    package mutating func merge(_ others: FollowUpClaims) {
-        plans.merge(others.plans) { $1 }
-        unreadable.merge(others.unreadable) { $1 }
-    }
-}
+package typealias FollowUpClaims = Claims<FollowUp>
 
 /// How far the reminders of a notification have come.
 package struct ReminderProgress: Sendable, Hashable {

@@ -14,7 +14,7 @@ struct HubConnectionString: Sendable {
     /// The portal never shows it for a hub; some tools add it.
     var entityPath: String?
 
-    init(_ text: String, insecureHost: String? = nil) throws(NotificationHubConfigurationError) {
+    init(_ text: String, insecureHost: String? = nil) throws(SetupError) {
         let parts = try Self.parts(text)
         endpoint = try HubEndpoint(try Self.require(.endpoint, in: parts), insecureHost: insecureHost)
         keyName = try Self.require(.sharedAccessKeyName, in: parts)
@@ -29,15 +29,16 @@ struct HubConnectionString: Sendable {
         case entityPath = "EntityPath"
     }
 
-    private static func parts(_ text: String) throws(NotificationHubConfigurationError) -> [Part: String] {
+    private static func parts(_ text: String) throws(SetupError) -> [Part: String] {
         var parts: [Part: String] = [:]
         let text = OutsideText.trimmed(text)
         guard OutsideText.controlCharacter(in: text) == nil else {
-            throw .init(.malformed, "The connection string has a control character: copy the whole string again.")
+            throw .init(.malformedPart, "The connection string has a control character: copy the whole string again.")
         }
         for piece in OutsideText.parts(text, at: ";").map({ OutsideText.trimmed($0) }) where !piece.isEmpty {
             guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                throw .init(.malformed, "A part of the connection string has no \"=\": copy the whole string again.")
+                throw .init(
+                    .malformedPart, "A part of the connection string has no \"=\": copy the whole string again.")
             }
             let name = OutsideText.trimmed(piece[..<equals]).lowercased()
             guard let part = Part.allCases.first(where: { $0.rawValue.lowercased() == name }) else {
@@ -55,7 +56,7 @@ struct HubConnectionString: Sendable {
 
     private static func require(
         _ part: Part, in parts: [Part: String]
-    ) throws(NotificationHubConfigurationError) -> String {
+    ) throws(SetupError) -> String {
         guard let value = parts[part], !value.isEmpty else {
             throw .init(
                 .missingPart,
@@ -86,7 +87,7 @@ package struct HubEndpoint: Sendable, Hashable {
     /// Reads `sb://`, `https://` or `http://`, a host, and optionally a port and a final slash.
     ///
     /// - Parameter insecureHost: the only host besides this machine to which plain HTTP is allowed.
-    init(_ text: String, insecureHost: String? = nil) throws(NotificationHubConfigurationError) {
+    init(_ text: String, insecureHost: String? = nil) throws(SetupError) {
         let endpoint: Endpoint
         do {
             endpoint = try Endpoint(text, schemes: ["sb", "https", "http"])
@@ -107,7 +108,7 @@ package struct HubEndpoint: Sendable, Hashable {
     }
 }
 
-extension NotificationHubConfigurationError {
+extension SetupError {
     fileprivate static func endpoint(_ what: String) -> Self {
         Self(.endpoint, "Endpoint in the connection string \(what).")
     }

@@ -27,7 +27,7 @@ package final class HubPoolConfiguration: Sendable {
     /// - Throws: an error that names each wrong line by its number, and shows nothing of it.
     package init(
         _ text: String, insecureHost: String? = nil, prepare: (inout NotificationHubConfiguration) -> Void = { _ in }
-    ) throws(NotificationHubConfigurationError) {
+    ) throws(SetupError) {
         guard text.utf8.count <= Self.maxBytes else {
             throw .init(.pool, "The file is larger than \(Self.maxBytes >> 10) KiB: name another file.")
         }
@@ -35,7 +35,7 @@ package final class HubPoolConfiguration: Sendable {
         var lines: [String: Int] = [:]
         var problems: [String] = []
         for (index, line) in OutsideText.lines(OutsideText.withoutMark(text)).enumerated() {
-            do throws(NotificationHubConfigurationError) {
+            do throws(SetupError) {
                 guard var hub = try Self.hub(line, insecureHost: insecureHost) else { continue }
                 if let earlier = lines.updateValue(index + 1, forKey: HubSelection.folded(hub.hubName)) {
                     throw .init(.pool, "names the hub of line \(earlier) again: each hub needs a name of its own.")
@@ -58,7 +58,7 @@ package final class HubPoolConfiguration: Sendable {
     /// - Returns: `nil` for a line without a hub.
     private static func hub(
         _ line: String, insecureHost: String?
-    ) throws(NotificationHubConfigurationError) -> NotificationHubConfiguration? {
+    ) throws(SetupError) -> NotificationHubConfiguration? {
         // An invisible character is no blank: it would be a part of the name, which has none.
         let scalars = OutsideText.trimmedEnd(line).unicodeScalars.drop { $0.properties.isWhitespace }
         if scalars.isEmpty || scalars.first == "#" { return nil }

@@ -37,7 +37,7 @@ package struct HubPoolSettings: Sendable {
         self.insecureHost = insecureHost
         self.outgoing = outgoing
         let text = try FileContent(path: path).text
-        do throws(NotificationHubConfigurationError) {
+        do throws(SetupError) {
             initial = try HubPoolConfiguration(text, insecureHost: insecureHost) { $0.outgoing = outgoing }
         } catch {
             throw FileError(.malformed, path: path, error.message)
@@ -45,7 +45,7 @@ package struct HubPoolSettings: Sendable {
     }
 
     /// The hubs of another version of the file.
-    func read(_ text: String) throws(NotificationHubConfigurationError) -> HubPoolConfiguration {
+    func read(_ text: String) throws(SetupError) -> HubPoolConfiguration {
         try HubPoolConfiguration(text, insecureHost: insecureHost) { $0.outgoing = outgoing }
     }
 }

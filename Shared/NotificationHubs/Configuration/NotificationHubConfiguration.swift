@@ -1,4 +1,4 @@
-import Foundations
+package import Foundations
 package import OutgoingHTTP
 import ServiceConfiguration
 
@@ -26,7 +26,7 @@ package struct NotificationHubConfiguration: Sendable {
     /// - Throws: an error that says what to correct and never shows the key.
     package init(
         connectionString: String, hubName: String, insecureHost: String? = nil
-    ) throws(NotificationHubConfigurationError) {
+    ) throws(SetupError) {
         let parsed = try HubConnectionString(connectionString, insecureHost: insecureHost)
         let name = hubName.isEmpty ? parsed.entityPath ?? "" : hubName
         guard !name.isEmpty else {
@@ -51,7 +51,7 @@ package struct NotificationHubConfiguration: Sendable {
     /// The same hub with the rule and key of a later connection string.
     ///
     /// - Throws: an error that says what to correct. The endpoint may not change: connections to it are open.
-    func renewed(connectionString: String) throws(NotificationHubConfigurationError) -> Self {
+    func renewed(connectionString: String) throws(SetupError) -> Self {
         let renewed = try Self(connectionString: connectionString, hubName: hubName, insecureHost: insecureHost)
         guard renewed.endpoint == endpoint else {
             throw .init(.endpoint, "The connection string names another endpoint: restart the service to use it.")
@@ -108,7 +108,7 @@ extension NotificationHubConfiguration {
         let insecureHost = reader[\.hubInsecureHost]
         let outgoing = OutgoingConfiguration.read(&reader)
         guard let connectionString, let name else { return nil }
-        do throws(NotificationHubConfigurationError) {
+        do throws(SetupError) {
             var configuration = try NotificationHubConfiguration(
                 connectionString: connectionString, hubName: name, insecureHost: insecureHost)
             configuration.outgoing = outgoing
@@ -121,39 +121,19 @@ extension NotificationHubConfiguration {
     }
 }
 
-/// Why a connection string or hub name is not valid. The message says what to do and never shows the key.
-package struct NotificationHubConfigurationError: CodedError {
-    /// The kinds of ``NotificationHubConfigurationError``.
-    package enum Code: Hashable, Sendable {
-        /// A part is not `name=value`.
-        case malformed
-        /// `Endpoint`, `SharedAccessKeyName` or `SharedAccessKey` is missing or empty.
-        case missingPart
-        /// A part occurs twice.
-        case duplicatePart
-        /// The string has a part that connection strings do not have.
-        case unknownPart
-        /// The endpoint is not a namespace's address, or it is plain HTTP to another machine.
-        case endpoint
-        /// The hub's name is missing or not valid.
-        case hubName
-        /// A file of several hubs has a wrong line, no hub, or too many.
-        case pool
-    }
-
-    /// Not a part of ``description``.
-    package static var domain: String { "hub configuration" }
-
-    /// The kind of the error.
-    package var code: Code
-    /// The setting to correct, for an operator.
-    package var message: String
-
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    /// The message alone: it is shown beside the setting's name.
-    package var description: String { message }
+extension SetupError.Code {
+    /// A part of a connection string is not `name=value`.
+    static let malformedPart = Self(rawValue: "malformedPart")
+    /// `Endpoint`, `SharedAccessKeyName` or `SharedAccessKey` is missing or empty.
+    static let missingPart = Self(rawValue: "missingPart")
+    /// A part occurs twice.
+    static let duplicatePart = Self(rawValue: "duplicatePart")
+    /// The string has a part that connection strings do not have.
+    static let unknownPart = Self(rawValue: "unknownPart")
+    /// The endpoint is not a namespace's address, or it is plain HTTP to another machine.
+    static let endpoint = Self(rawValue: "endpoint")
+    /// The hub's name is missing or not valid.
+    static let hubName = Self(rawValue: "hubName")
+    /// A file of several hubs has a wrong line, no hub, or too many.
+    static let pool = Self(rawValue: "pool")
 }

@@ -35,7 +35,8 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
         self.init(configuration: configuration, logger: logger, deadline: .seconds(10))
     }
 
-    /// The same with the tokens of a sender to that hub: one look at the file of the connection string serves both.
+    /// Makes the client of one hub with the tokens of a sender to it: one look at the file of the connection string
+    /// serves both.
     package convenience init(
         configuration: NotificationHubConfiguration, sharingTokensOf sender: HubSender, logger: Logger
     ) {

@@ -15,7 +15,7 @@ extension DispatchPlan {
         notification(for: platform, now: now, PushData(id, recipient, signature: signature))
     }
 
-    /// The same with a common part that was made before, for all platforms.
+    /// The native notification with the part that all platforms share.
     package func notification(for platform: Platform, now: Timestamp, _ data: PushData) -> HubNotification? {
         func native(_ body: String, headers: [HubNotification.Header] = []) -> HubNotification {
             HubNotification(native: platform, tag: data.tag, headers: headers, body: body)

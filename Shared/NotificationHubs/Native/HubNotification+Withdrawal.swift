@@ -20,7 +20,7 @@ extension HubNotification {
         withdrawal(for: platform, PushData(id, recipient, isWithdrawal: true, signature: signature))
     }
 
-    /// The same with a common part that was made before, for all platforms.
+    /// The withdrawal with the part that all platforms share.
     ///
     /// - Parameter data: the common part of the pushes of a withdrawal.
     package static func withdrawal(for platform: Platform, _ data: PushData) -> HubNotification? {

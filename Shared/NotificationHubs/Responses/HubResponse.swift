@@ -31,18 +31,14 @@ enum HubMessageID {
     }
 }
 
-/// The meaning of a response. It is the same for all requests.
-enum HubVerdict: Sendable, Hashable {
-    case accepted, throttled, unauthorized, rejected, unavailable
-}
-
 extension HubResponse {
-    /// The statuses that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings:
+    /// The meaning of the status, the same for all requests; `nil` if the hub accepted the request. The statuses are
+    /// those that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings:
     /// no right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own
     /// client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
-    var verdict: HubVerdict {
+    var problem: PushGatewayError.Code? {
         switch status {
-        case 200, 201: .accepted
+        case 200, 201: nil
         case 401: .unauthorized
         case 403: retryAfter == nil ? .unauthorized : .throttled
         case 429: .throttled
@@ -54,13 +50,13 @@ extension HubResponse {
     /// The outcome of a send. A 404 to a send means that the hub itself does not exist: a tag without a device is not
     /// an error (the hub accepts the send).
     func outcome(now: Timestamp) -> SendOutcome {
-        switch verdict {
-        case .accepted: .sent(hubMessageID: messageID)
+        switch problem {
+        case nil: .sent(hubMessageID: messageID)
         case .throttled: .throttled(retryAfter: wait(now: now))
         case .unauthorized: .unauthorized(reason: reason)
         case .rejected where status == 404: .hubNotFound(reason: reason)
         case .rejected: .rejected(reason: reason, status: status)
-        case .unavailable:
+        case .unavailable, .gone:
             .unavailable(reason: reason, retryAfter: wait(now: now), isAmbiguous: Self.gatewayStatuses.contains(status))
         }
     }
@@ -71,12 +67,10 @@ extension HubResponse {
 
     /// The error of a request other than a send; `nil` if the hub accepted it.
     func error(now: Timestamp) -> PushGatewayError? {
-        switch verdict {
-        case .accepted: nil
-        case .throttled: PushGatewayError(.throttled, reason, retryAfter: wait(now: now))
-        case .unauthorized: PushGatewayError(.unauthorized, reason)
-        case .rejected: PushGatewayError(.rejected, reason)
-        case .unavailable: PushGatewayError(.unavailable, reason, retryAfter: wait(now: now))
+        problem.map { problem in
+            // The hub names a time only for what passes by itself.
+            let isPassing = problem == .throttled || problem == .unavailable
+            return PushGatewayError(problem, reason, retryAfter: isPassing ? wait(now: now) : nil)
         }
     }
 

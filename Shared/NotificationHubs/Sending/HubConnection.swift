@@ -1,5 +1,6 @@
 import Domain
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOTLS
@@ -8,12 +9,15 @@ import ServiceConfiguration
 
 /// One HTTP/1.1 connection to the hub with at most one request in flight. It lives on its channel's event loop.
 final class HubConnection: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
 
     private let sender: HubSender
     private var context: ChannelHandlerContext?
-    private var parser = HubResponseParser()
+    private var reader = HubResponseReader()
+    /// A complete response, until everything that was read with it is known: the connection must not be used again if
+    /// more follows.
+    private var response: HubResponse?
     /// The next request's bytes, which the sender fills in. All requests share its memory: each is written before its
     /// response arrives.
     var output = ByteBuffer()
@@ -42,7 +46,8 @@ final class HubConnection: ChannelInboundHandler {
             return end(.notSent(reason: "the connection to the hub is closed"), .connection)
         }
         // Written from this handler towards the network; a failed write shows as a closed channel.
-        context.writeAndFlush(wrapOutboundOut(output), promise: nil)
+        context.write(wrapOutboundOut(.head(PreparedRequestEncoder.head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(output))), promise: nil)
     }
 
     /// Ends the request in flight and closes the connection.
@@ -61,21 +66,24 @@ final class HubConnection: ChannelInboundHandler {
     func close() { context?.close(promise: nil) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard current != nil else {
-            // There is no request: a late response to one that was given up, or the peer is not a hub.
-            return context.close(promise: nil)
-        }
+        guard current != nil, failure == nil else { return }
         do {
-            if let response = try parser.consume(unwrapInboundIn(data)) { finish(response) }
+            if let response = try reader.read(unwrapInboundIn(data)) { self.response = response }
         } catch {
             fail("unreadable response: \(error.reason)")
         }
     }
 
-    private func finish(_ response: HubResponse) {
-        guard let send = current else { return }
-        current = nil
-        let isReusable = response.keepsAlive && !parser.hasLeftover && failure == nil
+    func channelReadComplete(context: ChannelHandlerContext) {
+        finish(isReusable: true)
+        context.fireChannelReadComplete()
+    }
+
+    /// Ends the request whose response is complete, if there is one.
+    private func finish(isReusable: Bool) {
+        guard let send = current, let response else { return }
+        (current, self.response) = (nil, nil)
+        let isReusable = isReusable && response.keepsAlive && failure == nil
         sender.responded(send, response, on: self, isReusable: isReusable)
         if !isReusable { context?.close(promise: nil) }
     }
@@ -86,17 +94,26 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The reason has the error's type only: a TLS or socket error may hold addresses, which belong in the log.
-        sender.connectionBroke(error)
-        fail("the connection to the hub broke (\(type(of: error)))")
+        finish(isReusable: false)
+        switch error {
+        case HTTPParserError.invalidEOFState: fail(Self.closedWithin)
+        // Without a request it is a late response to one that was given up, or the peer is not a hub.
+        case is HTTPParserError, is NIOHTTPDecoderError: fail("unreadable response: \(error)")
+        default:
+            // The reason has the error's type only: a TLS or socket error may hold addresses, which belong in the log.
+            sender.connectionBroke(error)
+            fail("the connection to the hub broke (\(type(of: error)))")
+        }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if let response = parser.finish() { finish(response) }
-        fail(parser.hasBegun ? "the hub closed the connection within its response" : "the hub closed the connection")
+        finish(isReusable: false)
+        fail(reader.hasBegun ? Self.closedWithin : "the hub closed the connection")
         sender.closed(self)
         context.fireChannelInactive()
     }
+
+    private static let closedWithin = "the hub closed the connection within its response"
 }
 
 /// Opens channels to the hub: TCP, a proxy's tunnel if there is one, TLS with full verification if the endpoint uses
@@ -165,6 +182,8 @@ struct HubConnector: Sendable {
     private func addHandlers(to channel: any Channel, sender: HubSender) throws {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(Self.handler(try tls.get(), host: endpoint.host)) }
+        try pipeline.addHandler(PreparedRequestEncoder())
+        try pipeline.addHandler(ByteToMessageHandler(HubResponseReader.decoder()))
         try pipeline.addHandler(HubConnection(sender: sender, usesTLS: tls != nil))
     }
 

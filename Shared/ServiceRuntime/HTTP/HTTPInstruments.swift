@@ -41,12 +41,9 @@ final class HTTPInstruments: Sendable {
     }
 
     private func make(_ key: Key) -> Pair {
-        let labels = [("method", key.method), ("route", key.route), ("status", "\(key.status)")]
-        return Pair(
-            requests: Counter(label: "securepush_http_requests_total", dimensions: labels, factory: metrics),
-            duration: Timer(
-                label: "securepush_http_request_duration_seconds", dimensions: labels, preferredDisplayUnit: .seconds,
-                factory: metrics))
+        Pair(
+            requests: Metric.httpRequests.counter(key.method, key.route, "\(key.status)", in: metrics),
+            duration: Metric.httpRequestDuration.timer(key.method, key.route, "\(key.status)", in: metrics))
     }
 
     /// `other` for unusual methods: clients can invent methods, and each series would be kept for ever.

@@ -96,7 +96,7 @@ extension HTTPConfiguration {
                 key: ConfigurationKeys.tlsCertificateFile.name, problem: { nil }, reload: {},
                 changes: { certificates.current.generation })
         ])
-        context.metrics.observe("securepush_certificate_expiry_seconds") {
+        context.metrics.observe(.certificateExpiry) {
             Double(Int64(certificates.expiry) - Timestamp.now.seconds)
         }
         return HTTPServerBuilder { responder in

@@ -44,9 +44,7 @@ extension ServiceContext {
         let sources = sources + [audit?.source].compactMap(\.self)
         for source in sources {
             source.watch()
-            metrics.observe("securepush_file_unusable", labels: [("file", source.key)]) {
-                source.problem() == nil ? 0 : 1
-            }
+            metrics.observe(.fileUnusable, source.key) { source.problem() == nil ? 0 : 1 }
             onReload(source.key, source.reload)
         }
         return ReadinessCheck(name: "files", isRequired: false) {

@@ -72,7 +72,7 @@ extension Router {
     ) {
         ProcessMetrics.register(in: service)
         let requests = service.requests
-        service.metrics.observe("securepush_http_requests_in_flight") { Double(requests.current) }
+        service.metrics.observe(.httpRequestsInFlight) { Double(requests.current) }
         get("/livez") { _, _ in Response.json(.ok, #"{"status":"alive"}"#.utf8) }
         let readiness = ReadinessCache { await ReadinessReport.collect(checks) }
         get("/readyz") { _, context in

@@ -2,198 +2,18 @@
 /// `docs/reference/metrics.md`. A test compares it with the output of the services.
 package enum MetricCatalog {
     /// In the order of the documentation.
-    package static let all: [MetricDescription] = ingest + dispatcher + retrieval + everywhere
-
-    private static let ingest: [MetricDescription] = [
-        .init(
-            "securepush_notifications_accepted_total", .counter, labels: ["caller", "result"], of: ["ingest"],
-            "Notifications accepted, alone or in a batch, by caller (sender, user) and result (created, replayed)."
-        ),
-        .init(
-            "securepush_outbox_pending", .gauge, of: ["ingest"],
-            "IDs without a known confirm of the broker, including scheduled ones; counted up to 100,000."),
-        .init(
-            "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
-            "Age of the oldest ID that has fallen due and is not confirmed."),
-        .init(
-            "securepush_outbox_published_total", .counter, of: ["ingest"],
-            "IDs that the broker has confirmed."),
-        .init(
-            "securepush_outbox_swept_total", .counter, of: ["ingest"],
-            "IDs confirmed after the sweep found them: scheduled, or left by an outage or a crash."),
-        .init(
-            "securepush_outbox_republished_total", .counter, of: ["ingest"],
-            "IDs confirmed once more because the broker had lost them: wiped, purged or dropped."),
-        .init(
-            "securepush_outbox_unconfirmed_total", .counter, of: ["ingest"],
-            "Publishes that failed, were returned or not confirmed in time; they are tried again."),
-        .init(
-            "securepush_publish_confirm_duration_seconds", .shortDuration, of: ["ingest"],
-            "Time from publishing a group of IDs to the broker's last confirm of it."),
-        .init(
-            "securepush_purged_total", .counter, labels: ["kind"], of: ["ingest"],
-            "Rows destroyed for their age, by kind (payload, notification, key)."),
-        .init(
-            "securepush_purge_batch_duration_seconds", .shortDuration, of: ["ingest"],
-            "Time of one batch of the purge."),
-    ]
-
-    private static let dispatcher: [MetricDescription] = [
-        .init(
-            "securepush_dispatch_attempts_total", .counter, labels: ["platform", "hub", "result", "reason"],
-            of: ["dispatcher"],
-            "Sends handed to the hub client, by reason and result (sent, throttled, unavailable, unanswered, rejected, "
-                + "unauthorized, hub_not_found, not_sent)."),
-        .init(
-            "securepush_hub_request_duration_seconds", .duration, labels: ["platform", "hub", "code"],
-            of: ["dispatcher"],
-            "Time from handing a request to the hub client to its end; code is the status, timeout or connection."),
-        .init(
-            "securepush_ambiguous_total", .counter, labels: ["reason"], of: ["dispatcher"],
-            "Requests whose result is unknown, by reason (timeout, connection, shutdown, claimed); the hub may have "
-                + "accepted them."),
-        .init(
-            "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
-            "0: the lane is open; 1: paused or slow; 2: the hub refuses the credentials or does not exist."),
-        .init(
-            "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
-            "Requests that the lane may have in flight."),
-        .init(
-            "securepush_lane_held_total", .counter, labels: ["platform", "hub"], of: ["dispatcher"],
-            "Sends that a paused or slow lane held; they come back through a delay queue and use up no attempt."),
-        .init(
-            "securepush_dispatch_settled_total", .counter, of: ["dispatcher"],
-            "Deliveries acknowledged after their outcome was stored."),
-        .init(
-            "securepush_dispatch_retries_total", .counter, of: ["dispatcher"],
-            "Messages published to the delay queues: failed, throttled or held."),
-        .init(
-            "securepush_dispatch_skipped_total", .counter, of: ["dispatcher"],
-            "Notifications not sent because they had expired or were revoked."),
-        .init(
-            "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
-            "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY)."),
-        .init(
-            "securepush_withdrawn_total", .counter, labels: ["platform"], of: ["dispatcher"],
-            "Withdrawals that the hub accepted (DISPATCH_WITHDRAW)."),
-        .init(
-            "securepush_reminders_total", .counter, of: ["dispatcher"],
-            "Reminders that the hub accepted for at least one platform; each step of Remind counts once."),
-        .init(
-            "securepush_silent_coalesced_total", .counter, of: ["dispatcher"],
-            "Silent pushes saved because another push of the recipient covers the notification "
-                + "(SILENT_PUSH_MIN_INTERVAL)."),
-        .init(
-            "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
-            "Well-formed IDs that the store does not know."),
-        .init(
-            "securepush_dispatch_early_total", .counter, of: ["dispatcher"],
-            "Messages of notifications whose NotBefore had not come; they wait for it, or the outbox publishes the ID "
-                + "when it is due."),
-        .init(
-            "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
-            "Deliveries of an ID that was in flight already; they get the same outcome."),
-        .init(
-            "securepush_redeliveries_total", .counter, of: ["dispatcher"],
-            "Deliveries that the broker had delivered before."),
-        .init(
-            "securepush_dead_lettered_total", .counter, labels: ["reason"], of: ["dispatcher"],
-            "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and other "
-                + "refusals of the hub, invalid, unreadable, record, redelivered)."),
-        .init(
-            "securepush_dead_letters_lost_total", .counter, of: ["dispatcher"],
-            "Dead letters that were given up because the broker took none for long; the record says dead."),
-        .init(
-            "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
-            "Statements of the store that failed, by operation (claim, record); they are tried again."),
-        .init(
-            "securepush_hub_outcomes_total", .counter, labels: ["platform", "outcome"], of: ["dispatcher"],
-            "Devices by the outcome that the hub reports, such as Success or BadChannel; a message without a device "
-                + "counts once, by its state (HUB_TELEMETRY)."),
-        .init(
-            "securepush_outcome_requests_total", .counter, labels: ["result"], of: ["dispatcher"],
-            "Requests to the hub for the outcome of a message, by result (outcome, none: not known yet or not any "
-                + "more, throttled, refused, failed)."),
-    ]
-
-    private static let retrieval: [MetricDescription] = [
-        .init(
-            "securepush_retrievals_total", .counter, labels: ["result"], of: ["retrieval"],
-            "Requests for a notification, by result (ok, not_found, gone, unauthorized)."),
-        .init(
-            "securepush_time_to_fetch_seconds", .delay, of: ["retrieval"],
-            "Time from accepting a notification until a device of the recipient first reads it."),
-        .init(
-            "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered."),
-        .init(
-            "securepush_devices_removed_total", .counter, labels: ["reason"], of: ["retrieval"],
-            "Devices removed, by reason (user: by its user, takeover: its handle was registered again, gone: 410 from "
-                + "the hub, rejected: refused by the hub later, dead_channel: the hub's feedback, expired: its "
-                + "expirationTime, unseen: DEVICE_STALE_AFTER)."),
-        .init(
-            "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
-            "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
-                + "before and its family was removed, refused: unknown, expired, or its user was removed or has "
-                + "another password)."),
-    ]
-
-    private static let services = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
-
-    private static let everywhere: [MetricDescription] = [
-        .init(
-            "securepush_http_requests_total", .counter, labels: ["method", "route", "status"], of: services,
-            "HTTP requests answered, by method, route and status."),
-        .init(
-            "securepush_http_request_duration_seconds", .duration, labels: ["method", "route", "status"],
-            of: services, "Time from the head of a request to the head of its answer."),
-        .init(
-            "securepush_http_connections", .gauge, of: services, "Open connections of clients."),
-        .init(
-            "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: services,
-            "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, "
-                + "waiting, drain, write, frames."
-        ),
-        .init(
-            "securepush_certificate_expiry_seconds", .gauge, of: services,
-            "Time until the first certificate of the TLS chain expires; negative afterwards. Only with HTTPS."),
-        .init(
-            "securepush_http_requests_in_flight", .gauge, of: services,
-            "HTTP requests in flight, without those of operators, and answers that wait for their clients; "
-                + "HTTP_MAX_IN_FLIGHT is their limit."),
-        .init(
-            "securepush_http_bodies_awaited", .gauge, of: services,
-            "HTTP requests whose bodies have not arrived. They are not in flight."),
-        .init(
-            "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
-            "Open connections to PostgreSQL."),
-        .init(
-            "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
-            "Connections to PostgreSQL that broke."),
-        .init(
-            "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
-            "1 if the file or URL that the setting names (keys, credentials, the audit log) cannot be used, else 0."),
-        .init(
-            "securepush_spans_exported_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
-            "Spans that the collector took. Only with OTEL_EXPORTER_OTLP_ENDPOINT."),
-        .init(
-            "securepush_spans_dropped_total", .counter, labels: ["reason"], of: ["ingest", "dispatcher", "retrieval"],
-            "Spans that were lost, by reason (queue: full, unreachable: no answer after several tries, refused: the "
-                + "collector's answer, rejected: left out of a batch that it took, shutdown)."),
-        .init(
-            "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
-            "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
-        ),
-        .init(
-            "securepush_log_lines_dropped_total", .counter, of: services,
-            "Lines of the log (standard error) that were dropped because nobody read them, or the disk was full."),
-        .init(
-            "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: services,
-            "Always 1; the labels tell the version, git revision, service and Swift release."),
-        .init("process_resident_memory_bytes", .gauge, of: services, "Resident memory size in bytes (Linux)."),
-        .init("process_cpu_seconds_total", .counter, of: services, "Total user and system CPU time spent in seconds."),
-        .init(
-            "process_start_time_seconds", .gauge, of: services,
-            "Start time of the process since unix epoch in seconds (Linux)."),
+    package static let all: [Metric] = [
+        .notificationsAccepted, .outboxPending, .outboxOldestAge, .outboxPublished, .outboxSwept, .outboxRepublished,
+        .outboxUnconfirmed, .publishConfirmDuration, .purged, .purgeBatchDuration,
+        .dispatchAttempts, .hubRequestDuration, .ambiguous, .laneState, .laneLimit, .laneHeld, .dispatchSettled,
+        .dispatchRetries, .dispatchSkipped, .dispatchUnregistered, .withdrawn, .reminders, .silentCoalesced,
+        .dispatchUnknown, .dispatchEarly, .dispatchRepeated, .redeliveries, .deadLettered, .deadLettersLost,
+        .dispatchStoreFailures, .hubOutcomes, .outcomeRequests,
+        .retrievals, .timeToFetch, .inboxRequests, .devicesRemoved, .tokenRefreshes,
+        .httpRequests, .httpRequestDuration, .httpConnections, .httpConnectionsClosed, .certificateExpiry,
+        .httpRequestsInFlight, .httpBodiesAwaited, .postgresConnections, .postgresConnectionLosses, .fileUnusable,
+        .spansExported, .spansDropped, .passwordChecks, .logLinesDropped, .buildInfo, .residentMemory, .processCPU,
+        .processStart,
     ]
 }
 
@@ -220,51 +40,204 @@ extension MetricCatalog {
     }
 }
 
-/// The documentation of one metric family: its name, kind, labels and meaning.
-package struct MetricDescription: Sendable, Hashable {
-    /// The kind of a family, and the upper bounds of a histogram's buckets.
-    package enum Kind: Sendable, Hashable {
-        case counter
-        case gauge
-        case histogram(buckets: [Double])
+// MARK: - Ingest
 
-        /// The word of `# TYPE`.
-        package var word: String {
-            switch self {
-            case .counter: "counter"
-            case .gauge: "gauge"
-            case .histogram: "histogram"
-            }
-        }
-    }
-
-    /// With its unit: `..._total`, `..._seconds`, `..._bytes` (Prometheus, "Metric and label naming").
-    package let name: String
-    package let kind: Kind
-    package let labels: [String]
-    /// The executables that have it.
-    package let services: [String]
-    /// The `# HELP` line.
-    package let help: String
-
-    package init(_ name: String, _ kind: Kind, labels: [String] = [], of services: [String], _ help: String) {
-        self.name = name
-        self.kind = kind
-        self.labels = labels
-        self.services = services
-        self.help = help
-    }
+extension Metric {
+    package static let notificationsAccepted = Metric(
+        "securepush_notifications_accepted_total", .counter, labels: ["caller", "result"], of: ["ingest"],
+        "Notifications accepted, alone or in a batch, by caller (sender, user) and result (created, replayed)."
+    )
+    package static let outboxPending = Metric(
+        "securepush_outbox_pending", .gauge, of: ["ingest"],
+        "IDs without a known confirm of the broker, including scheduled ones; counted up to 100,000.")
+    package static let outboxOldestAge = Metric(
+        "securepush_outbox_oldest_age_seconds", .gauge, of: ["ingest"],
+        "Age of the oldest ID that has fallen due and is not confirmed.")
+    package static let outboxPublished = Metric(
+        "securepush_outbox_published_total", .counter, of: ["ingest"],
+        "IDs that the broker has confirmed.")
+    package static let outboxSwept = Metric(
+        "securepush_outbox_swept_total", .counter, of: ["ingest"],
+        "IDs confirmed after the sweep found them: scheduled, or left by an outage or a crash.")
+    package static let outboxRepublished = Metric(
+        "securepush_outbox_republished_total", .counter, of: ["ingest"],
+        "IDs confirmed once more because the broker had lost them: wiped, purged or dropped.")
+    package static let outboxUnconfirmed = Metric(
+        "securepush_outbox_unconfirmed_total", .counter, of: ["ingest"],
+        "Publishes that failed, were returned or not confirmed in time; they are tried again.")
+    package static let publishConfirmDuration = Metric(
+        "securepush_publish_confirm_duration_seconds", .shortDuration, of: ["ingest"],
+        "Time from publishing a group of IDs to the broker's last confirm of it.")
+    package static let purged = Metric(
+        "securepush_purged_total", .counter, labels: ["kind"], of: ["ingest"],
+        "Rows destroyed for their age, by kind (payload, notification, key).")
+    package static let purgeBatchDuration = Metric(
+        "securepush_purge_batch_duration_seconds", .shortDuration, of: ["ingest"],
+        "Time of one batch of the purge.")
 }
 
-extension MetricDescription.Kind {
-    /// For requests and messages: the bounds that OpenTelemetry advises for HTTP and messaging, in seconds.
-    static let duration = Self.histogram(buckets: PrometheusMetrics.defaultBuckets)
+// MARK: - Dispatcher
 
-    /// For store batches and broker confirms, which take milliseconds, in seconds.
-    static let shortDuration = Self.histogram(
-        buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
-
-    /// For the way from an application server's request to a person's device: seconds to a day.
-    static let delay = Self.histogram(
-        buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400])
+extension Metric {
+    package static let dispatchAttempts = Metric(
+        "securepush_dispatch_attempts_total", .counter, labels: ["platform", "hub", "result", "reason"],
+        of: ["dispatcher"],
+        "Sends handed to the hub client, by reason and result (sent, throttled, unavailable, unanswered, rejected, "
+            + "unauthorized, hub_not_found, not_sent).")
+    package static let hubRequestDuration = Metric(
+        "securepush_hub_request_duration_seconds", .duration, labels: ["platform", "hub", "code"],
+        of: ["dispatcher"],
+        "Time from handing a request to the hub client to its end; code is the status, timeout or connection.")
+    package static let ambiguous = Metric(
+        "securepush_ambiguous_total", .counter, labels: ["reason"], of: ["dispatcher"],
+        "Requests whose result is unknown, by reason (timeout, connection, shutdown, claimed); the hub may have "
+            + "accepted them.")
+    package static let laneState = Metric(
+        "securepush_lane_state", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
+        "0: the lane is open; 1: paused or slow; 2: the hub refuses the credentials or does not exist.")
+    package static let laneLimit = Metric(
+        "securepush_lane_limit", .gauge, labels: ["platform", "hub"], of: ["dispatcher"],
+        "Requests that the lane may have in flight.")
+    package static let laneHeld = Metric(
+        "securepush_lane_held_total", .counter, labels: ["platform", "hub"], of: ["dispatcher"],
+        "Sends that a paused or slow lane held; they come back through a delay queue and use up no attempt.")
+    package static let dispatchSettled = Metric(
+        "securepush_dispatch_settled_total", .counter, of: ["dispatcher"],
+        "Deliveries acknowledged after their outcome was stored.")
+    package static let dispatchRetries = Metric(
+        "securepush_dispatch_retries_total", .counter, of: ["dispatcher"],
+        "Messages published to the delay queues: failed, throttled or held.")
+    package static let dispatchSkipped = Metric(
+        "securepush_dispatch_skipped_total", .counter, of: ["dispatcher"],
+        "Notifications not sent because they had expired or were revoked.")
+    package static let dispatchUnregistered = Metric(
+        "securepush_dispatch_unregistered_total", .counter, labels: ["platform"], of: ["dispatcher"],
+        "Hub requests saved because the recipient has no device on the platform (DISPATCH_REGISTERED_ONLY).")
+    package static let withdrawn = Metric(
+        "securepush_withdrawn_total", .counter, labels: ["platform"], of: ["dispatcher"],
+        "Withdrawals that the hub accepted (DISPATCH_WITHDRAW).")
+    package static let reminders = Metric(
+        "securepush_reminders_total", .counter, of: ["dispatcher"],
+        "Reminders that the hub accepted for at least one platform; each step of Remind counts once.")
+    package static let silentCoalesced = Metric(
+        "securepush_silent_coalesced_total", .counter, of: ["dispatcher"],
+        "Silent pushes saved because another push of the recipient covers the notification "
+            + "(SILENT_PUSH_MIN_INTERVAL).")
+    package static let dispatchUnknown = Metric(
+        "securepush_dispatch_unknown_total", .counter, of: ["dispatcher"],
+        "Well-formed IDs that the store does not know.")
+    package static let dispatchEarly = Metric(
+        "securepush_dispatch_early_total", .counter, of: ["dispatcher"],
+        "Messages of notifications whose NotBefore had not come; they wait for it, or the outbox publishes the ID "
+            + "when it is due.")
+    package static let dispatchRepeated = Metric(
+        "securepush_dispatch_repeated_total", .counter, of: ["dispatcher"],
+        "Deliveries of an ID that was in flight already; they get the same outcome.")
+    package static let redeliveries = Metric(
+        "securepush_redeliveries_total", .counter, of: ["dispatcher"],
+        "Deliveries that the broker had delivered before.")
+    package static let deadLettered = Metric(
+        "securepush_dead_lettered_total", .counter, labels: ["reason"], of: ["dispatcher"],
+        "Messages moved to the dead-letter queue, by reason (attempts, http_400, http_413, http_other and other "
+            + "refusals of the hub, invalid, unreadable, record, redelivered).")
+    package static let deadLettersLost = Metric(
+        "securepush_dead_letters_lost_total", .counter, of: ["dispatcher"],
+        "Dead letters that were given up because the broker took none for long; the record says dead.")
+    package static let dispatchStoreFailures = Metric(
+        "securepush_dispatch_store_failures_total", .counter, labels: ["operation"], of: ["dispatcher"],
+        "Statements of the store that failed, by operation (claim, record); they are tried again.")
+    package static let hubOutcomes = Metric(
+        "securepush_hub_outcomes_total", .counter, labels: ["platform", "outcome"], of: ["dispatcher"],
+        "Devices by the outcome that the hub reports, such as Success or BadChannel; a message without a device "
+            + "counts once, by its state (HUB_TELEMETRY).")
+    package static let outcomeRequests = Metric(
+        "securepush_outcome_requests_total", .counter, labels: ["result"], of: ["dispatcher"],
+        "Requests to the hub for the outcome of a message, by result (outcome, none: not known yet or not any "
+            + "more, throttled, refused, failed).")
 }
+
+// MARK: - Retrieval
+
+extension Metric {
+    package static let retrievals = Metric(
+        "securepush_retrievals_total", .counter, labels: ["result"], of: ["retrieval"],
+        "Requests for a notification, by result (ok, not_found, gone, unauthorized).")
+    package static let timeToFetch = Metric(
+        "securepush_time_to_fetch_seconds", .delay, of: ["retrieval"],
+        "Time from accepting a notification until a device of the recipient first reads it.")
+    package static let inboxRequests = Metric(
+        "securepush_inbox_requests_total", .counter, of: ["retrieval"], "Inbox pages answered.")
+    package static let devicesRemoved = Metric(
+        "securepush_devices_removed_total", .counter, labels: ["reason"], of: ["retrieval"],
+        "Devices removed, by reason (user: by its user, takeover: its handle was registered again, gone: 410 from "
+            + "the hub, rejected: refused by the hub later, dead_channel: the hub's feedback, expired: its "
+            + "expirationTime, unseen: DEVICE_STALE_AFTER).")
+    package static let tokenRefreshes = Metric(
+        "securepush_token_refreshes_total", .counter, labels: ["result"], of: ["retrieval"],
+        "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
+            + "before and its family was removed, refused: unknown, expired, or its user was removed or has "
+            + "another password).")
+}
+
+// MARK: - Several services
+
+extension Metric {
+    package static let httpRequests = Metric(
+        "securepush_http_requests_total", .counter, labels: ["method", "route", "status"], of: everyService,
+        "HTTP requests answered, by method, route and status.")
+    package static let httpRequestDuration = Metric(
+        "securepush_http_request_duration_seconds", .duration, labels: ["method", "route", "status"],
+        of: everyService, "Time from the head of a request to the head of its answer.")
+    package static let httpConnections = Metric(
+        "securepush_http_connections", .gauge, of: everyService, "Open connections of clients.")
+    package static let httpConnectionsClosed = Metric(
+        "securepush_http_connections_closed_total", .counter, labels: ["reason"], of: everyService,
+        "Connections ended by a limit or deadline: limit, address, evicted, handshake, idle, header, body, "
+            + "waiting, drain, write, frames."
+    )
+    package static let certificateExpiry = Metric(
+        "securepush_certificate_expiry_seconds", .gauge, of: everyService,
+        "Time until the first certificate of the TLS chain expires; negative afterwards. Only with HTTPS.")
+    package static let httpRequestsInFlight = Metric(
+        "securepush_http_requests_in_flight", .gauge, of: everyService,
+        "HTTP requests in flight, without those of operators, and answers that wait for their clients; "
+            + "HTTP_MAX_IN_FLIGHT is their limit.")
+    package static let httpBodiesAwaited = Metric(
+        "securepush_http_bodies_awaited", .gauge, of: everyService,
+        "HTTP requests whose bodies have not arrived. They are not in flight.")
+    package static let postgresConnections = Metric(
+        "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
+        "Open connections to PostgreSQL.")
+    package static let postgresConnectionLosses = Metric(
+        "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+        "Connections to PostgreSQL that broke.")
+    package static let fileUnusable = Metric(
+        "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
+        "1 if the file or URL that the setting names (keys, credentials, the audit log) cannot be used, else 0.")
+    package static let spansExported = Metric(
+        "securepush_spans_exported_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+        "Spans that the collector took. Only with OTEL_EXPORTER_OTLP_ENDPOINT.")
+    package static let spansDropped = Metric(
+        "securepush_spans_dropped_total", .counter, labels: ["reason"], of: ["ingest", "dispatcher", "retrieval"],
+        "Spans that were lost, by reason (queue: full, unreachable: no answer after several tries, refused: the "
+            + "collector's answer, rejected: left out of a batch that it took, shutdown).")
+    package static let passwordChecks = Metric(
+        "securepush_password_checks_total", .counter, labels: ["result"], of: ["ingest", "retrieval"],
+        "Passwords presented, by result (accepted, wrong, throttled: not checked after failures, busy: queue full)."
+    )
+    package static let logLinesDropped = Metric(
+        "securepush_log_lines_dropped_total", .counter, of: everyService,
+        "Lines of the log (standard error) that were dropped because nobody read them, or the disk was full.")
+    package static let buildInfo = Metric(
+        "securepush_build_info", .gauge, labels: ["version", "revision", "service", "swift"], of: everyService,
+        "Always 1; the labels tell the version, git revision, service and Swift release.")
+    package static let residentMemory = Metric(
+        "process_resident_memory_bytes", .gauge, of: everyService, "Resident memory size in bytes (Linux).")
+    package static let processCPU = Metric(
+        "process_cpu_seconds_total", .counter, of: everyService, "Total user and system CPU time spent in seconds.")
+    package static let processStart = Metric(
+        "process_start_time_seconds", .gauge, of: everyService,
+        "Start time of the process since unix epoch in seconds (Linux).")
+}
+
+private let everyService = ["ingest", "dispatcher", "retrieval", "hub-emulator"]

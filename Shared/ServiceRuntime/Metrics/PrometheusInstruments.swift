@@ -89,9 +89,9 @@ struct PrometheusText {
 
     private(set) var text = ""
 
-    mutating func family(name: String, kind: MetricKind, help: String?) {
+    mutating func family(name: String, kind: Metric.Kind, help: String?) {
         if let help { text += "# HELP \(name) \(PrometheusText.escaped(help, quotes: false))\n" }
-        text += "# TYPE \(name) \(kind.rawValue)\n"
+        text += "# TYPE \(name) \(kind.word)\n"
     }
 
     mutating func sample(_ name: String, _ labels: String, _ value: Double) {

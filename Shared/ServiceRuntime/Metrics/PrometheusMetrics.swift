@@ -21,18 +21,19 @@ package final class PrometheusMetrics: Sendable {
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ]
 
-    private let catalog: [String: MetricDescription]
+    private let catalog: [String: Metric]
     private let registry = Mutex(MetricRegistry())
 
     /// - Parameter catalog: has the `# HELP` lines, and the buckets of histograms.
-    package init(catalog: [MetricDescription] = MetricCatalog.all) {
+    package init(catalog: [Metric] = MetricCatalog.all) {
         self.catalog = Dictionary(catalog.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The upper bounds of a histogram; the default ones if it is not in the catalogue.
-    private func buckets(of name: String) -> [Double] {
-        guard case .histogram(let buckets)? = catalog[name]?.kind else { return PrometheusMetrics.defaultBuckets }
-        return buckets
+    /// A histogram with the buckets of the catalogue; the default ones if it is not there.
+    private func histogram(_ name: String, _ dimensions: [(String, String)]) -> HistogramInstrument? {
+        var buckets = PrometheusMetrics.defaultBuckets
+        if case .histogram(let own)? = catalog[name]?.kind { buckets = own }
+        return instrument(name, .histogram(buckets: buckets), dimensions) { HistogramInstrument(buckets: buckets) }
     }
 
     /// All families and series in the order of their names.
@@ -49,19 +50,13 @@ package final class PrometheusMetrics: Sendable {
     }
 
     /// Adds a value that is read at each scrape; `nil` leaves the series out.
-    package func observe(
-        _ name: String, kind: ObservedKind = .gauge, labels: [(String, String)] = [],
-        _ value: @escaping @Sendable () -> Double?
-    ) {
-        _ = instrument(name, kind == .counter ? .counter : .gauge, labels) { ObservedInstrument(value: value) }
+    package func observe(_ metric: Metric, _ labels: String..., value: @escaping @Sendable () -> Double?) {
+        _ = instrument(metric.name, metric.kind, metric.dimensions(labels)) { ObservedInstrument(value: value) }
     }
-
-    /// Whether an observed value only grows.
-    package enum ObservedKind: Sendable { case counter, gauge }
 
     /// The instrument with this name and these labels, made if needed; `nil` if the family has another kind.
     private func instrument<I: PrometheusInstrument>(
-        _ name: String, _ kind: MetricKind, _ labels: [(String, String)], make: () -> I
+        _ name: String, _ kind: Metric.Kind, _ labels: [(String, String)], make: () -> I
     ) -> I? {
         let name = PrometheusText.metricName(name)
         let labelText = PrometheusText.labels(labels)
@@ -90,13 +85,11 @@ extension PrometheusMetrics: MetricsFactory {
         guard aggregate else {
             return instrument(label, .gauge, dimensions) { ValueInstrument() } ?? NOOPMetricsHandler.instance
         }
-        return instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets(of: label)) }
-            ?? NOOPMetricsHandler.instance
+        return histogram(label, dimensions) ?? NOOPMetricsHandler.instance
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        instrument(label, .histogram, dimensions) { HistogramInstrument(buckets: buckets(of: label)) }
-            ?? NOOPMetricsHandler.instance
+        histogram(label, dimensions) ?? NOOPMetricsHandler.instance
     }
 
     package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
@@ -110,11 +103,6 @@ extension PrometheusMetrics: MetricsFactory {
     }
 }
 
-/// The `# TYPE` of a family.
-enum MetricKind: String {
-    case counter, gauge, histogram
-}
-
 /// An instrument that writes itself into the exposition.
 protocol PrometheusInstrument: AnyObject, Sendable {
     /// - Parameter labels: `name="value",...` without braces, or empty.
@@ -124,7 +112,7 @@ protocol PrometheusInstrument: AnyObject, Sendable {
 /// Families by name, series by label text.
 private struct MetricRegistry {
     struct Family {
-        let kind: MetricKind
+        let kind: Metric.Kind
         var instruments: [String: any PrometheusInstrument] = [:]
     }
 
@@ -132,7 +120,7 @@ private struct MetricRegistry {
 
     /// The known instrument, or a new one; `nil` if the family has another kind, because Prometheus forbids two.
     mutating func instrument(
-        name: String, kind: MetricKind, labels: String, make: () -> any PrometheusInstrument
+        name: String, kind: Metric.Kind, labels: String, make: () -> any PrometheusInstrument
     ) -> (any PrometheusInstrument)? {
         var family = families[name] ?? Family(kind: kind)
         guard family.kind == kind else { return nil }
@@ -160,15 +148,9 @@ enum ProcessMetrics {
     static func register(in service: ServiceContext) {
         let metrics = service.metrics
         metrics.observe(
-            "securepush_build_info",
-            labels: [
-                ("version", service.version), ("revision", SecurePushVersion.revision), ("service", service.name),
-                ("swift", SecurePushVersion.swift),
-            ]
+            .buildInfo, service.version, SecurePushVersion.revision, service.name, SecurePushVersion.swift
         ) { 1 }
-        metrics.observe("securepush_log_lines_dropped_total", kind: .counter) {
-            Double(LogWriter.standardError.dropped)
-        }
+        metrics.observe(.logLinesDropped) { Double(LogWriter.standardError.dropped) }
         #if os(Linux)
         registerProcess(in: metrics)
         #endif
@@ -176,10 +158,10 @@ enum ProcessMetrics {
 
     #if os(Linux)
     private static func registerProcess(in metrics: PrometheusMetrics) {
-        metrics.observe("process_resident_memory_bytes") { residentBytes() }
-        metrics.observe("process_cpu_seconds_total", kind: .counter) { cpuSeconds() }
+        metrics.observe(.residentMemory) { residentBytes() }
+        metrics.observe(.processCPU) { cpuSeconds() }
         let start = startTime()
-        metrics.observe("process_start_time_seconds") { start }
+        metrics.observe(.processStart) { start }
     }
 
     /// The second field of `/proc/self/statm`, in pages.

@@ -152,7 +152,7 @@ package struct MetricsWindow: Sendable {
 
     /// - Parameter seconds: the time between the polls.
     package init(before: PrometheusSamples?, after: PrometheusSamples, seconds: Double) {
-        let start = "process_start_time_seconds"
+        let start = Metric.processStart.name
         // The service computes its start time from its age, so it can differ a little.
         let isSame = abs((before?.sum(start) ?? 0) - (after.sum(start) ?? 0)) < 2
         self.before = isSame ? before : nil

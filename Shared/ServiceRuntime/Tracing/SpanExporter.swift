@@ -80,13 +80,8 @@ final class SpanExporter: Service {
             ("service.name", configuration.serviceName ?? service), ("service.namespace", "securepush"),
             ("service.version", version), ("service.instance.id", NotificationID().description),
         ]
-        exported = Counter(label: "securepush_spans_exported_total", factory: metrics)
-        var dropped: [Drop: Counter] = [:]
-        for drop in Drop.allCases {
-            dropped[drop] = Counter(
-                label: "securepush_spans_dropped_total", dimensions: [("reason", drop.rawValue)], factory: metrics)
-        }
-        self.dropped = dropped
+        exported = Metric.spansExported.counter(in: metrics)
+        dropped = Metric.spansDropped.counters(Drop.allCases, in: metrics)
     }
 
     /// Queues a span, or drops it if the queue is full. Returns at once.

@@ -56,13 +56,12 @@ extension SQLStore {
     }
 }
 
-/// A row of the previous version does not store the attempt that was recorded last.
 private func reopening(_ id: NotificationID, attempt: Int, _ deliveries: [Delivery], now: Timestamp) -> [SQL] {
     [
         """
         UPDATE notifications SET deliveries = \(StorageCoding.encode(deliveries)), status = 1,
             attempt = \(min(attempt, Int(Int32.max) - 1) + 1),
-            recorded_attempt = coalesce(recorded_attempt, CASE WHEN deliveries IS NULL THEN 0 ELSE attempt END) + 1
+            recorded_attempt = coalesce(recorded_attempt, 0) + 1
         WHERE id = \(id)
         """,
         """

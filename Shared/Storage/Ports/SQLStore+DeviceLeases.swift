@@ -48,11 +48,13 @@ extension SQLStore {
             switch change {
             case .keep: break
             case .remove:
-                try db.run("DELETE FROM \(raw: lease.kind.table) WHERE lower(id) = \(DeviceID.folded(lease.id))")
+                try db.run(each: [
+                    "DELETE FROM \(raw: lease.kind.table) WHERE lower(id) = \(DeviceID.folded(lease.id))"
+                ])
             case .saveInstallation(let installation, let handles):
-                try db.run(.save(installation, newHandleAt: db.newHandleAt(lease, handles, now: now)))
+                try db.run(each: [.save(installation, newHandleAt: db.newHandleAt(lease, handles, now: now))])
             case .saveRegistration(let registration, let handles):
-                try db.run(.save(registration, newHandleAt: db.newHandleAt(lease, handles, now: now)))
+                try db.run(each: [.save(registration, newHandleAt: db.newHandleAt(lease, handles, now: now))])
             }
             return true
         }

@@ -99,8 +99,7 @@ extension PostgresStore {
 
 extension PostgresStatement {
     /// The attempt is stored before the hub is called. A redelivery never lowers a status. Claims without an outcome
-    /// are those since the last recorded attempt. A row of the previous version does not store that attempt; if it has
-    /// an outcome, all its attempts count as recorded.
+    /// are those since the last recorded attempt.
     ///
     /// Numbers are kept from overflowing, because an error in one row would fail the claim of all. A row whose
     /// `NotBefore` has not come keeps its values; that is rare, and so worth no second look at all other rows.
@@ -136,7 +135,7 @@ extension PostgresStatement {
     private static let planColumns = """
         n.id, n.recipient, n.presentation, n.alert_title, n.alert_body, n.platforms, n.expires_at,
             n.collapse_key, n.priority, n.traceparent, n.revoked_at IS NOT NULL, n.attempt, n.deliveries,
-            n.bounds_push = 1, n.attempt::bigint - 1 - \(recordedAttempt("n.attempt - 1")), n.remind
+            n.bounds_push = 1, n.attempt::bigint - 1 - coalesce(n.recorded_attempt, 0), n.remind
         """
     fileprivate static let planColumnCount = 16
 
@@ -145,13 +144,6 @@ extension PostgresStatement {
 
     fileprivate static let abandon = PostgresStatement(
         "DELETE FROM outbox WHERE notification_id = ANY ($1::uuid[])")
-
-    /// The attempt of a row `n` that was recorded last.
-    ///
-    /// - Parameter newest: the newest possible attempt, for a row of the previous version, which has no such column.
-    static func recordedAttempt(_ newest: String) -> String {
-        "coalesce(n.recorded_attempt, CASE WHEN n.deliveries IS NULL THEN 0 ELSE \(newest) END)"
-    }
 
     /// The attempt is the fence: after a later claim, this outcome is not stored. Lock order as in all statements: the
     /// notification, then its outbox entry.

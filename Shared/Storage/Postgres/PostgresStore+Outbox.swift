@@ -48,8 +48,7 @@ extension PostgresStore {
 }
 
 extension PostgresStatement {
-    /// The `due_at` of a published entry, so that the sweep of unpublished entries never finds it, not even that of the
-    /// previous version.
+    /// The `due_at` of a published entry, so that the sweep of unpublished entries never finds it.
     static let never = Int64.max
 
     private static let attemptLimit = OutboxPolicy.attemptLimit.milliseconds

@@ -49,12 +49,12 @@ extension PostgresTransaction: SQLTransaction {
         try query(.cached(sql), sql.postgresParameters).affectedRows
     }
 
-    func run(each statements: [SQL]) throws {
-        _ = try query(statements.map { (.cached($0), $0.postgresParameters) })
+    func run(each statements: [SQL]) {
+        queryLater(statements.map { (.cached($0), $0.postgresParameters) })
     }
 
-    func lock(_ names: [String]) throws {
-        try run(each: names.map { "SELECT pg_advisory_xact_lock(hashtextextended(\($0), 0))" })
+    func lock(_ names: [String]) {
+        run(each: names.map { "SELECT pg_advisory_xact_lock(hashtextextended(\($0), 0))" })
     }
 
     func first<Value>(_ sql: SQL, _ read: (inout SQLRow) throws -> Value) throws -> Value? {

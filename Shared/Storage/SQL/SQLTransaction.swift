@@ -9,11 +9,12 @@ protocol SQLTransaction {
     /// - Returns: the number of rows that it has changed.
     @discardableResult func run(_ sql: SQL) throws -> Int
 
-    /// Runs statements one after another, on PostgreSQL in one round trip.
+    /// Runs statements one after another. On PostgreSQL they are sent with the next statement that has a result, or
+    /// with the commit, which fails if one of them does.
     func run(each statements: [SQL]) throws
 
     /// Waits until no other transaction has locked one of these names, and locks them in this order until this one
-    /// ends. On PostgreSQL in one round trip; SQLite has one writer.
+    /// ends. On PostgreSQL they are locked when the next statement runs; SQLite has one writer.
     func lock(_ names: [String]) throws
 
     /// The first row of a SELECT, or of a statement with RETURNING.

@@ -156,9 +156,8 @@ struct SQLiteClaim: Sendable {
         let recorded: Int32? = try row()
         plan.remind = try row.mapIfPresent(StorageCoding.decodeRemind) ?? []
         notBefore = try row()
-        let newest = recorded.map(Int.init) ?? (deliveries == nil ? 0 : Int(attempt) - 1)
         plan.attempt = Int(attempt)
-        plan.unrecordedClaims = max(0, Int(attempt) - 1 - newest)
+        plan.unrecordedClaims = max(0, Int(attempt) - 1 - Int(recorded ?? 0))
     }
 
     func dispatchPlan() throws -> DispatchPlan {

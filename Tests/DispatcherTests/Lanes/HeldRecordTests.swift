@@ -26,7 +26,7 @@ import Testing
         return attempt.settlement(policy, now: now)
     }
 
-    @Test func whatWasNeverTriedStaysPending() throws {
+    @Test func `What was never tried stays pending`() throws {
         let settlement = try settlement([
             (.apple, .answered(Self.sent, hold: nil)), (.fcmv1, .held(hold)), (.windows, .held(hold)),
         ])
@@ -47,7 +47,7 @@ import Testing
         #expect(retry.message.attempt == 1)
     }
 
-    @Test func whatWasTriedKeepsItsAttempts() throws {
+    @Test func `What was tried keeps its attempts`() throws {
         let before = Delivery(
             platform: .windows, state: .retrying, attempts: 2, unanswered: 1, error: "503", updatedAt: .now)
         let settlement = try settlement(
@@ -60,7 +60,7 @@ import Testing
         #expect(settlement.dead == nil)
     }
 
-    @Test func theBackOffOfWhatFailedIsKept() throws {
+    @Test func `The back-off of what failed is kept`() throws {
         let long = LaneHold(reason: "the hub throttles", pause: .seconds(100), crowd: 1)
         let settlement = try settlement([
             (.apple, .answered(.unavailable(reason: "503", retryAfter: nil), hold: nil)), (.windows, .held(long)),
@@ -70,7 +70,7 @@ import Testing
         #expect(settlement.outcome?.nextTry == now + .seconds(1))
     }
 
-    @Test func theShortestHoldDecides() throws {
+    @Test func `The shortest hold decides`() throws {
         let short = LaneHold(reason: "the hub is slow", pause: .zero, crowd: 1)
         let settlement = try settlement([(.apple, .held(hold)), (.fcmv1, .held(short)), (.windows, .held(hold))])
         #expect(settlement.retry?.delay == 0)
@@ -80,7 +80,7 @@ import Testing
         (SendOutcome.throttled(retryAfter: .seconds(20)), 2), (.throttled(retryAfter: .seconds(600)), 4),
         (.throttled(retryAfter: nil), 1), (.unauthorized(reason: "HTTP 401"), 1), (.hubNotFound(reason: "HTTP 404"), 1),
     ])
-    func whatTheHubSentAwayUsesUpNoAttempt(_ outcome: SendOutcome, _ delay: Int) throws {
+    func `What the hub sent away uses up no attempt`(_ outcome: SendOutcome, _ delay: Int) throws {
         let settlement = try settlement([(.apple, .answered(outcome, hold: hold))])
         #expect(settlement.outcome?.deliveries.first?.attempts == 0)
         #expect(settlement.outcome?.deliveries.first?.state == .retrying)
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A thousand sends that wait for one connection: what was not sent uses up no attempt.
-    @Test func whatWasNotSentUsesUpNoAttempt() throws {
+    @Test func `What was not sent uses up no attempt`() throws {
         let settlement = try settlement([(.apple, .answered(.notSent(reason: "no connection to the hub"), hold: hold))])
         #expect(settlement.outcome?.deliveries.first?.attempts == 0)
         #expect(settlement.outcome?.deliveries.first?.state == .pending)
@@ -98,13 +98,13 @@ import Testing
 
     /// The header is 1 to 1,000, whatever came.
     @Test(arguments: [(1, 2), (999, 1000), (1000, 1000), (Int.max, 1000), (0, 1), (Int.min, 1)])
-    func theRetryNumberStaysInItsRange(_ attempt: Int, _ next: Int) throws {
+    func `The retry number stays in its range`(_ attempt: Int, _ next: Int) throws {
         let failed = SendOutcome.unavailable(reason: "503", retryAfter: nil)
         let settlement = try settlement([(.apple, .answered(failed, hold: nil))], message: ([.apple], attempt))
         #expect(settlement.retry?.message.attempt == next)
     }
 
-    @Test func theLargestNumbersOfAttemptsOverflowNothing() throws {
+    @Test func `The largest numbers of attempts overflow nothing`() throws {
         let most = Int(Int32.max)
         let before = Delivery(platform: .apple, state: .retrying, attempts: most, unanswered: most, updatedAt: .now)
         let settlement = try settlement(
@@ -113,7 +113,7 @@ import Testing
         #expect(settlement.outcome?.deliveries.first?.state == .dead)
     }
 
-    @Test func aMessageForSomePlatformsDoesNotCloseTheOthers() throws {
+    @Test func `A message for some platforms does not close the others`() throws {
         let owed = Delivery(platform: .windows, state: .retrying, attempts: 1, updatedAt: now)
         let settlement = try settlement(
             [(.apple, .answered(Self.sent, hold: nil))], deliveries: [owed], message: ([.apple], 1))
@@ -121,7 +121,7 @@ import Testing
         #expect(settlement.outcome?.nextTry == now + .seconds(600))
     }
 
-    @Test func nothingOwedHasNoNextTry() throws {
+    @Test func `Nothing owed has no next try`() throws {
         let settlement = try settlement([
             (.apple, .answered(Self.sent, hold: nil)), (.fcmv1, .answered(.rejected(reason: "400"), hold: nil)),
             (.windows, .answered(Self.sent, hold: nil)),

@@ -116,16 +116,16 @@ import Testing
     ]
 
     @Test(arguments: courses)
-    func runsTheCourse(_ steps: [Step]) {
+    func `Runs the course`(_ steps: [Step]) {
         let start = LaneClock.Instant.now
         func time(_ seconds: Double) -> LaneClock.Instant { start + .milliseconds(Int64(seconds * 1000)) }
         var circuit = LaneCircuit()
         for (number, step) in steps.enumerated() {
             switch step {
-            case .answer(let outcome, let at): circuit.note(outcome.meaning, isProbe: false, now: time(at))
+            case .answer(let outcome, let at): circuit.observe(outcome.meaning, isProbe: false, now: time(at))
             case .answers(let count, let outcome, let at):
-                for _ in 0..<count { circuit.note(outcome.meaning, isProbe: false, now: time(at)) }
-            case .probeAnswer(let outcome, let at): circuit.note(outcome.meaning, isProbe: true, now: time(at))
+                for _ in 0..<count { circuit.observe(outcome.meaning, isProbe: false, now: time(at)) }
+            case .probeAnswer(let outcome, let at): circuit.observe(outcome.meaning, isProbe: true, now: time(at))
             case .admits(let admission, let at):
                 #expect(circuit.admit(now: time(at)) == admission, "step \(number) of \(steps)")
             case .cause(let cause): #expect(circuit.state.pause?.cause == cause, "step \(number) of \(steps)")
@@ -134,15 +134,15 @@ import Testing
     }
 
     /// What is held during a probe must not be back before a hub that does not answer has let the probe run out.
-    @Test func whatIsHeldDuringAProbeStaysAwayAsLongAsTheLaneWouldRest() {
+    @Test func `What is held during a probe stays away as long as the lane would rest`() {
         let start = LaneClock.Instant.now
         var circuit = LaneCircuit()
-        for _ in 0..<LaneCircuit.maxFailures { circuit.note(Self.silent.meaning, isProbe: false, now: start) }
+        for _ in 0..<LaneCircuit.maxFailures { circuit.observe(Self.silent.meaning, isProbe: false, now: start) }
         #expect(circuit.state.remaining(now: start) == LaneCircuit.firstInterval)
         let later = start + .seconds(5)
         #expect(circuit.admit(now: later) == .probe)
         #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval)
-        circuit.note(Self.silent.meaning, isProbe: true, now: later)
+        circuit.observe(Self.silent.meaning, isProbe: true, now: later)
         #expect(circuit.state.remaining(now: later) == LaneCircuit.firstInterval * 2)
     }
 }

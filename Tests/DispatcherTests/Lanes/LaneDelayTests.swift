@@ -15,12 +15,12 @@ import Testing
     ]
 
     @Test(arguments: holds)
-    func holdsFitThePauseAndTheCrowd(_ pause: Double, _ crowd: Int, _ index: Int) {
+    func `Holds fit the pause and the crowd`(_ pause: Double, _ crowd: Int, _ index: Int) {
         let hold = LaneHold(reason: "", pause: .milliseconds(Int64(pause * 1000)), crowd: crowd)
         #expect(RetryDelays.standard.index(holding: hold) == index)
     }
 
-    @Test func oneDelayIsTheDelayForAll() {
+    @Test func `One delay is the delay for all`() {
         let delays = RetryDelays([.seconds(3)])
         for (pause, crowd, _) in Self.holds {
             let hold = LaneHold(reason: "", pause: .milliseconds(Int64(pause * 1000)), crowd: crowd)
@@ -28,13 +28,13 @@ import Testing
         }
     }
 
-    @Test func aShortDelayIsNotRepeatedForALongPause() {
+    @Test func `A short delay is not repeated for a long pause`() {
         let hold = LaneHold(reason: "", pause: .seconds(50), crowd: 1)
         #expect(RetryDelays([.seconds(1), .seconds(60)]).index(holding: hold) == 1)
     }
 
     @Test(arguments: [(1, 0...0), (2, 0...1), (5, 0...4), (6, 4...4), (100, 4...4)])
-    func backOffDrawsFromAllUpToThePlannedOne(_ attempt: Int, _ range: ClosedRange<Int>) {
+    func `Back-off draws from all up to the planned one`(_ attempt: Int, _ range: ClosedRange<Int>) {
         var generator = SystemRandomNumberGenerator()
         var drawn: Set<Int> = []
         for _ in 0..<500 {
@@ -45,7 +45,7 @@ import Testing
         #expect(drawn == Set(range))
     }
 
-    @Test func backOffHonoursRetryAfter() {
+    @Test func `Back-off honours Retry-After`() {
         var generator = SystemRandomNumberGenerator()
         for attempt in 1...10 {
             let index = RetryDelays.standard.jitteredIndex(

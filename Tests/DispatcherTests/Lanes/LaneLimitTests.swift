@@ -22,17 +22,17 @@ import Testing
             _ outcome: SendOutcome = LaneLimitTests.sent, count: Int = 100, others: Int = 0,
             latency: Duration = .milliseconds(10), isFull: Bool = true
         ) {
-            if isFull { limit.noteFull() }
+            if isFull { limit.observeFull() }
             let nanoseconds = latency.milliseconds * 1_000_000
-            for _ in 0..<others { limit.note(LaneLimitTests.sent.meaning, latency: nanoseconds, now: now) }
+            for _ in 0..<others { limit.observe(LaneLimitTests.sent.meaning, latency: nanoseconds, now: now) }
             for number in 1...count {
                 if number == count { now += .milliseconds(100) }
-                limit.note(outcome.meaning, latency: nanoseconds, now: now)
+                limit.observe(outcome.meaning, latency: nanoseconds, now: now)
             }
         }
     }
 
-    @Test func beginsAtTheCeilingAndStaysThere() {
+    @Test func `Begins at the ceiling and stays there`() {
         var bench = Bench()
         for _ in 0..<50 { bench.round() }
         #expect(bench.limit.limit == 160)
@@ -56,19 +56,19 @@ import Testing
     ]
 
     @Test(arguments: falls)
-    func fallsOnceARound(_ outcome: SendOutcome, _ count: Int, _ others: Int, _ latency: Duration, _ limit: Int) {
+    func `Falls once a round`(_ outcome: SendOutcome, _ count: Int, _ others: Int, _ latency: Duration, _ limit: Int) {
         var bench = Bench()
         bench.round(outcome, count: count, others: others, latency: latency)
         #expect(bench.limit.limit == limit)
     }
 
-    @Test func neverFallsBelowOne() {
+    @Test func `Never falls below one`() {
         var bench = Bench()
         for _ in 0..<20 { bench.round(.throttled(retryAfter: nil)) }
         #expect(bench.limit.limit == 1)
     }
 
-    @Test func growsByStepsWhileFullAndWell() {
+    @Test func `Grows by steps while full and well`() {
         var bench = Bench()
         bench.round(.throttled(retryAfter: nil))
         var limits: [Int] = []
@@ -83,7 +83,7 @@ import Testing
         #expect(bench.limit.limit == 160)
     }
 
-    @Test func whatIsSlowForLongBecomesTheUsual() {
+    @Test func `What is slow for long becomes the usual`() {
         var bench = Bench()
         for _ in 0..<10 { bench.round(latency: .milliseconds(800)) }
         let low = bench.limit.limit
@@ -92,12 +92,12 @@ import Testing
         #expect(bench.limit.limit > low)
     }
 
-    @Test func aLaneWithFewAnswersHasLongerRounds() {
+    @Test func `A lane with few answers has longer rounds`() {
         var bench = Bench(ceiling: 1)
         let before = bench.limit.baseline
         for _ in 0..<10 {
             bench.now += .milliseconds(99)
-            bench.limit.note(Self.sent.meaning, latency: 20_000_000, now: bench.now)
+            bench.limit.observe(Self.sent.meaning, latency: 20_000_000, now: bench.now)
         }
         #expect(bench.limit.baseline == before + (20_000_000 - before) / 16)
     }

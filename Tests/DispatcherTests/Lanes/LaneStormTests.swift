@@ -10,7 +10,7 @@ import Testing
 /// Minutes of trouble at the hub, in virtual time.
 @Suite struct LaneStormTests {
     static let platforms: [Platform] = [.apple, .fcmv1, .windows]
-    let bench = DispatchPipelineTests()
+    let bench = DispatchBench()
     let clock = VirtualClock()
 
     /// What the hub saw of one platform.
@@ -63,13 +63,12 @@ import Testing
         var ids: [NotificationID] = []
         for _ in 0..<count { ids.append(try await bench.stored { $0.expiresAt = .now + .seconds(7200) }) }
         broker.deliver(ids.map { DispatchMessage(id: $0) })
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 3, retryDelays: delays),
-            lanes: LaneSettings(
-                platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock),
-            logger: logger)
-        try await pipeline.run()
+        try await bench.with {
+            $0.policy = DispatchPolicy(platforms: Self.platforms, maxAttempts: 3, retryDelays: delays)
+            $0.lanes = LaneSettings(
+                platforms: Self.platforms, hub: "hubb", endpoint: "https://ns.example.com", clock: clock.laneClock)
+            $0.logger = logger
+        }.pipeline(gateway, over: broker).run()
         return (ids, broker)
     }
 
@@ -81,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func tenMinutesOfThrottlingUseUpNoAttempt() async throws {
+    @Test func `Ten minutes of throttling use up no attempt`() async throws {
         let storm = Duration.seconds(600)
         let (ids, broker) = try await run(
             200, .throttled(retryAfter: .seconds(5)), on: Set(Self.platforms), for: storm)
@@ -96,7 +95,7 @@ import Testing
         #expect(broker.record.published < 200 * 600 / 5)
     }
 
-    @Test func throttlingWithoutRetryAfterIsProbedToo() async throws {
+    @Test func `Throttling without Retry-After is probed too`() async throws {
         let storm = Duration.seconds(60)
         let (ids, broker) = try await run(100, .throttled(retryAfter: nil), on: Set(Self.platforms), for: storm)
         #expect(broker.record.dead.isEmpty)
@@ -107,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aStormOnOneLaneLeavesTheOthersAlone() async throws {
+    @Test func `A storm on one lane leaves the others alone`() async throws {
         let storm = Duration.seconds(600)
         let (ids, broker) = try await run(
             200, .throttled(retryAfter: .seconds(5)), on: [.windows], for: storm)
@@ -120,7 +119,7 @@ import Testing
         #expect(try #require(seen[.windows]?.refused) <= 121)
     }
 
-    @Test func wrongCredentialsHoldTheLanesUntilTheyAreRight() async throws {
+    @Test func `Wrong credentials hold the lanes until they are right`() async throws {
         let storm = Duration.seconds(60)
         let log = LogBook()
         let (ids, broker) = try await run(
@@ -158,7 +157,7 @@ import Testing
     }
 
     /// A hub that cannot be reached for ten minutes, with `DISPATCH_MAX_ATTEMPTS` of 3.
-    @Test func tenMinutesWithoutAConnectionUseUpNoAttempt() async throws {
+    @Test func `Ten minutes without a connection use up no attempt`() async throws {
         let (ids, broker) = try await run(
             200, .notSent(reason: "no connection to the hub"), on: Set(Self.platforms), for: .seconds(600))
         #expect(broker.record.dead.isEmpty)
@@ -167,7 +166,7 @@ import Testing
         for (_, seen) in seen.withLock({ $0 }) { #expect(seen.refused <= 60) }
     }
 
-    @Test func aTokenThatIsMadeAnewIsNoFault() async throws {
+    @Test func `A token that is made anew is no fault`() async throws {
         let log = LogBook()
         let isFirst = Mutex(Set<Platform>())
         let broker = TimedBroker(delays: .standard, prefetch: 1024, virtual: clock)
@@ -177,11 +176,11 @@ import Testing
         }
         let ids = [try await bench.stored(), try await bench.stored()]
         broker.deliver(ids.map { DispatchMessage(id: $0) })
-        try await DispatchPipeline(
-            consumer: broker, publisher: broker, store: bench.store, gateway: gateway,
-            policy: DispatchPolicy(platforms: Self.platforms, maxAttempts: 1),
-            lanes: LaneSettings(platforms: Self.platforms, clock: clock.laneClock), logger: log.logger
-        ).run()
+        try await bench.with {
+            $0.policy = DispatchPolicy(platforms: Self.platforms, maxAttempts: 1)
+            $0.lanes = LaneSettings(platforms: Self.platforms, clock: clock.laneClock)
+            $0.logger = log.logger
+        }.pipeline(gateway, over: broker).run()
         try await expectSentAtOneAttempt(ids)
         #expect(clock.elapsed < .seconds(5))
         #expect(!log.lines.contains { $0.level == .error })

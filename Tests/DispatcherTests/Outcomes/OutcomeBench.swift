@@ -1,6 +1,5 @@
 import Domain
 import Foundations
-import Logging
 import Synchronization
 import TestSupport
 import Testing

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsRefusedDoesNotStopTheOthers() async throws {
+    @Test func `One that is refused does not stop the others`() async throws {
         let clock = bench.clock
         let ids = [try await bench.push([.apple: "a"]), try await bench.push([.apple: "b"])]
         for message in ["a", "b"] { bench.hub.tell(message, ["Success": 1]) }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func anOutcomeCountsOnceItIsStored() async throws {
+    @Test func `An outcome counts once it is stored`() async throws {
         let (clock, counted) = (bench.clock, Counted())
         // The first call fails.
         let hasFailed = Atomic(false)
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// The lease is for one page of questions. If the hub is slow, the page ends early, and no other dispatcher asks.
-    @Test func aSlowPageEndsBeforeTheLease() async throws {
+    @Test func `A slow page ends before the lease`() async throws {
         for second in 0..<30 { _ = try await bench.push([.apple: "m\(second)"], at: second) }
         bench.hub.tellOthers(.success(MessageOutcome(["Success": 1])))
         // 20 s per group.
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Three notifications on three platforms are nine messages. The fourth would make them twelve.
-    @Test func aGroupHasAtMostTenMessages() async throws {
+    @Test func `A group has at most ten messages`() async throws {
         for index in 0..<5 {
             _ = try await bench.push([.apple: "a\(index)", .windows: "w\(index)", .fcmv1: "f\(index)"], at: index)
         }

@@ -20,7 +20,7 @@ import Testing
         arguments: [
             (nil, Duration.seconds(30)), (.seconds(7), .seconds(7)), (.seconds(100_000), .seconds(600)),
             (.zero, .seconds(1)),
-        ] as [(Duration?, Duration)]) func theHubsPauseIsKept(_ asked: Duration?, _ pause: Duration) async throws
+        ] as [(Duration?, Duration)]) func `The hub's pause is kept`(_ asked: Duration?, _ pause: Duration) async throws
     {
         let first = try await bench.push([.apple: "a"])
         let second = try await bench.push([.apple: "b"], at: 1)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await bench.outcomes(second) == ["Success"])
     }
 
-    @Test func aHubThatIsAwayGetsAPause() async throws {
+    @Test func `A hub that is away gets a pause`() async throws {
         var ids: [NotificationID] = []
         for second in 0..<12 { ids.append(try await bench.push([.apple: "m\(second)"], at: second)) }
         bench.hub.tellOthers(.failure(PushGatewayError(.unavailable, "timeout")))
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// The process dies while the hub refuses: half an hour would be long for another one to wait.
-    @Test func aPauseDoesNotMakeTheLeaseLonger() async throws {
+    @Test func `A pause does not make the lease longer`() async throws {
         _ = try await bench.push([.apple: "a"])
         bench.hub.tellOthers(Self.refusal)
         await bench.sweep(20)
@@ -74,7 +74,9 @@ import Testing
     @Test(
         arguments: [(refusal, [Logger.Level.warning]), (throttled(.seconds(600)), [])]
             as [(FakeTelemetry.Answer, [Logger.Level])])
-    func aLongPauseIsNotCalledTooManyPushes(_ answer: FakeTelemetry.Answer, _ levels: [Logger.Level]) async throws {
+    func `A long pause is not called too many pushes`(_ answer: FakeTelemetry.Answer, _ levels: [Logger.Level])
+        async throws
+    {
         bench.hub.tellOthers(answer)
         var last: NotificationID?
         for second in stride(from: 0, through: 12_000, by: 15) {
@@ -90,7 +92,7 @@ import Testing
         #expect(bench.lines.lines.count == levels.count)
     }
 
-    @Test func theRefusalOfOneHubDoesNotStopTheQuestionsToTheOther() async throws {
+    @Test func `The refusal of one hub does not stop the questions to the other`() async throws {
         bench.hub.place(["alice": "east", "bob": "west"])
         bench.hub.tell(hub: "west", Self.refusal)
         bench.hub.tell(hub: "east", Self.success)
@@ -115,7 +117,7 @@ import Testing
     }
 
     /// The pass waits for the hub that may be asked first.
-    @Test func aPauseOfAllHubsLosesNothing() async throws {
+    @Test func `A pause of all hubs loses nothing`() async throws {
         bench.hub.place(["alice": "east", "bob": "west"])
         bench.hub.tell(hub: "east", Self.throttled(.seconds(20)))
         bench.hub.tell(hub: "west", Self.throttled(.seconds(60)))

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OutcomeWatchTests {
     private let bench = OutcomeBench()
 
-    @Test func theOutcomesAreStored() async throws {
+    @Test func `The outcomes are stored`() async throws {
         let id = try await bench.push([.apple: "a", .windows: "w", .fcmv1: "f"])
         bench.hub.tell("a", ["Success": 2, "BadChannel": 1])
         bench.hub.tell("f", ["Dropped": 1])
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// The pauses grow, and end.
-    @Test func aMessageWithoutAnOutcomeIsAskedForLess() async throws {
+    @Test func `A message without an outcome is asked for less`() async throws {
         let id = try await bench.push([.apple: "a"])
         var asked: [Int] = []
         for times in [5...400, 1700...1900, 7100...7300, 19_800...20_000] {
@@ -38,7 +38,7 @@ import Testing
         #expect(try await bench.outcomes(id) == [nil])
     }
 
-    @Test func aScheduledNotificationIsAskedForAfterItsTime() async throws {
+    @Test func `A scheduled notification is asked for after its time`() async throws {
         let day = 86_400
         let id = try await bench.push([.apple: "a"], pushedAt: day + 1, notBefore: day)
         bench.hub.tell("a", ["Success": 1])
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// A push that had to wait for the hub is asked for in a later pass, and never within 10 s.
-    @Test func aLatePushIsAskedForLater() async throws {
+    @Test func `A late push is asked for later`() async throws {
         let id = try await bench.push([.apple: "a"], pushedAt: 55)
         bench.hub.tell("a", ["Success": 1])
         await bench.sweep(61)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// A message that is sent once more has another ID: the earlier outcome does not belong to it.
-    @Test func anotherMessageHasNoOutcomeYet() {
+    @Test func `Another message has no outcome yet`() {
         let noon = OutcomeBench.noon
         let sent = Delivery(
             platform: .apple, state: .retrying, attempts: 1, hubMessageID: "a", updatedAt: noon, outcome: "Dropped")
@@ -90,7 +90,7 @@ import Testing
         #expect(again.hubMessageID == "b" && again.outcome == nil)
     }
 
-    @Test func oneOfTwoDispatchersAsks() async throws {
+    @Test func `One of two dispatchers asks`() async throws {
         _ = try await bench.push([.apple: "a"])
         let other = bench.otherWatch()
         await bench.sweep(16)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// The process dies; another one goes on at the stored place once the lease has ended.
-    @Test func anotherDispatcherGoesOn() async throws {
+    @Test func `Another dispatcher goes on`() async throws {
         _ = try await bench.push([.apple: "a"])
         _ = try await bench.push([.apple: "b"], at: 10)
         for message in ["a", "b"] { bench.hub.tell(message, ["Success": 1]) }
@@ -119,16 +119,15 @@ import Testing
         #expect(bench.hub.takeAsked() == ["b"])
     }
 
-    @Test func whoStopsGivesTheLeaseBack() async throws {
+    @Test func `Who stops gives the lease back`() async throws {
         let store = bench.store
         let watch = OutcomeWatch(store: store, hub: bench.hub, logger: Logger(label: "test"))
         let group = ServiceGroup(services: [watch], logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
-            let isHeld = try await eventually {
+            try await expectEventually {
                 try await store.leaseOutcomes(holder: 1, now: .now, until: .now) == nil
             }
-            #expect(isHeld)
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
@@ -158,7 +157,7 @@ import Testing
     }
 
     /// One message that the hub cannot tell of keeps nothing else waiting.
-    @Test func aFailureConcernsItsMessage() async throws {
+    @Test func `A failure concerns its message`() async throws {
         let first = try await bench.push([.apple: "a"])
         let second = try await bench.push([.apple: "b"], at: 1)
         bench.hub.fail("a", PushGatewayError(.unavailable, "HTTP 500"))
@@ -171,7 +170,7 @@ import Testing
     }
 
     /// Pushes come faster than the hub may be asked. One line tells it, and not one per pass.
-    @Test func whatComesTooLateIsLeftOut() async throws {
+    @Test func `What comes too late is left out`() async throws {
         await bench.sweep(0)
         let old = try await bench.push([.apple: "a"], at: 10)
         await bench.sweep(10_000)
@@ -185,7 +184,7 @@ import Testing
         #expect(bench.lines.lines.count == 1)
     }
 
-    @Test func withoutMessageIDsNothingIsAsked() async throws {
+    @Test func `Without message IDs nothing is asked`() async throws {
         let noon = OutcomeBench.noon
         let notification = Notification(
             id: NotificationID(at: noon), sender: "test", recipient: try #require(UserName("alice")),

@@ -8,8 +8,8 @@ import Testing
 
 /// `SILENT_PUSH_MIN_INTERVAL` in a dispatcher's pipeline.
 @Suite struct SilentPushBudgetTests {
-    let store = memoryStore()
-    let policy = DispatchPolicy(platforms: [.apple], maxAttempts: 3)
+    let bench = DispatchBench(policy: DispatchPolicy(platforms: [.apple], maxAttempts: 3))
+    var store: any Store { bench.store }
     private static let interval = Duration.seconds(600)
 
     private var budget: SilentBudget {
@@ -20,23 +20,17 @@ import Testing
         for name: String = "alice", _ presentation: Presentation = .silent
     ) async throws -> NotificationID {
         let user = try #require(UserName(name))
-        let notification = Notification(
-            sender: "test", recipient: user, presentation: presentation, expiresAt: .now + .seconds(86_400))
-        let payload = SealedPayload(keyID: "k", bytes: [1])
-        try await store.append([SealedNotification(notification: notification, payload: payload)])
-        return notification.id
+        return try await bench.stored {
+            ($0.recipient, $0.presentation, $0.expiresAt) = (user, presentation, .now + .seconds(86_400))
+        }
     }
 
     /// One dispatcher takes these IDs together.
     @discardableResult
     private func dispatch(_ ids: [NotificationID], _ gateway: FakeGateway) async throws -> FakeBroker {
         let broker = FakeBroker()
-        let pipeline = DispatchPipeline(
-            consumer: broker, publisher: broker, store: store, gateway: gateway, policy: policy, silent: budget,
-            logger: Logger(label: "test"))
-        for id in ids { broker.deliver(DispatchMessage(id: id)) }
-        broker.drain()
-        try await pipeline.run()
+        try await bench.with { ($0.broker, $0.silent) = (broker, budget) }
+            .dispatch(ids.map { DispatchMessage(id: $0) }, gateway)
         #expect(broker.record.acknowledged.count == ids.count && broker.record.requeued.isEmpty)
         return broker
     }
@@ -45,7 +39,7 @@ import Testing
         try #require(try await store.records([id])[id]?.deliveries.first)
     }
 
-    @Test func theFirstIsSentAndTheNextWaitsForItsSlot() async throws {
+    @Test func `The first is sent and the next waits for its slot`() async throws {
         let gateway = FakeGateway()
         let (first, second) = (try await stored(), try await stored())
         try await dispatch([first], gateway)
@@ -75,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func recipientsDoNotWaitForEachOther() async throws {
+    @Test func `Recipients do not wait for each other`() async throws {
         let gateway = FakeGateway()
         let ids = [try await stored(), try await stored(for: "bob"), try await stored(for: "Alice")]
         try await dispatch(ids, gateway)
@@ -93,7 +87,7 @@ import Testing
         #expect(gateway.sent.count == 4)
     }
 
-    @Test func aPushThatTheHubDidNotAcceptDelaysNobody() async throws {
+    @Test func `A push that the hub did not accept delays nobody`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let (first, second) = (try await stored(), try await stored())
         let broker = try await dispatch([first, second], gateway)
@@ -114,7 +108,7 @@ import Testing
         (SendOutcome.unanswered(reason: "timeout"), 1),
         (.unavailable(reason: "504", retryAfter: nil, isAmbiguous: true), 0),
     ])
-    func aPushThatTheHubMayHaveAcceptedCounts(_ answer: SendOutcome, _ unanswered: Int) async throws {
+    func `A push that the hub may have accepted counts`(_ answer: SendOutcome, _ unanswered: Int) async throws {
         let gateway = FakeGateway([.apple: [answer]])
         let id = try await stored()
         try await dispatch([id], gateway)
@@ -124,7 +118,7 @@ import Testing
         #expect(waiting.state == .retrying && waiting.attempts == 1 && waiting.unanswered == unanswered)
     }
 
-    @Test func whileTheLaneHoldsNoPushIsUsedUp() async throws {
+    @Test func `While the lane holds no push is used up`() async throws {
         let throttled = SendOutcome.throttled(retryAfter: .seconds(1))
         let gateway = FakeGateway([.apple: [throttled]])
         let (first, second) = (try await stored(), try await stored())
@@ -136,7 +130,7 @@ import Testing
         #expect(try await delivery(first).coalescedInto == second)
     }
 
-    @Test func aRevokedNotificationIsSkippedAndTheOthersGoOn() async throws {
+    @Test func `A revoked notification is skipped and the others go on`() async throws {
         let gateway = FakeGateway()
         let (first, second) = (try await stored(), try await stored())
         _ = try await store.revoke(second, sender: "test", now: .now)

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aNewerOneThatWasRevokedDelaysTheOthersForAWhileOnly() async throws {
+    @Test func `A newer one that was revoked delays the others for a while only`() async throws {
         let ids = try await stored(3)
         _ = try await claim([ids[0]], at: 0)
         for id in ids.dropFirst() { _ = try await wait(id, at: 1) }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func anOwedPlatformComesWithTheRetryOfAnother() throws {
+    @Test func `An owed platform comes with the retry of another`() throws {
         let plan = DispatchPlan(
             id: NotificationID(), recipient: try #require(UserName("alice")), expiresAt: at(86_400))
         let message = DispatchMessage(id: plan.id)
@@ -127,7 +127,7 @@ import Testing
         #expect(settlement.outcome?.dueAgain == nil && settlement.outcome?.nextTry != nil)
     }
 
-    @Test func ifTheStoreIsAwayNothingIsSent() async throws {
+    @Test func `If the store is away nothing is sent`() async throws {
         let plan = DispatchPlan(
             id: NotificationID(), recipient: try #require(UserName("alice")), expiresAt: at(86_400))
         let message = DispatchMessage(id: plan.id)
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// A number of pushes that cannot grow any more, for example.
-    @Test func aRecipientWhoseRowIsRefusedHoldsUpNobodyElse() async throws {
+    @Test func `A recipient whose row is refused holds up nobody else`() async throws {
         struct Picky: ForwardingStore {
             let base = memoryStore()
             func admit(

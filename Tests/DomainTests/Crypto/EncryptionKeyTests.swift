@@ -3,7 +3,6 @@ import Domain
 import Foundations
 import Testing
 
-@Suite("The keys of devices for end-to-end encryption")
 struct EncryptionKeyTests {
     private static let good = "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"
 
@@ -37,7 +36,7 @@ struct EncryptionKeyTests {
     }
 
     /// The top bit of a key is ignored (RFC 7748, section 5), so each point has a second encoding.
-    @Test(arguments: lowOrderPoints) func pointsOfLowOrderAreRefused(_ hex: String) throws {
+    @Test(arguments: lowOrderPoints) func `Points of low order are refused`(_ hex: String) throws {
         for mask in [0, 0x80] as [UInt8] {
             var bytes = Self.bytes(hex)
             bytes[31] |= mask
@@ -49,7 +48,7 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test func keysThatLibrariesMakeAreGood() throws {
+    @Test func `Keys that libraries make are good`() throws {
         for _ in 0..<100 {
             let made = [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
             let key = try #require(EncryptionKey(x: made))
@@ -61,7 +60,7 @@ struct EncryptionKeyTests {
         #expect(try read(#"{"kty":"OKP","crv":"X25519","x":"\#(Self.good)"}"#).key?.jwk.contains(Self.good) == true)
     }
 
-    @Test func whatPlatformsAddToAKeyIsIgnored() throws {
+    @Test func `What platforms add to a key is ignored`() throws {
         let more = #""key_ops":[],"ext":true,"kid":"1","alg":"ECDH-ES""#
         let exported = #"{\#(more),"kty":"OKP","crv":"X25519","x":"\#(Self.good)"}"#
         let result = try read(exported)
@@ -91,19 +90,19 @@ struct EncryptionKeyTests {
         (#"{"kty":"oct","k":"GOOD"}"#, ["/kty", "/k", "/crv", "/x"]),
         (#"{"kty":"EC","crv":"P-256","x":"AA"}"#, ["/kty", "/crv", "/x"]),
     ])
-    func everyMistakeIsNamed(_ text: String, _ pointers: [String]) throws {
+    func `Every mistake is named`(_ text: String, _ pointers: [String]) throws {
         let result = try read(text.replacing("GOOD", with: Self.good))
         #expect(result.key == nil)
         #expect(result.issues.map(\.pointer) == pointers)
         #expect(!result.issues.contains { $0.detail.contains(Self.good) })
     }
 
-    @Test func aPrivateKeyIsCalledOne() throws {
+    @Test func `A private key is called one`() throws {
         let result = try read(#"{"kty":"OKP","crv":"X25519","x":"\#(Self.good)","d":"\#(Self.good)"}"#)
         #expect(result.issues.first?.detail.contains("private") == true)
     }
 
-    @Test func aKeyHas32Bytes() {
+    @Test func `A key has 32 bytes`() {
         for count in [0, 31, 33, 64] { #expect(EncryptionKey(x: [UInt8](repeating: 9, count: count)) == nil) }
     }
 }

@@ -5,7 +5,6 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("Fingerprints")
 struct FingerprintTests {
     private let logger = Logger(label: "FingerprintTests") { _ in SwiftLogNoOpLogHandler() }
     private let text = [UInt8]("a short secret".utf8)
@@ -18,8 +17,7 @@ struct FingerprintTests {
         }
     }
 
-    @Test("A fingerprint is that of its text in its context and of nothing else")
-    func sameness() throws {
+    @Test func `A fingerprint is that of its text in its context and of nothing else`() throws {
         try withSealer([PayloadKeyRing.newLine(id: "k1")]) { sealer, _ in
             let fingerprint = sealer.fingerprint(of: text, context: context)
             #expect(sealer.isFingerprint(fingerprint, of: text, context: context) == true)
@@ -38,8 +36,7 @@ struct FingerprintTests {
         }
     }
 
-    @Test("It is the key's ID and 32 bytes that neither the text nor the key alone explains")
-    func form() throws {
+    @Test func `It is the key's ID and 32 bytes that neither the text nor the key alone explains`() throws {
         let line = PayloadKeyRing.newLine(id: "k1")
         try withSealer([line]) { sealer, _ in
             let fingerprint = sealer.fingerprint(of: text, context: context)
@@ -54,8 +51,7 @@ struct FingerprintTests {
         }
     }
 
-    @Test("After a rotation the key that made it still compares it, until that key is gone")
-    func rotation() throws {
+    @Test func `After a rotation the key that made it still compares it, until that key is gone`() throws {
         let (old, new) = (PayloadKeyRing.newLine(id: "old"), PayloadKeyRing.newLine(id: "new"))
         var fingerprint: [UInt8] = []
         try withSealer([old]) { sealer, _ in fingerprint = sealer.fingerprint(of: text, context: context) }
@@ -73,8 +69,7 @@ struct FingerprintTests {
         }
     }
 
-    @Test("One that another process made with a key added a moment ago is compared at once")
-    func addedKey() throws {
+    @Test func `One that another process made with a key added a moment ago is compared at once`() throws {
         let (old, new) = (PayloadKeyRing.newLine(id: "old"), PayloadKeyRing.newLine(id: "new"))
         try withSealer([old]) { sealer, path in
             try write("\(new)\n\(old)", to: path)
@@ -84,8 +79,8 @@ struct FingerprintTests {
         }
     }
 
-    @Test("What is no fingerprint is nobody's", arguments: [[], [UInt8]("k1".utf8), [UInt8](repeating: 0, count: 32)])
-    func malformed(_ bytes: [UInt8]) throws {
+    @Test(arguments: [[], [UInt8]("k1".utf8), [UInt8](repeating: 0, count: 32)])
+    func `What is no fingerprint is nobody's`(_ bytes: [UInt8]) throws {
         try withSealer([PayloadKeyRing.newLine(id: "k1")]) { sealer, _ in
             #expect(sealer.isFingerprint(bytes, of: text, context: context) == nil)
         }

@@ -4,13 +4,11 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("Sealing with a key ring file")
 struct PayloadSealerTests {
     private let alice = UserName("alice")!
     private let logger = Logger(label: "PayloadSealerTests") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test("A file that is missing or malformed is refused with its path and line")
-    func refused() throws {
+    @Test func `A file that is missing or malformed is refused with its path and line`() throws {
         try withTemporaryPath { path in
             let missing = #expect(throws: FileError.self) { try PayloadSealer(path: path, logger: logger) }
             #expect(missing?.code == .missing)
@@ -21,8 +19,7 @@ struct PayloadSealerTests {
         }
     }
 
-    @Test("What another service sealed with a key added a moment ago opens at once")
-    func addedKey() throws {
+    @Test func `What another service sealed with a key added a moment ago opens at once`() throws {
         try withTemporaryPath { path in
             let (old, new) = (PayloadKeyRing.newLine(id: "old"), PayloadKeyRing.newLine(id: "new"))
             try write(old, to: path)
@@ -36,8 +33,7 @@ struct PayloadSealerTests {
         }
     }
 
-    @Test("A key that is nowhere stays unknown")
-    func unknownKey() throws {
+    @Test func `A key that is nowhere stays unknown`() throws {
         try withTemporaryPath { path in
             try write(PayloadKeyRing.newLine(id: "k1"), to: path)
             let sealer = try PayloadSealer(path: path, logger: logger)

@@ -1,7 +1,6 @@
 import Domain
 import Testing
 
-@Suite("Sealing payloads")
 struct PayloadSealingTests {
     private let alice = UserName("alice")!
     private let id = NotificationID()
@@ -10,8 +9,8 @@ struct PayloadSealingTests {
         try PayloadKeyRing(ids.map { PayloadKeyRing.newLine(id: $0) }.joined(separator: "\n"))
     }
 
-    @Test("What is sealed opens again, whatever its length", arguments: [0, 1, 15, 16, 17, 1000, 256 * 1024])
-    func roundTrip(_ count: Int) throws {
+    @Test(arguments: [0, 1, 15, 16, 17, 1000, 256 * 1024])
+    func `What is sealed opens again, whatever its length`(_ count: Int) throws {
         let ring = try ring("k1")
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let sealed = try ring.seal(payload, id: id, recipient: alice)
@@ -20,15 +19,13 @@ struct PayloadSealingTests {
         #expect(try ring.open(sealed, id: id, recipient: alice) == payload)
     }
 
-    @Test("Equal payloads are sealed differently")
-    func nonces() throws {
+    @Test func `Equal payloads are sealed differently`() throws {
         let ring = try ring("k1")
         let sealed = try (0..<100).map { _ in try ring.seal([1, 2, 3], id: id, recipient: alice) }
         #expect(Set(sealed.map { Array($0.bytes.prefix(12)) }).count == 100)
     }
 
-    @Test("The first key seals, all open")
-    func rotation() throws {
+    @Test func `The first key seals, all open`() throws {
         let old = PayloadKeyRing.newLine(id: "old")
         let sealed = try PayloadKeyRing(old).seal([7], id: id, recipient: alice)
         let rotated = try PayloadKeyRing("\(PayloadKeyRing.newLine(id: "new"))\n\(old)")
@@ -36,16 +33,14 @@ struct PayloadSealingTests {
         #expect(try rotated.seal([7], id: id, recipient: alice).keyID == "new")
     }
 
-    @Test("A key that is not there is named")
-    func unknownKey() throws {
+    @Test func `A key that is not there is named`() throws {
         let sealed = try ring("gone").seal([7], id: id, recipient: alice)
         let error = #expect(throws: PayloadError.self) { try ring("k1").open(sealed, id: id, recipient: alice) }
         #expect(error?.code == .unknownKey)
         #expect(error?.message.contains("gone") ?? false)
     }
 
-    @Test("It opens for no other notification, user or key")
-    func bound() throws {
+    @Test func `It opens for no other notification, user or key`() throws {
         let ring = try ring("k1")
         let sealed = try ring.seal([7], id: id, recipient: try #require(UserName("\u{E9}")))
         let attempts: [(PayloadKeyRing, NotificationID, String)] = [
@@ -59,8 +54,7 @@ struct PayloadSealingTests {
         }
     }
 
-    @Test("Any changed byte is noticed")
-    func changed() throws {
+    @Test func `Any changed byte is noticed`() throws {
         let ring = try ring("k1")
         let sealed = try ring.seal([1, 2, 3], id: id, recipient: alice)
         for index in sealed.bytes.indices {
@@ -71,8 +65,8 @@ struct PayloadSealingTests {
         }
     }
 
-    @Test("Too few bytes are no sealed payload", arguments: [0, 1, 12, 27])
-    func short(_ count: Int) throws {
+    @Test(arguments: [0, 1, 12, 27])
+    func `Too few bytes are no sealed payload`(_ count: Int) throws {
         let ring = try ring("k1")
         let sealed = SealedPayload(keyID: "k1", bytes: [UInt8](repeating: 0, count: count))
         let error = #expect(throws: PayloadError.self) { try ring.open(sealed, id: id, recipient: alice) }

@@ -5,7 +5,6 @@ import Testing
 
 /// Many pairs of values that are nearly the same: their tags and signed texts differ, and a signature of one is not
 /// valid for the other.
-@Suite("Pairs of pushes")
 struct PushForgeryTests {
     /// Pieces that case, escapes, normalising or line ends could fold. None of it is a control character, which no name
     /// has.
@@ -41,8 +40,7 @@ struct PushForgeryTests {
 
     private static func user(_ name: [UInt8]) -> UserName? { UserName(String(decoding: name, as: UTF8.self)) }
 
-    @Test("A million pairs of names: no two tags are the same")
-    func tags() throws {
+    @Test func `A million pairs of names: no two tags are the same`() throws {
         var generator = SeededGenerator(seed: 12)
         var pairs = 0
         while pairs < 1_000_000 {
@@ -56,8 +54,7 @@ struct PushForgeryTests {
         #expect(pairs == 1_000_000)
     }
 
-    @Test("A million pairs of pushes: no two signed texts are the same")
-    func texts() throws {
+    @Test func `A million pairs of pushes: no two signed texts are the same`() throws {
         var generator = SeededGenerator(seed: 13)
         let ids = (0..<64).map { _ in NotificationID() }
         var pairs = 0
@@ -81,8 +78,7 @@ struct PushForgeryTests {
     }
 
     /// The default is small, because verifying takes time. `SECUREPUSH_FORGERIES=1000000` tries a million.
-    @Test("No forged signature is accepted")
-    func forgeries() throws {
+    @Test func `No forged signature is accepted`() throws {
         let rounds = SeededGenerator.rounds("SECUREPUSH_FORGERIES", default: 2000)
         var generator = SeededGenerator(seed: 14)
         let (key, otherKey) = (PushSigningKey(), PushSigningKey())

@@ -4,7 +4,6 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("Signing pushes")
 struct PushSignerTests {
     private let alice = UserName("alice")!
     private let bob = UserName("bob")!
@@ -12,8 +11,7 @@ struct PushSignerTests {
     private let now = Timestamp(milliseconds: 1_790_000_000_999)
     private let logger = Logger(label: "PushSignerTests") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test("The text is the one of the contract")
-    func text() throws {
+    @Test func `The text is the one of the contract`() throws {
         let id = try #require(NotificationID("01234567-89ab-7def-8123-456789abcdef"))
         let name = try #require(UserName("Zoë \u{1F511}"))
         let start = "securepush-push-v1\n01234567-89ab-7def-8123-456789abcdef\nZoë \u{1F511}\n1790000000\n"
@@ -23,8 +21,7 @@ struct PushSignerTests {
                 == Array((start + "withdraw\n").utf8))
     }
 
-    @Test("The public key verifies it, and nothing else that differs in one value")
-    func verifies() throws {
+    @Test func `The public key verifies it, and nothing else that differs in one value`() throws {
         let key = PushSigningKey()
         let keys = PushVerificationKeys(PushSigningKey().publicKey).adding(key.publicKey)
         let signature = try #require(PushSigner(key: key).sign(id, for: alice, now: now))
@@ -42,16 +39,15 @@ struct PushSignerTests {
         }
     }
 
-    @Test("A withdrawal has a signature of its own")
-    func withdrawal() throws {
+    @Test func `A withdrawal has a signature of its own`() throws {
         let key = PushSigningKey()
         let signature = try #require(PushSigner(key: key).sign(id, for: alice, withdraw: true, now: now))
         #expect(key.publicKey.isValid(signature, of: id, recipient: alice, withdraw: true))
         #expect(!key.publicKey.isValid(signature, of: id, recipient: alice))
     }
 
-    @Test("A changed file is used, and while it cannot be used the last key signs and operators see why")
-    func reload() async throws {
+    @Test
+    func `A changed file is used, and while it cannot be used the last key signs and operators see why`() async throws {
         let path = temporaryPath()
         defer { removeFile(path) }
         let (first, second) = (PushSigningKey(), PushSigningKey())
@@ -73,8 +69,7 @@ struct PushSignerTests {
         #expect(signer.sign(id, for: alice, now: now) == signature)
     }
 
-    @Test("At the start an unusable file is refused")
-    func unusable() throws {
+    @Test func `At the start an unusable file is refused`() throws {
         try withTemporaryPath { path in
             let missing = #expect(throws: FileError.self) { try PushSigner(path: path, logger: logger) }
             #expect(missing?.code == .missing)

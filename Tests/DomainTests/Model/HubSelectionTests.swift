@@ -1,22 +1,21 @@
 import Domain
 import Testing
 
-@Suite struct HubSelectionTests {
+struct HubSelectionTests {
     /// By a program in another language: devices are registered by this rule, so it never changes.
-    @Test(
-        arguments: [
-            ("alice", "hub-b", "hub-c"), ("bob", "hub-a", "hub-a"), ("carol", "hub-b", "hub-c"),
-            ("dave", "hub-a", "hub-a"), ("Alice", "hub-b", "hub-b"), ("\u{E9}", "hub-b", "hub-c"),
-            ("load-000001", "hub-a", "hub-a"),
-        ])
-    func theSelectionIsTheDocumentedOne(_ name: String, _ ofTwo: String, _ ofThree: String) throws {
+    @Test(arguments: [
+        ("alice", "hub-b", "hub-c"), ("bob", "hub-a", "hub-a"), ("carol", "hub-b", "hub-c"),
+        ("dave", "hub-a", "hub-a"), ("Alice", "hub-b", "hub-b"), ("\u{E9}", "hub-b", "hub-c"),
+        ("load-000001", "hub-a", "hub-a"),
+    ])
+    func `The selection is the documented one`(_ name: String, _ ofTwo: String, _ ofThree: String) throws {
         let user = try #require(UserName(name))
         #expect(HubSelection(["hub-a", "hub-b"]).name(for: user) == ofTwo)
         #expect(HubSelection(["hub-a", "hub-b", "hub-c"]).name(for: user) == ofThree)
         #expect(HubSelection(["hub-a"]).name(for: user) == "hub-a")
     }
 
-    @Test func neitherTheOrderNorTheCaseOfTheNamesMatters() throws {
+    @Test func `Neither the order nor the case of the names matters`() throws {
         let (one, other) = (HubSelection(["hub-a", "hub-b", "hub-c"]), HubSelection(["Hub-C", "HUB-A", "hub-b"]))
         #expect(one.names == other.names)
         for number in 0..<200 {
@@ -26,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7])
-    func aNewHubTakesOnlyItsShare(_ count: Int) throws {
+    func `A new hub takes only its share`(_ count: Int) throws {
         let names = (0..<count).map { "hub-\($0)" }
         let (before, after) = (HubSelection(names), HubSelection(names + ["new"]))
         let users = 20_000
@@ -47,7 +46,7 @@ import Testing
         #expect(perHub.count == count + 1 && perHub.values.allSatisfy { abs(Double($0) - share) < tolerance })
     }
 
-    @Test func theTableFollowsTheSelection() throws {
+    @Test func `The table follows the selection`() throws {
         let table = HubTable([
             HubTable<Int>.Member(label: "Hub-C", client: 3), .init(label: "hub-a", client: 1),
             .init(label: "hub-b", client: 2),

@@ -3,10 +3,8 @@ import Testing
 @testable import Domain
 @testable import Foundations
 
-@Suite("Notification IDs")
 struct NotificationIDTests {
-    @Test("A new ID is a UUID of version 7 and variant 1, with its time")
-    func form() throws {
+    @Test func `A new ID is a UUID of version 7 and variant 1, with its time`() throws {
         let time = Timestamp(milliseconds: 0x0192_3456_789A)
         for _ in 0..<1000 {
             let text = Array(NotificationID(at: time).description)
@@ -18,8 +16,7 @@ struct NotificationIDTests {
         #expect(NotificationID(at: time).timestamp == time)
     }
 
-    @Test("IDs differ, and sort by time")
-    func order() {
+    @Test func `IDs differ, and sort by time`() {
         let ids = (0..<1000).map { NotificationID(at: Timestamp(milliseconds: 1_795_000_000_000 + $0)) }
         #expect(ids == ids.sorted())
         #expect(ids.map(\.description) == ids.map(\.description).sorted())
@@ -27,8 +24,7 @@ struct NotificationIDTests {
         #expect(Set(sameTime).count == 1000)
     }
 
-    @Test("IDs of one process come in order, from all its threads")
-    func monotonic() async {
+    @Test func `IDs of one process come in order, from all its threads`() async {
         let ids = (0..<20_000).map { _ in NotificationID() }
         #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
         let groups = await withTaskGroup(of: [NotificationID].self) { group in
@@ -39,8 +35,8 @@ struct NotificationIDTests {
         #expect(Set(groups.joined()).count == 40_000)
     }
 
-    @Test("A millisecond's counter that is used up goes on in the next one; a clock that goes back changes nothing")
-    func counter() {
+    @Test
+    func `A millisecond's counter that is used up goes on in the next one; a clock that goes back changes nothing`() {
         var (counter, generator) = (NotificationIDCounter(), SystemRandomNumberGenerator())
         var ids = (0..<10_000).map { _ in counter.next(at: 1000, using: &generator) }
         #expect(ids.first?.timestamp.milliseconds == 1000)
@@ -55,8 +51,7 @@ struct NotificationIDTests {
         #expect(ids.allSatisfy { id in "89ab".contains { $0 == id.description.dropFirst(19).first } })
     }
 
-    @Test("Each ID has 62 random bits of its own")
-    func random() {
+    @Test func `Each ID has 62 random bits of its own`() {
         var (counter, generator) = (NotificationIDCounter(), SystemRandomNumberGenerator())
         let ids = (0..<2000).map { _ in counter.next(at: 7, using: &generator) }
         for bit in 0..<62 {
@@ -66,15 +61,14 @@ struct NotificationIDTests {
         }
     }
 
-    @Test("A time that 48 bits cannot hold is the nearest that they can", arguments: [Int64.min, -1, 1 << 48, .max])
-    func farTimes(_ milliseconds: Int64) {
+    @Test(arguments: [Int64.min, -1, 1 << 48, .max])
+    func `A time that 48 bits cannot hold is the nearest that they can`(_ milliseconds: Int64) {
         let id = NotificationID(at: Timestamp(milliseconds: milliseconds))
         #expect(id.timestamp.milliseconds == (milliseconds < 0 ? 0 : 1 << 48 - 1))
         #expect(NotificationID(id.description) == id)
     }
 
-    @Test("Text and bytes go there and back")
-    func roundTrip() throws {
+    @Test func `Text and bytes go there and back`() throws {
         for _ in 0..<1000 {
             let id = NotificationID()
             #expect(NotificationID(id.description) == id)
@@ -85,40 +79,35 @@ struct NotificationIDTests {
         }
     }
 
-    @Test("The example of RFC 9562, appendix A.6")
-    func example() throws {
+    @Test func `The example of RFC 9562, appendix A.6`() throws {
         let id = try #require(NotificationID("017f22e2-79b0-7cc3-98c4-dc0c0c07398f"))
         #expect(id.timestamp.milliseconds == 0x017F_22E2_79B0)
         #expect(id.bytes[0] == 0x01 && id.bytes[15] == 0x8F)
     }
 
-    @Test(
-        "It is read without regard to case, and written in lower case",
-        arguments: ["017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22E2-79b0-7CC3-98c4-dC0C0C07398f"])
-    func upperCase(_ text: String) throws {
+    @Test(arguments: ["017F22E2-79B0-7CC3-98C4-DC0C0C07398F", "017f22E2-79b0-7CC3-98c4-dC0C0C07398f"])
+    func `It is read without regard to case, and written in lower case`(_ text: String) throws {
         let lower = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
         let id = try #require(NotificationID(text))
         #expect(id == NotificationID(lower) && id.description == lower)
     }
 
-    @Test(
-        "Anything but the 36 characters of a UUID is none",
-        arguments: [
-            "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398G", "017f22e279b07cc398c4dc0c0c07398f",
-            "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}", "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
-            " 17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
-            "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0", "017f22e2079b0-7cc3-98c4-dc0c0c07398f",
-            "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
-            "-17f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c07398\u{663}",
-            "017f22e2-79b0-7cc3-98c4-dc0c0c073\u{E9}", "017f22e2\u{2010}79b0-7cc3-98c4-dc0c0c0739",
-        ])
-    func refused(_ text: String) {
+    @Test(arguments: [
+        "", "017F22E2-79B0-7CC3-98C4-DC0C0C07398G", "017f22e279b07cc398c4dc0c0c07398f",
+        "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}", "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
+        " 17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+        "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0", "017f22e2079b0-7cc3-98c4-dc0c0c07398f",
+        "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
+        "-17f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c07398\u{663}",
+        "017f22e2-79b0-7cc3-98c4-dc0c0c073\u{E9}", "017f22e2\u{2010}79b0-7cc3-98c4-dc0c0c0739",
+    ])
+    func `Anything but the 36 characters of a UUID is none`(_ text: String) {
         #expect(NotificationID(text) == nil)
         #expect(NotificationID(utf8: Array(text.utf8)) == nil)
     }
 
-    @Test("Another number of bytes is none", arguments: [0, 15, 17, 36])
-    func wrongLength(_ count: Int) {
+    @Test(arguments: [0, 15, 17, 36])
+    func `Another number of bytes is none`(_ count: Int) {
         #expect(NotificationID(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 }

@@ -3,28 +3,23 @@ import Domain
 import Foundations
 import Testing
 
-@Suite("Tags of user names")
 struct UserNameTagTests {
-    @Test(
-        "Known names",
-        arguments: [
-            ("alice", "username:alice"), ("Alice", "username:#41lice"), ("a b", "username:a#20b"),
-            ("#", "username:#23"),
-            ("\u{E9}", "username:#c3#a9"), ("e\u{301}", "username:e#cc#81"), ("a_@.:-9", "username:a_@.:-9"),
-            ("x||y&&!(z)", "username:x#7c#7cy#26#26#21#28z#29"), ("##ab", "username:#23#23ab"),
-            (String(repeating: "a", count: 111), "username:" + String(repeating: "a", count: 111)),
-        ])
-    func known(_ name: String, _ tag: String) throws {
+    @Test(arguments: [
+        ("alice", "username:alice"), ("Alice", "username:#41lice"), ("a b", "username:a#20b"),
+        ("#", "username:#23"),
+        ("\u{E9}", "username:#c3#a9"), ("e\u{301}", "username:e#cc#81"), ("a_@.:-9", "username:a_@.:-9"),
+        ("x||y&&!(z)", "username:x#7c#7cy#26#26#21#28z#29"), ("##ab", "username:#23#23ab"),
+        (String(repeating: "a", count: 111), "username:" + String(repeating: "a", count: 111)),
+    ])
+    func `The tags of known names are fixed`(_ name: String, _ tag: String) throws {
         #expect(try #require(UserName(name)).tag == tag)
     }
 
-    @Test(
-        "What would pass 120 characters is a hash",
-        arguments: [
-            String(repeating: "a", count: 112), String(repeating: "A", count: 38),
-            String(repeating: "\u{1F511}", count: 256),
-        ])
-    func hashed(_ name: String) throws {
+    @Test(arguments: [
+        String(repeating: "a", count: 112), String(repeating: "A", count: 38),
+        String(repeating: "\u{1F511}", count: 256),
+    ])
+    func `What would pass 120 characters is a hash`(_ name: String) throws {
         let digest = SHA256.hash(data: Array(name.utf8)).hex
         #expect(try #require(UserName(name)).tag == "username:##" + digest)
     }
@@ -40,8 +35,7 @@ struct UserNameTagTests {
         return (0..<count).map { _ in letters.randomElement(using: &generator) ?? "" }.joined()
     }
 
-    @Test("Distinct names have distinct tags of allowed characters, and of 120 at most")
-    func property() throws {
+    @Test func `Distinct names have distinct tags of allowed characters, and of 120 at most`() throws {
         var generator = SystemRandomNumberGenerator()
         var names: [String: UserName] = [:]
         let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789_@.:-#")

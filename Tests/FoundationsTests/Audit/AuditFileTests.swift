@@ -5,7 +5,7 @@ import Testing
 @testable import Foundations
 
 /// The audit log's file: its chain, several writers, rotation, and files that cannot be used.
-@Suite struct AuditFileTests {
+struct AuditFileTests {
     private func entry(_ action: String, id: String? = nil) -> AuditEntry {
         AuditEntry(service: "test", actor: "alice", action: action, id: id, address: "127.0.0.1")
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Foundations
 
 /// Faults in the chain of an audit log.
-@Suite struct AuditVerifierTests {
+struct AuditVerifierTests {
     /// Lines of a chain.
     private static func chain(_ count: Int, after hash: AuditHash = .none) -> [[UInt8]] {
         var hash = hash

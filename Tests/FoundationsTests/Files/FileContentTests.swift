@@ -3,7 +3,7 @@ import Foundations
 import TestSupport
 import Testing
 
-@Suite struct FileContentTests {
+struct FileContentTests {
     private func content(of text: String) throws -> FileContent {
         try withTemporaryPath { path in
             try write(text, to: path)
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test func theWholeTextIsRead() throws {
+    @Test func `The whole text is read`() throws {
         let text = " é\n" + String(repeating: "x", count: 200_000) + " \r\n"
         let content = try content(of: text)
         #expect(content.text == text)
@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test(arguments: [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a"), (" a", " a"), ("\n", ""), ("", ""), ("a \n", "a")])
-    func theEndIsTrimmed(_ text: String, _ line: String) throws {
+    func `The end is trimmed`(_ text: String, _ line: String) throws {
         #expect(try content(of: text).textWithoutEnd == line)
     }
 
-    @Test func permissionsAreThoseOfTheFile() throws {
+    @Test func `Permissions are those of the file`() throws {
         try withTemporaryPath { path in
             try write("x", to: path)
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
@@ -32,11 +32,11 @@ import Testing
         }
     }
 
-    @Test func filesOfTheKernelAreRead() throws {
+    @Test func `Files of the kernel are read`() throws {
         #expect(try FileContent(path: "/proc/self/stat", maxBytes: 65_536).text.isEmpty == false)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPipeIsReadToItsEnd() throws {
+    @Test(.timeLimit(.minutes(1))) func `A pipe is read to its end`() throws {
         try withTemporaryPath { path in
             try #require(mkfifo(path, 0o600) == 0)
             // Opening waits for the reader.
@@ -51,7 +51,7 @@ import Testing
 
     /// A user can put a pipe into the place of a file at any moment, also between a look at it and its opening.
     @Test(.enabled(if: geteuid() == 0, "Others wait for a pipe."), .timeLimit(.minutes(1)))
-    func rootWaitsForNoPipeOfAnotherUser() throws {
+    func `Root waits for no pipe of another user`() throws {
         try withTemporaryPath { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             try write("x", to: folder + "/file")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeUsedIsSaid() throws {
+    @Test func `What cannot be used is said`() throws {
         let folder = FileManager.default.temporaryDirectory.path
         func code(_ path: String, maxBytes: Int = 10) -> FileError.Code? {
             do throws(FileError) {

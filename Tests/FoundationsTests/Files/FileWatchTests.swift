@@ -11,8 +11,7 @@ import Darwin
 
 /// Files that a service watches. A FIFO without a writer stands for a file system that does not answer: opening it for
 /// reading blocks.
-@Suite("Files that are watched", .timeLimit(.minutes(5)))
-struct FileWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct FileWatchTests {
     private struct NoNumber: Error {}
 
     private static func file(
@@ -58,7 +57,7 @@ struct FileWatchTests {
         while !condition() { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test func aChangeHasAnEffectThoughNobodyAsks() async throws {
+    @Test func `A change has an effect though nobody asks`() async throws {
         // With the time that reading takes, a change has an effect within a second.
         #expect(FileWatch.interval <= .milliseconds(500))
         try await Self.withPath { path in
@@ -74,7 +73,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test func whoeverChecksHasTheNewestVersion() async throws {
+    @Test func `Whoever checks has the newest version`() async throws {
         try await Self.withPath { path in
             try Self.replace(path, "0")
             let file = try Self.file(path)
@@ -87,7 +86,7 @@ struct FileWatchTests {
     }
 
     /// Such as that of 100,000 lines.
-    @Test func aSlowReadingDelaysNobody() async throws {
+    @Test func `A slow reading delays nobody`() async throws {
         try await Self.withPath { path in
             try Self.replace(path, "1")
             let isReading = Mutex(false)
@@ -110,7 +109,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test func aFileSystemThatDoesNotAnswerDelaysNobody() async throws {
+    @Test func `A file system that does not answer delays nobody`() async throws {
         try await Self.withPath { path in
             try Self.replace(path, "1")
             let passed = Mutex(Duration.zero)
@@ -139,7 +138,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test func aReloadSaysWhyTheFileCannotBeUsed() async throws {
+    @Test func `A reload says why the file cannot be used`() async throws {
         try await Self.withPath { path in
             try Self.replace(path, "1")
             let file = try Self.file(path)
@@ -156,7 +155,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test func nobodyLooksAtAFileThatIsReleased() async throws {
+    @Test func `Nobody looks at a file that is released`() async throws {
         try await Self.withPath { path in
             try Self.replace(path, "1")
             let readings = Mutex(0)

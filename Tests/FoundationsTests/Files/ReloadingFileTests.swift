@@ -1,4 +1,3 @@
-import Domain
 import Foundation
 import Foundations
 import Synchronization
@@ -9,7 +8,6 @@ import Testing
 import Glibc
 #endif
 
-@Suite("Files that are read again")
 struct ReloadingFileTests {
     /// A clock that the test moves, and the reports.
     private final class World: Sendable {
@@ -25,14 +23,13 @@ struct ReloadingFileTests {
                 path: path, whileUnusable: whileUnusable, now: { self.time.withLock { $0 } },
                 report: { problem in self.problems.withLock { $0.append(problem) } },
                 parse: { text in
-                    guard let number = Int(text) else { throw PushKeyError("This is no number.") }
+                    guard let number = Int(text) else { throw SetupError(.malformed, "This is no number.") }
                     return number
                 })
         }
     }
 
-    @Test("A changed file is read again, a second later at the latest")
-    func change() throws {
+    @Test func `A changed file is read again, a second later at the latest`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -50,8 +47,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Bad content keeps the value, and is reported once for each change")
-    func badContent() throws {
+    @Test func `Bad content keeps the value, and is reported once for each change`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -72,8 +68,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A file that goes away keeps the value, is reported once, and is read when it is back")
-    func gone() throws {
+    @Test func `A file that goes away keeps the value, is reported once, and is read when it is back`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -91,8 +86,7 @@ struct ReloadingFileTests {
     }
 
     /// The attack of the security review, finding 3: before, one failed read was the last.
-    @Test("A new file that could not be read at first is read when it can be, although its content is the same")
-    func readableLater() throws {
+    @Test func `A new file that could not be read is read when it can be, although its content is the same`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -110,8 +104,8 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("chown and chmod make a version that is read again", .enabled(if: geteuid() == 0))
-    func ownerAndMode() throws {
+    @Test(.enabled(if: geteuid() == 0))
+    func `chown and chmod make a version that is read again`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -134,8 +128,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Credentials that cannot be used deny access after a minute, and until they can be used")
-    func denies() throws {
+    @Test func `Credentials that cannot be used deny access after a minute, and until they can be used`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -159,8 +152,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("Credentials that nobody asked for in a while get no minute more")
-    func deniesWhenUnconfirmed() throws {
+    @Test func `Credentials that nobody asked for in a while get no minute more`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -173,8 +165,7 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A file of credentials that is deleted denies access within a second")
-    func deletedDenies() throws {
+    @Test func `A file of credentials that is deleted denies access within a second`() throws {
         try withTemporaryPath { path in
             let world = World()
             try write("1", to: path)
@@ -189,15 +180,14 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A version that failed is not read again for every caller")
-    func failuresAreNotRepeated() throws {
+    @Test func `A version that failed is not read again for every caller`() throws {
         try withTemporaryPath { path in
             let world = World()
             let readings = Mutex(0)
             try write("1", to: path)
             let file = try ReloadingFile(path: path, now: { world.time.withLock { $0 } }) { text in
                 readings.withLock { $0 += 1 }
-                guard let number = Int(text) else { throw PushKeyError("This is no number.") }
+                guard let number = Int(text) else { throw SetupError(.malformed, "This is no number.") }
                 return number
             }
             try write("x", to: path)
@@ -222,8 +212,7 @@ struct ReloadingFileTests {
         #endif
     }
 
-    @Test("The first reading must succeed")
-    func first() throws {
+    @Test func `The first reading must succeed`() throws {
         try withTemporaryPath { path in
             let world = World()
             #expect(#expect(throws: FileError.self) { try world.file(path) }?.code == .missing)
@@ -238,14 +227,13 @@ struct ReloadingFileTests {
         }
     }
 
-    @Test("A folder and an endless device are no files", arguments: ["/tmp", "/dev/zero"])
-    func noFile(_ path: String) {
+    @Test(arguments: ["/tmp", "/dev/zero"])
+    func `A folder and an endless device are no files`(_ path: String) {
         let error = #expect(throws: FileError.self) { try World().file(path) }
         #expect(error?.code == .unreadable)
     }
 
-    @Test("Many threads may ask at once")
-    func threads() async throws {
+    @Test func `Many threads may ask at once`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let world = World()

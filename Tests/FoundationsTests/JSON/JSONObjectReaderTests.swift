@@ -1,7 +1,7 @@
 import Foundations
 import Testing
 
-@Suite struct JSONObjectReaderTests {
+struct JSONObjectReaderTests {
     private typealias Issue = MemberIssues.Issue
 
     /// What a closure reads of a text, and the issues that are noted.
@@ -38,14 +38,16 @@ import Testing
         (#"{"Name":1,"Tag\u017f":2,"Tags\u0301":3}"#, ["Name"], ["/Tag\u{17F}", "/Tags\u{301}"]),
         (#"{"N@me":1,"name\u0000":1}"#, [], ["/Name", "/N@me", "/name\u{0}"]),
     ])
-    func members(_ text: String, _ names: [String], _ pointers: [String]) throws {
+    func `Members are found, and the others are named by pointers`(
+        _ text: String, _ names: [String], _ pointers: [String]
+    ) throws {
         let found = try read(text)
         #expect(found.names == names)
         #expect(found.pointers == pointers)
     }
 
     /// An object with more members than are listed is looked through in the text.
-    @Test(arguments: [0, 63, 64, 65, 500]) func manyMembers(_ count: Int) throws {
+    @Test(arguments: [0, 63, 64, 65, 500]) func `Many members are read`(_ count: Int) throws {
         let others = (0..<count).map { #""m\#($0)":[{"Name":7},","]"# }
         let text =
             "{" + (others + [#" "Tags" : ["x"] "#, #""N\u0061me":1"#, #""NAME":2"#]).joined(separator: ",") + "}"
@@ -55,7 +57,7 @@ import Testing
         #expect(try read("{\(others.joined(separator: ","))}").pointers.first == "/Name")
     }
 
-    @Test func membersAreThere() throws {
+    @Test func `Members that are there are found`() throws {
         let text = #"{"a":1,"B":null}"#
         let found = try read(text) { json in
             json.object { json in
@@ -69,7 +71,7 @@ import Testing
         #expect(found.issues.isEmpty)
     }
 
-    @Test func freeNamesAreComparedByteForByte() throws {
+    @Test func `Free names are compared byte for byte`() throws {
         let text = "{\"x\":{\"a\":1,\"A\":2,\"e\u{301}\":3,\"\u{E9}\":4,\"a\":5}}"
         let found = try read(text) { json in
             json.object { json in
@@ -89,7 +91,7 @@ import Testing
         #expect(found.issues == [Issue(pointer: "/x/a", detail: "The member is repeated.")])
     }
 
-    @Test func valuesOfAnotherKindAreNoted() throws {
+    @Test func `Values of another kind are noted`() throws {
         let found = try read(#"{"Name":[1,"x"],"Tags":"y","More":{"a/":0}}"#) { json in
             json.object { json in
                 let texts = json.required("Name", .list(of: .text, 0...9) { "\($0)" })
@@ -113,11 +115,11 @@ import Testing
     }
 
     @Test(arguments: ["", "{", #"{"Name":}"#, "{} {}", "\u{1}"])
-    func whatIsNotJSONIsThrown(_ text: String) {
+    func `What is not JSON is thrown`(_ text: String) {
         #expect(throws: JSONSyntaxError.self) { try read(text) }
     }
 
-    @Test func issuesAreInTheOrderOfTheRules() throws {
+    @Test func `Issues are in the order of the rules`() throws {
         let text = #"{"x":1,"Kind":{"y":1},"Tags":["a",2],"NAME":1,"name":7}"#
         let found = try read(text) { json in
             json.object { json in
@@ -140,7 +142,7 @@ import Testing
         return found.issues.first?.detail
     }
 
-    @Test func rules() throws {
+    @Test func `Rules name their issues`() throws {
         #expect(try issue("true", .boolean, true) == nil)
         #expect(try issue("false", .boolean, false) == nil)
         #expect(try issue("7", .integer(1...9), 7) == nil)
@@ -162,7 +164,7 @@ import Testing
         #expect(try issue(#""x""#, .string("a number") { Int($0) }, nil) == "a number")
     }
 
-    @Test func partsOfTheTextStayAsTheyAre() throws {
+    @Test func `Parts of the text stay as they are`() throws {
         let found = try read(#"{"l":[{"p": {"a":[1,{}]} }, {"p":"\u0041","p":1}, {"P":1}, 7]}"#) { json in
             let list = json.member("l", of: json.value)
             #expect(json.member("L", of: json.value) == nil && json.elements(of: json.value) == nil)

@@ -1,7 +1,7 @@
 import Foundations
 import Testing
 
-@Suite struct JSONScannerTests {
+struct JSONScannerTests {
     static func kind(_ text: String) throws(JSONSyntaxError) -> JSONSpan.Kind {
         try kind([UInt8](text.utf8))
     }
@@ -26,7 +26,7 @@ import Testing
         ("{}", JSONSpan.Kind.object), (" [ ] ", .array), (#""""#, .string), ("0", .number), ("-1.5e+10", .number),
         ("true", .boolean), ("\tnull\r\n", .null), (#"{"a":[1,{"b":null}]}"#, .object), ("1E400", .number),
     ])
-    func takesWhatIsJSON(_ text: String, _ kind: JSONSpan.Kind) throws {
+    func `What is JSON is taken`(_ text: String, _ kind: JSONSpan.Kind) throws {
         #expect(try Self.kind(text) == kind)
     }
 
@@ -35,12 +35,12 @@ import Testing
         "\"", "\"\u{01}\"", #""\x""#, #""\u12""#, #""\ud800""#, #""\udc00""#, #""\ud800\u0041""#, "1 2", "NaN",
         "'a'", "[1 2]", "// x\n1", "\u{FEFF}1",
     ])
-    func refusesWhatIsNot(_ text: String) {
+    func `What is not JSON is refused`(_ text: String) {
         #expect(throws: JSONSyntaxError.self) { try Self.kind(text) }
     }
 
     @Test(arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]] as [[UInt8]])
-    func refusesWhatIsNotUTF8(_ bytes: [UInt8]) {
+    func `What is not UTF-8 is refused`(_ bytes: [UInt8]) {
         #expect(throws: JSONSyntaxError.self) { try Self.kind(bytes) }
     }
 
@@ -52,7 +52,7 @@ import Testing
             ("\"ab", [0xC0, 0x80, 0x22], 3), ("\"\u{1F600}", [0xED, 0xA0, 0x80, 0x22], 5), ("", [0x80], 0),
             ("\"a\"", [0xC3], 3),
         ] as [(String, [UInt8], Int)])
-    func tellsWhereTheTextIsNotUTF8(_ start: String, _ rest: [UInt8], _ offset: Int) {
+    func `Tells where the text is not UTF8`(_ start: String, _ rest: [UInt8], _ offset: Int) {
         let error = #expect(throws: JSONSyntaxError.self) { try Self.kind(Array(start.utf8) + rest) }
         #expect(error?.offset == offset)
     }
@@ -61,13 +61,13 @@ import Testing
         (#""a""#, "a"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{08}\u{0C}\n\r\t"), (#""\u00e9\u20AC""#, "é€"),
         (#""\ud83d\ude00""#, "😀"), (#""é€😀""#, "é€😀"), (#""\u0000""#, "\u{0}"),
     ])
-    func readsStrings(_ json: String, _ text: String) throws {
+    func `Strings are read`(_ json: String, _ text: String) throws {
         let read = try Self.text(json)
         #expect(read.text.utf8.elementsEqual(text.utf8))
         #expect(read.length == text.utf8.count)
     }
 
-    @Test func nestingHasALimit() throws {
+    @Test func `Nesting has a limit`() throws {
         let limit = JSONScanner.maxDepth
         let fitting = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
         #expect(try Self.kind(fitting) == .array)
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Whatever bytes come, the scanner answers; a mistake here would be a crash of a service.
-    @Test func anyBytesAreAnswered() {
+    @Test func `Any bytes are answered`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = [UInt8](#"{}[]",:\u0123456789abcdefnulltruesE+-. "#.utf8) + [0x80, 0xFF, 0x00]
         var accepted = 0
@@ -87,7 +87,7 @@ import Testing
         #expect(accepted > 0)
     }
 
-    @Test func writesStrings() throws {
+    @Test func `Strings are escaped where JSON asks for it`() throws {
         let text = "\"\\\u{01}\n é😀/"
         #expect(try Self.text(JSONText.quoted(text)).text == text)
     }

@@ -1,21 +1,21 @@
 import Foundations
 import Testing
 
-@Suite struct JSONValueTests {
+struct JSONValueTests {
     @Test(arguments: [
         "null", "true", "false", "7", "-1.50e+3", "1E400", "\"a\\\"b\\\\\"", "[]", "{}", #"[1,[true,null],{"a":"b"}]"#,
         #"{"b":1,"a":{"c":[]},"ü":"ß","a":2}"#,
     ])
-    func aValueIsWrittenAsItWasRead(_ text: String) {
+    func `A value is written as it was read`(_ text: String) {
         #expect(JSONValue(text: text)?.json == text)
     }
 
     @Test(arguments: ["", "{", "[1,]", "{\"a\":}", "nul", "1 2", "\"\u{1}\"", String(repeating: "[", count: 500)])
-    func otherTextsAreRefused(_ text: String) {
+    func `Other texts are refused`(_ text: String) {
         #expect(JSONValue(text: text) == nil)
     }
 
-    @Test func membersAreFoundByTheirExactNameOrInAnyCase() {
+    @Test func `Members are found by their exact name or in any case`() {
         let value = JSONValue(text: #"{"A":1,"a":2,"N":null}"#)
         #expect(value?["A"] == .number("1") && value?["a"] == .number("2") && value?["x"] == nil)
         #expect(value?["N"] == .null && value?[ignoringCase: "n"] == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(JSONValue(text: "{\"e\u{301}\":1}")?["\u{E9}"] == nil)
     }
 
-    @Test func readsEveryKind() throws {
+    @Test func `Every kind of value is read`() throws {
         let text = #" {"a" : [1, -2.5e1, true, false, null, "x"], "b":{"c":"A\u00e9\ud83d\ude00\n\"\\\/"}} "#
         let object = try JSONValue(strict: Array(text.utf8))
         let elements = try #require(object["a"]?.elements)
@@ -42,11 +42,11 @@ import Testing
         "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
         "{" + (0..<300).map { "\"\($0)\":1" }.joined(separator: ",") + "}",
     ])
-    func refusesWhatIsAmbiguousOrLarge(text: String) {
+    func `Refuses what is ambiguous or large`(text: String) {
         #expect(throws: JSONSyntaxError.self) { try JSONValue(strict: Array(text.utf8)) }
     }
 
-    @Test func refusesWhatIsNotUTF8() {
+    @Test func `What is not UTF-8 is refused`() {
         #expect(throws: JSONSyntaxError.self) { try JSONValue(strict: Array(#"{"a":""#.utf8) + [0xFF, 0x22, 0x7D]) }
     }
 
@@ -56,7 +56,7 @@ import Testing
         (#"{"a":{"x":1}}"#, #"{"a":2}"#, #"{"a":2}"#), ("{}", #"{"a":{"b":"é\n"}}"#, #"{"a":{"b":"é\n"}}"#),
         ("{\"\u{e9}\":1}", "{\"e\u{301}\":2}", "{\"\u{e9}\":1,\"e\u{301}\":2}"),
     ])
-    func objectsAreJoinedMemberByMember(first: String, second: String, expected: String) throws {
+    func `Objects are joined member by member`(first: String, second: String, expected: String) throws {
         let values = try [first, second].map { try JSONValue(Array($0.utf8)) }
         #expect(values[0].merging(values[1]).json == expected)
     }

@@ -1,8 +1,8 @@
 import Foundations
 import Testing
 
-@Suite struct JSONWriterTests {
-    @Test func commasAreWrittenWhereTheyAreNeeded() {
+struct JSONWriterTests {
+    @Test func `Commas are written where they are needed`() {
         var writer = JSONWriter()
         writer.object { json in
             json.member("text", "a\"b")
@@ -33,7 +33,7 @@ import Testing
         #expect(JSONValue(text: expected) != nil)
     }
 
-    @Test func bracketsAndRawTextCanBeWrittenByHand() {
+    @Test func `Brackets and raw text can be written by hand`() {
         var writer = JSONWriter(capacity: 16)
         writer.open("[")
         for number in 1...2 {
@@ -47,7 +47,7 @@ import Testing
         #expect(writer.bytes == Array("[{\"n\":1},{\"n\":2}]\n".utf8))
     }
 
-    @Test func everyCharacterIsReadAgain() throws {
+    @Test func `Every character is read again`() throws {
         for scalar in 0..<0x250 {
             guard let scalar = Unicode.Scalar(scalar) else { continue }
             let text = "x\(scalar)\(scalar)y"

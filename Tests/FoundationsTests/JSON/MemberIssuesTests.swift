@@ -1,8 +1,8 @@
 import Foundations
 import Testing
 
-@Suite struct MemberIssuesTests {
-    @Test func eachIsListedOnceAndTheRestIsCounted() {
+struct MemberIssuesTests {
+    @Test func `Each is listed once and the rest is counted`() {
         var issues = MemberIssues()
         #expect(issues.isEmpty)
         for index in 0..<150 {
@@ -21,7 +21,7 @@ import Testing
         ("/Alert/" + String(repeating: "\u{1F511}", count: 200), "/Alert"),
         ("/a/" + String(repeating: "~1", count: 300) + "/b", "/a"),
     ])
-    func aPointerThatIsTooLongEndsAtTheMemberAroundIt(_ pointer: String, _ shortened: String) throws {
+    func `A pointer that is too long ends at the member around it`(_ pointer: String, _ shortened: String) throws {
         var issues = MemberIssues()
         issues.note(pointer, "Bad.")
         let issue = try #require(issues.entries.first)

@@ -1,9 +1,8 @@
-import Domain
 import Foundation
 import Foundations
 import Testing
 
-@Suite struct OutsideTextTests {
+struct OutsideTextTests {
     @Test(arguments: [
         ("a\r\nb\r\n", ["a", "b"]), ("a\nb", ["a", "b"]), ("a\n\nb\n", ["a", "", "b"]), ("", []), ("\n", [""]),
         // The accent joins the line feed before it to one character.
@@ -74,7 +73,7 @@ import Testing
     }
 }
 
-@Suite struct PublicURLTests {
+struct PublicURLTests {
     @Test(arguments: [
         ("https://u:p@h:1/path?sig=s#f", "https://h:1"), ("postgres://u:p@ss@db:5432/d", "postgres://db:5432"),
         ("amqp://u:a,b@h/%2F,amqps://u:p@i:5671", "amqp://h,amqps://i:5671"), ("http://[::1]:80/x", "http://[::1]:80"),
@@ -91,7 +90,7 @@ import Testing
     }
 }
 
-@Suite struct ErrorTextTests {
+struct ErrorTextTests {
     struct Foreign: Error, CustomStringConvertible { let description: String }
 
     @Test func `The text of a library's error is not shown`() throws {
@@ -104,6 +103,6 @@ import Testing
     }
 
     @Test func `The text of a SecurePush error is`() {
-        #expect(ErrorText.describe(PushKeyError("it is no key")) == "it is no key")
+        #expect(ErrorText.describe(SetupError(.malformed, "it is no key")) == "it is no key")
     }
 }

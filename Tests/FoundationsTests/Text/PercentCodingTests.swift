@@ -1,23 +1,23 @@
 import Foundations
 import Testing
 
-@Suite struct PercentCodingTests {
+struct PercentCodingTests {
     @Test(arguments: [
         ("", ""), ("aZ09-._~", "aZ09-._~"), ("a b+c/d%", "a%20b%2Bc%2Fd%25"), ("é", "%C3%A9"),
         ("\u{0}\r\n", "%00%0D%0A"),
     ])
-    func everythingButUnreservedCharactersIsEncoded(_ text: String, _ encoded: String) {
+    func `Everything but unreserved characters is encoded`(_ text: String, _ encoded: String) {
         #expect(PercentCoding.encode(text) == encoded)
         #expect(PercentCoding.decode(encoded) == text)
         #expect(PercentCoding.decodeLeniently(encoded) == text)
     }
 
-    @Test func whatIsKeptAndTheCaseOfDigitsCanBeChosen() {
+    @Test func `What is kept and the case of digits can be chosen`() {
         let kept = ByteSet.visible.subtracting(ByteSet("%"))
         #expect(PercentCoding.encode("a/b?%\u{7F}ÿ", keeping: kept, hexCase: .lower) == "a/b?%25%7f%c3%bf")
     }
 
-    @Test func everyByteComesBack() {
+    @Test func `Every byte comes back`() {
         for scalar in 0..<0x300 {
             guard let scalar = Unicode.Scalar(scalar) else { continue }
             let text = "x\(scalar)y"
@@ -26,16 +26,16 @@ import Testing
     }
 
     @Test(arguments: ["%", "%4", "a%zz", "%+1", "%C3", "%ff", "%\u{0664}1", "%ED%A0%80"])
-    func brokenEscapesAreRefused(_ text: String) {
+    func `Broken escapes are refused`(_ text: String) {
         #expect(PercentCoding.decode(text) == nil)
     }
 
     @Test(arguments: [("%", "%"), ("%4", "%4"), ("a%zz%41", "a%zzA"), ("%C3", "\u{FFFD}"), ("%25%34", "%4")])
-    func brokenEscapesStayWhenReadLeniently(_ text: String, _ decoded: String) {
+    func `Broken escapes stay when read leniently`(_ text: String, _ decoded: String) {
         #expect(PercentCoding.decodeLeniently(text) == decoded)
     }
 
-    @Test func plusIsABlankInFormsOnly() {
+    @Test func `Plus is a blank in forms only`() {
         #expect(PercentCoding.decode("a+b%2B") == "a+b+")
         #expect(PercentCoding.decode("a+b%2B", plusIsBlank: true) == "a b+")
         #expect(PercentCoding.decodeLeniently("a+b%2B", plusIsBlank: true) == "a b+")
@@ -43,13 +43,13 @@ import Testing
     }
 
     @Test(arguments: [("a%20b", true), ("%e4", true), ("ab", false), ("", false), ("a b%20", false), ("%2", false)])
-    func encodedTextIsRecognised(_ text: String, _ isEncoded: Bool) {
+    func `Encoded text is recognised`(_ text: String, _ isEncoded: Bool) {
         #expect(PercentCoding.isEncoded(text) == isEncoded)
     }
 }
 
-@Suite struct ByteSetTests {
-    @Test func setsHoldTheirBytes() {
+struct ByteSetTests {
+    @Test func `Sets hold their bytes`() {
         for byte in UInt8.min ... .max {
             let character = Character(Unicode.Scalar(byte))
             #expect(ByteSet.digits.contains(byte) == ("0"..."9").contains(character))
@@ -63,7 +63,7 @@ import Testing
         #expect(ByteSet.digits.containsAll("") && !ByteSet.digits.containsAll("1\u{661}"))
     }
 
-    @Test func bytesAreWrittenAsHex() {
+    @Test func `Bytes are written as hex`() {
         #expect(([0x00, 0x0F, 0xA0, 0xFF] as [UInt8]).hex == "000fa0ff")
     }
 }

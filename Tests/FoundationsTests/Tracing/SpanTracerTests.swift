@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 import Tracing
 
-@Suite("Spans")
 struct SpanTracerTests {
     private static let sender = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     private static let unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
@@ -12,7 +11,7 @@ struct SpanTracerTests {
         tracer.startSpan("work", context: InstrumentationContext(traceparent: traceparent), ofKind: .server)
     }
 
-    @Test func aSpanIsBelowItsParent() throws {
+    @Test func `A span is below its parent`() throws {
         let book = SpanTable()
         let span = span(book.tracer(), below: Self.sender)
         let trace = try #require(span.trace)
@@ -26,7 +25,7 @@ struct SpanTracerTests {
     }
 
     @Test(arguments: [nil, "", "00-zz-1-01", "00-00000000000000000000000000000000-b7ad6b7169203331-01"])
-    func withoutAValidParentATraceBegins(_ traceparent: String?) throws {
+    func `Without a valid parent a trace begins`(_ traceparent: String?) throws {
         let book = SpanTable()
         let tracer = book.tracer()
         let spans = (0..<100).map { _ in span(tracer, below: traceparent) }
@@ -36,7 +35,7 @@ struct SpanTracerTests {
         #expect(book.spans.allSatisfy { TraceContext(traceparent: $0.trace.traceparent) == $0.trace })
     }
 
-    @Test func aSpanEndsOnce() {
+    @Test func `A span ends once`() {
         let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         span.end()
@@ -52,7 +51,7 @@ struct SpanTracerTests {
         (.ratio(0), [false, false, false]), (.ratio(1), [true, true, true]),
         (.parentOrRatio(0), [false, true, false]), (.parentOrRatio(1), [true, true, false]),
     ])
-    func samplers(_ sampler: SpanSampler, _ expected: [Bool]) {
+    func `A sampler decides by the parent and its share`(_ sampler: SpanSampler, _ expected: [Bool]) {
         let book = SpanTable()
         let tracer = book.tracer(sampler)
         let spans = [nil, Self.sender, Self.unsampled].map { span(tracer, below: $0) }
@@ -64,7 +63,7 @@ struct SpanTracerTests {
     }
 
     /// Every service decides the same, and a tenth is about a tenth.
-    @Test func aShareIsDecidedByTheTraceID() {
+    @Test func `A share is decided by the trace ID`() {
         let roots = (0..<20_000).map { _ in TraceContext.random() }
         let (one, other) = (SpanTable().tracer(.ratio(0.1)), SpanTable().tracer(.ratio(0.1)))
         let decisions = roots.map { span(one, below: $0.traceparent).isRecording }
@@ -72,7 +71,7 @@ struct SpanTracerTests {
         #expect((1700...2300).contains(decisions.count { $0 }))
     }
 
-    @Test func linksAndEventsAreBounded() throws {
+    @Test func `Links and events are bounded`() throws {
         let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         for _ in 0..<100 {
@@ -87,7 +86,7 @@ struct SpanTracerTests {
 
     private struct Secretive: Error { let secret = "hunter2" }
 
-    @Test func ofAnErrorOnlyTheTypeIsKept() throws {
+    @Test func `Of an error only the type is kept`() throws {
         let book = SpanTable()
         let span = span(book.tracer(), below: nil)
         span.recordError(Secretive())

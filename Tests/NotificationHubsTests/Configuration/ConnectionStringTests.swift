@@ -1,3 +1,4 @@
+import Foundations
 import Testing
 
 @testable import NotificationHubs
@@ -31,7 +32,7 @@ import Testing
         "sb://n s/", "sb://ns:65536", "http://[::1", "http://[evil.example]/",
     ])
     func refusedEndpoints(_ endpoint: String) {
-        let error = #expect(throws: NotificationHubConfigurationError.self) {
+        let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: "Endpoint=\(endpoint);\(Self.tail)", hubName: "hub")
         }
         #expect(error?.code == .endpoint)
@@ -51,16 +52,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", NotificationHubConfigurationError.Code.missingPart),
+        ("", SetupError.Code.missingPart),
         ("Endpoint=sb://ns/;SharedAccessKeyName=Rule", .missingPart),
         ("Endpoint=sb://ns/;SharedAccessKeyName=;SharedAccessKey=\(key)", .missingPart),
         ("SharedAccessKeyName=Rule;SharedAccessKey=\(key)", .missingPart),
         ("Endpoint=sb://ns/;\(tail);sharedaccesskey=\(key)", .duplicatePart),
         ("Endpoint=sb://ns/;\(tail);\(key)", .unknownPart),
-        ("Endpoint=sb://ns/;\(tail);c2VjcmV0LWtleQ", .malformed),
+        ("Endpoint=sb://ns/;\(tail);c2VjcmV0LWtleQ", .malformedPart),
     ])
-    func faultsAreSaidWithoutTheKey(_ text: String, _ code: NotificationHubConfigurationError.Code) {
-        let error = #expect(throws: NotificationHubConfigurationError.self) {
+    func faultsAreSaidWithoutTheKey(_ text: String, _ code: SetupError.Code) {
+        let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: text, hubName: "hub")
         }
         #expect(error?.code == code)
@@ -77,7 +78,7 @@ import Testing
         "", "two words", "line\nfeed", String(repeating: "h", count: 261), "\u{FEFF}hub", "hüb", "-hub", "/hub", "hub?",
     ])
     func refusedHubNames(_ name: String) {
-        let error = #expect(throws: NotificationHubConfigurationError.self) {
+        let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)
         }
         #expect(error?.code == .hubName)

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func error(_ text: String) throws -> String {
-        let error = #expect(throws: NotificationHubConfigurationError.self) { try HubPoolConfiguration(text) }
+        let error = #expect(throws: SetupError.self) { try HubPoolConfiguration(text) }
         let message = try #require(error).message
         #expect(!message.contains(Self.key) && !message.contains("secret"))
         #expect(error?.code == .pool)

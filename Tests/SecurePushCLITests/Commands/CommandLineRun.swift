@@ -10,7 +10,12 @@ struct CommandLineRun {
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    init(_ arguments: [String], _ environment: [String: String] = [:], in folder: String) async throws {
+    /// - Parameter folder: `nil` for one of its own.
+    init(_ arguments: [String], _ environment: [String: String] = [:], in folder: String? = nil) async throws {
+        guard let folder else {
+            self = try await withTemporaryFolder { try await Self(arguments, environment, in: $0) }
+            return
+        }
         let process = try ProcessUnderTest(
             "securepush", arguments, environment: environment, folder: URL(filePath: folder))
         code = try await process.exitCode()

@@ -76,14 +76,12 @@ import Testing
             ScriptedServer.Answer(status: number == 0 ? 404 : 503)
         }
         try await ScriptedServer.with(answer) { server in
-            try await withTemporaryFolder { folder in
-                let ids = [NotificationID().description, NotificationID().description, NotificationID().description]
-                let run = try await CommandLineRun(
-                    ["revoke"] + ids, ["INGEST_URL": server.url, "INGEST_API_KEY": "k"], in: folder)
-                #expect(run.code == 69 && server.requests.count == 2)
-                #expect(run.errors.contains("\(ids[0]): ingest answered 404"), "\(run.errors)")
-                #expect(run.errors.contains("ingest answered 503") && !run.errors.contains(ids[2]))
-            }
+            let ids = [NotificationID().description, NotificationID().description, NotificationID().description]
+            let run = try await CommandLineRun(
+                ["revoke"] + ids, ["INGEST_URL": server.url, "INGEST_API_KEY": "k"])
+            #expect(run.code == 69 && server.requests.count == 2)
+            #expect(run.errors.contains("\(ids[0]): ingest answered 404"), "\(run.errors)")
+            #expect(run.errors.contains("ingest answered 503") && !run.errors.contains(ids[2]))
         }
     }
 

@@ -15,9 +15,10 @@ import Testing
                 .init(status: status, headers: ["Location": location])
             } _: { server in
                 for method in [APIClient.Method.get, .post, .put, .delete] {
-                    let client = try APIClient(service: "ingest", url: server.url)
+                    var client = try APIClient(service: "ingest", url: server.url)
+                    client.authorization = "Bearer k"
                     let failure = await #expect(throws: CommandFailure.self) {
-                        _ = try await client.send(method, "/x", authorization: "Bearer k", json: #"{"a":1}"#)
+                        _ = try await client.send(method, "/x", json: #"{"a":1}"#)
                     }
                     #expect(failure?.code == .failed && failure?.message.contains("\(status)") == true)
                     #expect(failure?.message.contains(other.url) == true, "\(String(describing: failure))")

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Domain
 import Foundations
 import Synchronization
@@ -59,6 +58,16 @@ import Testing
         }
     }
 
+    /// The number of a user who moves when hub-c comes.
+    private func mover(_ count: Int) throws -> Int {
+        let (two, three) = (HubSelection(Self.two), HubSelection(Self.three))
+        return try #require(
+            try (0..<count).first { number in
+                let user = try user(number)
+                return two.name(for: user) != three.name(for: user)
+            })
+    }
+
     private var requests: Int { hubs.values.reduce(0) { $0 + $1.requests.withLock { $0.count } } }
 
     @Test func `A third hub takes only its share, and a second run does nothing`() async throws {
@@ -95,11 +104,7 @@ import Testing
         let again = try await rebalance(Self.three, .init(copyOnly: true, rate: 10_000))
         #expect(again.put == 0)
         // A device that changed meanwhile is put once more.
-        let mover = try #require(
-            try (0..<40).first { number in
-                let user = try user(number)
-                return two.name(for: user) != three.name(for: user)
-            })
+        let mover = try mover(40)
         var changed = try #require(try await store.installation("i\(mover)"))
         changed.document = Array("{\"new\":true}".utf8)
         try await store.save(changed)
@@ -212,27 +217,9 @@ import Testing
         #expect(
             RebalanceProgress.text(report, &milestone) == "100%  step 100 of 100: put 50, settled 49, 1 failed")
     }
-
-    @Test func `The command's options`() throws {
-        let command = try HubsCommand.Rebalance.parse(["--hub-pool-file", "f", "--rate", "5", "--copy-only"])
-        #expect(command.rate == 5 && command.copyOnly && command.pool.hubPoolFile == "f")
-        for rate in ["0", "10001", "x"] {
-            #expect(throws: (any Error).self) { try HubsCommand.Rebalance.parse(["--rate", rate]) }
-        }
-    }
 }
 
 extension HubRebalanceTests {
-    /// The number of a user who moves when hub-c comes.
-    private func mover(_ count: Int) throws -> Int {
-        let (two, three) = (HubSelection(Self.two), HubSelection(Self.three))
-        return try #require(
-            try (0..<count).first { number in
-                let user = try user(number)
-                return two.name(for: user) != three.name(for: user)
-            })
-    }
-
     private func isNowhere(_ id: String) -> Bool { hubs.values.allSatisfy { !$0.holds(id) } }
 
     @Test func `Copies of devices that were removed are deleted before the services have the new file`() async throws {

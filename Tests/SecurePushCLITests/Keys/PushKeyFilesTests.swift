@@ -1,4 +1,3 @@
-import ArgumentParser
 import Domain
 import Foundation
 import Foundations
@@ -86,20 +85,5 @@ import Testing
             #expect(!SecretFile.exists(files.verification))
             #expect(try FileContent(path: files.signing).text == text + "\n")
         }
-    }
-
-    @Test(arguments: [
-        ["--push", "--payload-keys-file", "k"], ["--push-signing-key-file", "k"], ["--push", "--signing-key", "k"],
-    ])
-    func `Options that do not belong together are refused when generating`(arguments: [String]) {
-        #expect(throws: (any Error).self) { try KeysCommand.Generate.parse(arguments) }
-    }
-
-    @Test(arguments: [
-        ["--push", "--remove", "k"], ["--push", "--no-new-key"], ["--push", "--force"], ["--push", "--keep", "1"],
-        ["--push-verification-keys-file", "k"],
-    ])
-    func `Options that do not belong together are refused when rotating`(arguments: [String]) {
-        #expect(throws: (any Error).self) { try KeysCommand.Rotate.parse(arguments) }
     }
 }

@@ -61,16 +61,4 @@ import Testing
             #expect(try Self.claims(signed.output)["sub"]?.text == "a:b")
         }
     }
-
-    @Test(arguments: [
-        ["--expires-in", "0s"], ["--expires-in", "5m", "--expires-at", "2030-01-01T00:00:00Z"],
-        ["--password-file", "p"], ["--refresh-token-file", "r"],
-    ])
-    func `Options that contradict each other are named`(flags: [String]) async throws {
-        try await withTemporaryFolder { folder in
-            let run = try await CommandLineRun(
-                ["token", "--user", "alice", "--signing-key-file", "key.pem"] + flags, in: folder)
-            #expect(run.code == 64 && run.errors.hasPrefix("error: ") && run.errors.contains(flags[0]), "\(run.errors)")
-        }
-    }
 }

@@ -24,23 +24,20 @@ import Testing
         return LoadReport(measurements.snapshot, plan: plan, interrupted: true)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `What is in flight gets its answer, and nothing more is sent`() async throws {
-        let report = try await interrupted(HeldIngest(answers: 4), patience: .seconds(30))
-        #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 4, unknown: 0))
-        #expect(report.sent == 4)
-        #expect(report.accepted == 4)
-        #expect(!report.isSuccess)
-        let text = report.text { text, _ in text }
-        #expect(text.contains("interrupted 4 were in flight, 4 of them were answered"))
-    }
-
-    @Test(.timeLimit(.minutes(5))) func `What gets no answer in time is unknown`() async throws {
-        let report = try await interrupted(HeldIngest(answers: 1), patience: .milliseconds(200))
-        #expect(report.interruption == LoadReport.Interruption(inFlight: 4, answered: 1, unknown: 3))
-        #expect(report.sent == 4)
-        #expect(report.accepted == 1)
-        #expect(report.failed == 0)
-        #expect(report.interruptedLine.hasSuffix("3 without an answer may have been accepted"))
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            (4, Duration.seconds(30), "4 of them were answered"),
+            (1, .milliseconds(200), "1 of them were answered, 3 without an answer may have been accepted"),
+        ])
+    func `What is in flight gets its answer or is unknown, and nothing more is sent`(
+        answers: Int, patience: Duration, words: String
+    ) async throws {
+        let report = try await interrupted(HeldIngest(answers: answers), patience: patience)
+        #expect(
+            report.interruption == LoadReport.Interruption(inFlight: 4, answered: answers, unknown: 4 - answers))
+        #expect(report.sent == 4 && report.accepted == answers && report.failed == 0 && !report.isSuccess)
+        #expect(report.text { text, _ in text }.contains("interrupted 4 were in flight, " + words))
     }
 
     @Test func `After an interruption no request begins`() {

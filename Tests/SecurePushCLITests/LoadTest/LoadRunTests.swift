@@ -84,14 +84,55 @@ import Testing
         #expect(dispatch.durationSeconds == 5.039)
     }
 
-    @Test func `Failures are counted by reason, and the rest goes on`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.failure = { $0 == 3 ? "503" : $0 == 4 ? "no answer in time" : nil }
-        let (report, _) = try await run(LoadPlan(count: 10, concurrency: 2), behavior)
-        #expect(report.failures == ["503": 1, "no answer in time": 1])
-        #expect(report.accepted == 8)
-        #expect(report.dispatch?.statuses == ["dispatched": 8])
-        #expect(!report.isSuccess)
+    /// A service that does not dispatch everything at once, and what is reported.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var plan = LoadPlan(count: 10, concurrency: 1)
+        var behavior: FakeIngest.Behavior
+        var accepted = 10
+        var failures: [String: Int] = [:]
+        /// `nil` if nothing is told of the dispatch.
+        var statuses: [String: Int]?
+        var pending = 0
+        var problems: [String] = []
+        var isSuccess = false
+    }
+
+    @Test(arguments: [
+        Case(
+            testDescription: "Failures are counted by reason, and the rest goes on",
+            behavior: .init(failure: { $0 == 3 ? "503" : $0 == 4 ? "no answer in time" : nil }), accepted: 8,
+            failures: ["503": 1, "no answer in time": 1], statuses: ["dispatched": 8]),
+        Case(
+            testDescription: "What fails at the hub is told",
+            behavior: .init(end: { $0.isMultiple(of: 2) ? .failed : .dispatched }),
+            statuses: ["dispatched": 5, "failed": 5]),
+        Case(
+            testDescription: "What is never dispatched is given up after a time in which nothing moved",
+            plan: LoadPlan(count: 3, concurrency: 1, drainTimeout: .milliseconds(20)),
+            behavior: .init(looksUntilDispatched: .max), accepted: 3, statuses: [:], pending: 3),
+        Case(
+            testDescription: "A status that cannot be had is a problem, and the rest is told",
+            behavior: .init(stateFailure: CommandFailure(.failed, "ingest answered 404")), statuses: [:], pending: 10,
+            problems: ["The dispatch was not measured completely: ingest answered 404"]),
+        Case(
+            testDescription: "Without waiting nothing is said of the dispatch",
+            plan: LoadPlan(count: 3, concurrency: 1, waits: false), behavior: .init(looksUntilDispatched: .max),
+            accepted: 3, isSuccess: true),
+    ])
+    func `What a service does is in the report`(_ test: Case) async throws {
+        let (report, _) = try await run(test.plan, test.behavior)
+        #expect(report.accepted == test.accepted && report.failures == test.failures)
+        #expect(report.dispatch?.statuses == test.statuses)
+        #expect(report.dispatch?.pending == test.statuses.map { _ in test.pending })
+        #expect(report.problems == test.problems && report.isSuccess == test.isSuccess)
+        if test.statuses == [:] { #expect(report.dispatch?.dispatchedPerSecond == nil) }
+    }
+
+    @Test func `What ends after the samples were given up is measured all the same`() async throws {
+        let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .zero)
+        let (report, _) = try await run(plan, .init(looksUntilDispatched: 2))
+        #expect(report.dispatch?.latency.count == 3)
     }
 
     @Test func `A refusal ends it: as the failure when nothing was measured, else as a problem`() async throws {
@@ -104,48 +145,6 @@ import Testing
         #expect(report.accepted == 5)
         #expect(report.problems == ["ingest answered 401"])
         #expect(!report.isSuccess)
-    }
-
-    @Test func `What fails at the hub is told`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.end = { $0.isMultiple(of: 2) ? .failed : .dispatched }
-        let (report, _) = try await run(LoadPlan(count: 10, concurrency: 1), behavior)
-        #expect(report.dispatch?.statuses == ["dispatched": 5, "failed": 5])
-        #expect(!report.isSuccess)
-    }
-
-    @Test func `What is never dispatched is given up after a time in which nothing moved`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.looksUntilDispatched = .max
-        let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .milliseconds(20))
-        let (report, _) = try await run(plan, behavior)
-        #expect(report.dispatch?.pending == 3)
-        #expect(report.dispatch?.dispatchedPerSecond == nil)
-        #expect(!report.isSuccess)
-    }
-
-    @Test func `What ends after the samples were given up is measured all the same`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.looksUntilDispatched = 2
-        let plan = LoadPlan(count: 3, concurrency: 1, drainTimeout: .zero)
-        let (report, _) = try await run(plan, behavior)
-        #expect(report.dispatch?.latency.count == 3)
-    }
-
-    @Test func `A status that cannot be had is a problem, and the rest is told`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.stateFailure = CommandFailure(.failed, "ingest answered 404")
-        let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1), behavior)
-        #expect(report.accepted == 3)
-        #expect(report.problems == ["The dispatch was not measured completely: ingest answered 404"])
-    }
-
-    @Test func `Without waiting nothing is said of the dispatch`() async throws {
-        var behavior = FakeIngest.Behavior()
-        behavior.looksUntilDispatched = .max
-        let (report, _) = try await run(LoadPlan(count: 3, concurrency: 1, waits: false), behavior)
-        #expect(report.dispatch == nil)
-        #expect(report.isSuccess)
     }
 
     @Test func `A stop ends sending and waiting, and keeps what was measured`() async throws {

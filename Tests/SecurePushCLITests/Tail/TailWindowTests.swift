@@ -9,51 +9,40 @@ import Testing
         }
     }
 
-    private func told(_ news: TailWindow.News) -> [String] {
-        news.notifications.map { "\($0.id.suffix(2)) \($0.status)" }
+    /// Looks at a list, and the news of each: `2q` is number 2, which is queued.
+    struct Looks: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var capacity = 100
+        var showing = 0
+        var looks: [(list: String, news: String)]
     }
 
-    @Test func `New ones and changes are told, the oldest first, and nothing twice`() {
-        var window = TailWindow(size: 100, capacity: 100)
-        let atFirst = window.take(list([(2, "queued"), (1, "read")]))
-        #expect(atFirst.notifications.isEmpty)
-        let changed = told(window.take(list([(3, "queued"), (2, "dispatched"), (1, "read")])))
-        #expect(changed == ["02 dispatched", "03 queued"])
-        let again = window.take(list([(3, "queued"), (2, "dispatched"), (1, "read")]))
-        #expect(again.notifications.isEmpty)
-    }
-
-    @Test func `The newest of the first look are told when asked for`() {
-        var window = TailWindow(size: 100, capacity: 100)
-        let first = window.take(list([(3, "queued"), (2, "read"), (1, "read")]), showing: 2)
-        #expect(told(first) == ["02 read", "03 queued"])
-        let later = told(window.take(list([(3, "read"), (2, "read")]), showing: 2))
-        #expect(later == ["03 read"])
-    }
-
-    @Test func `What is older than the first look is not new`() {
-        var window = TailWindow(size: 100, capacity: 100)
-        _ = window.take(list([(5, "queued"), (4, "queued")]))
-        // Number 5 was deleted, so that an older one comes into the window.
-        let later = window.take(list([(4, "queued"), (3, "read")]))
-        #expect(later.notifications.isEmpty)
-    }
-
-    @Test func `In an empty list the first one is new`() {
-        var window = TailWindow(size: 100, capacity: 100)
-        let atFirst = window.take([])
-        #expect(atFirst.notifications.isEmpty)
-        let later = told(window.take(list([(1, "accepted")])))
-        #expect(later == ["01 accepted"])
-    }
-
-    @Test func `Only the newest are remembered, and what was forgotten is not told again`() {
-        var window = TailWindow(size: 100, capacity: 2)
-        _ = window.take(list([(2, "queued"), (1, "queued")]))
-        let newer = told(window.take(list([(4, "queued"), (3, "queued")])))
-        #expect(newer == ["03 queued", "04 queued"])
-        let later = window.take(list([(4, "queued"), (3, "queued"), (2, "read"), (1, "read")]))
-        #expect(later.notifications.isEmpty)
+    @Test(arguments: [
+        Looks(
+            testDescription: "New ones and changes are told, the oldest first, and nothing twice",
+            looks: [("2q 1r", ""), ("3q 2d 1r", "2d 3q"), ("3q 2d 1r", "")]),
+        Looks(
+            testDescription: "The newest of the first look are told when asked for", showing: 2,
+            looks: [("3q 2r 1r", "2r 3q"), ("3r 2r", "3r")]),
+        Looks(
+            testDescription: "What is older than the first look is not new, if number 5 was deleted",
+            looks: [("5q 4q", ""), ("4q 3r", "")]),
+        Looks(testDescription: "In an empty list the first one is new", looks: [("", ""), ("1a", "1a")]),
+        Looks(
+            testDescription: "Only the newest are remembered, and what was forgotten is not told again", capacity: 2,
+            looks: [("2q 1q", ""), ("4q 3q", "3q 4q"), ("4q 3q 2r 1r", "")]),
+    ])
+    func `What is new is told once`(looks: Looks) {
+        let statuses = ["q": "queued", "r": "read", "d": "dispatched", "a": "accepted"]
+        var window = TailWindow(size: 100, capacity: looks.capacity)
+        for look in looks.looks {
+            let rows = look.list.split(separator: " ").map { row in
+                (Int(row.dropLast()) ?? 0, statuses[String(row.suffix(1))] ?? "")
+            }
+            let news = window.take(list(rows), showing: looks.showing).notifications
+            let told = news.map { "\((Int($0.id.dropFirst(3)) ?? 0) - 100)\($0.status.prefix(1))" }
+            #expect(told.joined(separator: " ") == look.news)
+        }
     }
 
     @Test func `Those that leave the window without a final status are counted once`() {

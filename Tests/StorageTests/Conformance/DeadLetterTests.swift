@@ -4,8 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store: dead letters")
-struct DeadLetterTests {
+@Suite(.stores) struct DeadLetterTests {
     private static let later = noon + .seconds(60)
     private static let pending = Delivery(platform: .fcmv1, state: .pending, updatedAt: later)
 
@@ -19,150 +18,141 @@ struct DeadLetterTests {
         return sent.id
     }
 
-    @Test("What the letter names is pending again, without attempts; the rest stays", arguments: conformingStores)
-    func reopen(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let id = try await Self.giveUp(store)
+    @Test(arguments: conformingStores)
+    func `What the letter names is pending again, without attempts; the rest stays`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
+        #expect(results == [id: .owed([.fcmv1])])
+        let record = try #require(try await store.records([id])[id])
+        #expect(record.dispatchStatus == .queued)
+        #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, .sample(.windows, .dead)])
+        let plan = try #require(try await store.claim([id], now: Self.later)[id])
+        #expect(plan.attempt == 3 && plan.deliveries == record.deliveries)
+    }
+
+    @Test(arguments: conformingStores)
+    func `Reopening again changes nothing that matters`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        for _ in 0..<3 {
             let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
             #expect(results == [id: .owed([.fcmv1])])
-            let record = try #require(try await store.records([id])[id])
-            #expect(record.dispatchStatus == .queued)
-            #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, .sample(.windows, .dead)])
-            let plan = try #require(try await store.claim([id], now: Self.later)[id])
-            #expect(plan.attempt == 3 && plan.deliveries == record.deliveries)
         }
+        #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
     }
 
-    @Test("ReplayDecision again changes nothing that matters", arguments: conformingStores)
-    func repeated(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let id = try await Self.giveUp(store)
-            for _ in 0..<3 {
-                let results = try await store.reopen([id: [.fcmv1]], now: Self.later)
-                #expect(results == [id: .owed([.fcmv1])])
-            }
-            #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
-        }
+    @Test(arguments: conformingStores)
+    func `An outcome from before does not write over it`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        let attempt = try #require(try await store.claim([id], now: noon)[id]?.attempt)
+        _ = try await store.reopen([id: [.fcmv1]], now: Self.later)
+        try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: [.sample(.fcmv1, .dead)])])
+        #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
     }
 
-    @Test("An outcome from before does not write over it", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let id = try await Self.giveUp(store)
-            let attempt = try #require(try await store.claim([id], now: noon)[id]?.attempt)
-            _ = try await store.reopen([id: [.fcmv1]], now: Self.later)
-            try await store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: [.sample(.fcmv1, .dead)])])
-            #expect(try await store.records([id])[id]?.deliveries[1] == Self.pending)
-        }
-    }
-
-    @Test("Claims at the same time and reopening lose nothing of each other", arguments: conformingStores)
-    func concurrent(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let id = try await Self.giveUp(store)
-            let results = try await withThrowingTaskGroup(of: [NotificationID: ReplayDecision].self) { group in
-                for _ in 0..<4 { group.addTask { try await store.reopen([id: [.fcmv1]], now: Self.later) } }
-                for _ in 0..<4 {
-                    group.addTask {
-                        _ = try await store.claim([id], now: noon)
-                        return [:]
-                    }
+    @Test(arguments: conformingStores)
+    func `Claims at the same time and reopening lose nothing of each other`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        let results = try await withThrowingTaskGroup(of: [NotificationID: ReplayDecision].self) { group in
+            for _ in 0..<4 { group.addTask { try await store.reopen([id: [.fcmv1]], now: Self.later) } }
+            for _ in 0..<4 {
+                group.addTask {
+                    _ = try await store.claim([id], now: noon)
+                    return [:]
                 }
-                return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(results.filter { $0 == [id: .owed([.fcmv1])] }.count == 4)
-            // One of giving up, four of reopening, four claims, and this one.
-            #expect(try await store.claim([id], now: noon)[id]?.attempt == 10)
+            return try await group.reduce(into: []) { $0.append($1) }
         }
+        #expect(results.filter { $0 == [id: .owed([.fcmv1])] }.count == 4)
+        // One of giving up, four of reopening, four claims, and this one.
+        #expect(try await store.claim([id], now: noon)[id]?.attempt == 10)
     }
 
-    @Test("What is expired, revoked, settled or unknown is not reopened", arguments: conformingStores)
-    func unable(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let settled = try await Self.giveUp(store)
-            let expired = SealedNotification.sample(expiresAt: noon + .seconds(5))
-            let revoked = SealedNotification.sample()
-            try await store.append([expired, revoked])
-            _ = try await store.revoke(revoked.id, sender: "tests", now: noon)
-            let before = try await store.records([settled, expired.id, revoked.id])
-            let results = try await store.reopen(
-                [settled: [.apple], expired.id: [], revoked.id: [], NotificationID(): []], now: Self.later)
-            #expect(results == [settled: .settled, expired.id: .expired, revoked.id: .revoked])
-            let after = try await store.records([settled, expired.id, revoked.id, NotificationID()])
-            #expect(after == before && after.count == 3)
-        }
+    @Test(arguments: conformingStores)
+    func `What is expired, revoked, settled or unknown is not reopened`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let settled = try await Self.giveUp(store)
+        let expired = SealedNotification.sample(expiresAt: noon + .seconds(5))
+        let revoked = SealedNotification.sample()
+        try await store.append([expired, revoked])
+        _ = try await store.revoke(revoked.id, sender: "tests", now: noon)
+        let before = try await store.records([settled, expired.id, revoked.id])
+        let results = try await store.reopen(
+            [settled: [.apple], expired.id: [], revoked.id: [], NotificationID(): []], now: Self.later)
+        #expect(results == [settled: .settled, expired.id: .expired, revoked.id: .revoked])
+        let after = try await store.records([settled, expired.id, revoked.id, NotificationID()])
+        #expect(after == before && after.count == 3)
     }
 
-    @Test("A letter without platforms begins again with all that is owed", arguments: conformingStores)
-    func nameless(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let sent = SealedNotification.sample()
-            try await store.append([sent])
-            #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
-            let attempt = try #require(try await store.claim([sent.id], now: noon)[sent.id]?.attempt)
-            let deliveries: [Delivery] = [.sample(.apple, .retrying), .sample(.windows, .dead)]
-            try await store.record([DispatchOutcome(id: sent.id, attempt: attempt, deliveries: deliveries)])
-            #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
-            let record = try #require(try await store.records([sent.id])[sent.id])
-            let pending = Delivery(platform: .apple, state: .pending, updatedAt: Self.later)
-            #expect(record.deliveries == [pending, .sample(.windows, .dead)])
-        }
+    @Test(arguments: conformingStores)
+    func `A letter without platforms begins again with all that is owed`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let sent = SealedNotification.sample()
+        try await store.append([sent])
+        #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
+        let attempt = try #require(try await store.claim([sent.id], now: noon)[sent.id]?.attempt)
+        let deliveries: [Delivery] = [.sample(.apple, .retrying), .sample(.windows, .dead)]
+        try await store.record([DispatchOutcome(id: sent.id, attempt: attempt, deliveries: deliveries)])
+        #expect(try await store.reopen([sent.id: []], now: Self.later) == [sent.id: .owed([])])
+        let record = try #require(try await store.records([sent.id])[sent.id])
+        let pending = Delivery(platform: .apple, state: .pending, updatedAt: Self.later)
+        #expect(record.deliveries == [pending, .sample(.windows, .dead)])
     }
 
-    @Test("Resending owes again all that died, and nothing else", arguments: conformingStores)
-    func resend(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let id = try await Self.giveUp(store)
-            #expect(try await store.resend(id, sender: "another", now: Self.later) == nil)
-            #expect(try await store.resend(NotificationID(), sender: "tests", now: Self.later) == nil)
-            let result = try await store.resend(id, sender: "tests", now: Self.later)
-            #expect(result == .owed([.fcmv1, .windows]))
-            let record = try #require(try await store.record(id, sender: "tests"))
-            #expect(record.dispatchStatus == .queued)
-            let windows = Delivery(platform: .windows, state: .pending, updatedAt: Self.later)
-            #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, windows])
-            // What is owed again has not failed again.
-            #expect(try await store.resend(id, sender: "tests", now: Self.later) == .settled)
-            // Nobody has to publish it: it falls due by itself.
-            let due = Self.later + OutboxPolicy.redelivery
-            let lease = try await store.leasePublished(limit: 9, due: due, now: due, until: due + .seconds(60))
-            #expect(lease.entries.map(\.id) == [id])
-        }
+    @Test(arguments: conformingStores)
+    func `Resending owes again all that died, and nothing else`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        #expect(try await store.resend(id, sender: "another", now: Self.later) == nil)
+        #expect(try await store.resend(NotificationID(), sender: "tests", now: Self.later) == nil)
+        let result = try await store.resend(id, sender: "tests", now: Self.later)
+        #expect(result == .owed([.fcmv1, .windows]))
+        let record = try #require(try await store.record(id, sender: "tests"))
+        #expect(record.dispatchStatus == .queued)
+        let windows = Delivery(platform: .windows, state: .pending, updatedAt: Self.later)
+        #expect(record.deliveries == [.sample(.apple, .sent), Self.pending, windows])
+        // What is owed again has not failed again.
+        #expect(try await store.resend(id, sender: "tests", now: Self.later) == .settled)
+        // Nobody has to publish it: it falls due by itself.
+        let due = Self.later + OutboxPolicy.redelivery
+        let lease = try await store.leasePublished(limit: 9, due: due, now: due, until: due + .seconds(60))
+        #expect(lease.entries.map(\.id) == [id])
     }
 
-    @Test("What was never given up, has expired or was revoked is not resent", arguments: conformingStores)
-    func unresendable(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let (fresh, expired) = (
-                SealedNotification.sample(), SealedNotification.sample(expiresAt: noon + .seconds(5))
-            )
-            let revoked = try await Self.giveUp(store)
-            try await store.append([fresh, expired])
-            _ = try await store.revoke(revoked, sender: "tests", now: noon)
-            let ids = [fresh.id, expired.id, revoked]
-            let before = try await store.records(ids)
-            var results: [ReplayDecision?] = []
-            for id in ids { results.append(try await store.resend(id, sender: "tests", now: Self.later)) }
-            #expect(results == [.settled, .expired, .revoked])
-            #expect(try await store.records(ids) == before)
-        }
+    @Test(arguments: conformingStores)
+    func `What was never given up, has expired or was revoked is not resent`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let (fresh, expired) = (
+            SealedNotification.sample(), SealedNotification.sample(expiresAt: noon + .seconds(5))
+        )
+        let revoked = try await Self.giveUp(store)
+        try await store.append([fresh, expired])
+        _ = try await store.revoke(revoked, sender: "tests", now: noon)
+        let ids = [fresh.id, expired.id, revoked]
+        let before = try await store.records(ids)
+        var results: [ReplayDecision?] = []
+        for id in ids { results.append(try await store.resend(id, sender: "tests", now: Self.later)) }
+        #expect(results == [.settled, .expired, .revoked])
+        #expect(try await store.records(ids) == before)
     }
 
-    @Test("Payloads of a key are counted while they can be read", arguments: conformingStores)
-    func keyUse(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let samples = SealedNotification.samples(5)
-            try await store.append(samples)
-            _ = try await store.revoke(samples[4].id, sender: "tests", now: noon)
-            func count(_ key: String, limit: Int = 100, at time: Timestamp = noon) async throws -> Int {
-                try await store.payloads(sealedWith: key, limit: limit, now: time)
-            }
-            #expect(try await count("k1") == 4)
-            #expect(try await count("k1", limit: 2) == 2)
-            #expect(try await count("k2") == 0)
-            #expect(try await count("") == 0)
-            #expect(try await count("k1", at: samples[1].notification.expiresAt) == 2)
-            #expect(try await count("k1", at: noon + .seconds(7200)) == 0)
+    @Test(arguments: conformingStores)
+    func `Payloads of a key are counted while they can be read`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let samples = SealedNotification.samples(5)
+        try await store.append(samples)
+        _ = try await store.revoke(samples[4].id, sender: "tests", now: noon)
+        func count(_ key: String, limit: Int = 100, at time: Timestamp = noon) async throws -> Int {
+            try await store.payloads(sealedWith: key, limit: limit, now: time)
         }
+        #expect(try await count("k1") == 4)
+        #expect(try await count("k1", limit: 2) == 2)
+        #expect(try await count("k2") == 0)
+        #expect(try await count("") == 0)
+        #expect(try await count("k1", at: samples[1].notification.expiresAt) == 2)
+        #expect(try await count("k1", at: noon + .seconds(7200)) == 0)
     }
 }

@@ -8,8 +8,7 @@ import Testing
 @testable import Storage
 
 /// Readiness follows from the work, and not from a ping: a database can answer and still do nothing.
-@Suite("A database that answers but does not do its work", .timeLimit(.minutes(15)))
-struct FailedWorkTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct FailedWorkTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let kind: StoreKind
         let fault: String
@@ -37,50 +36,46 @@ struct FailedWorkTests {
             repair: "ALTER TABLE notifications RENAME COLUMN s TO sender"),
     ]
 
-    @Test("It is not ready while its work fails, and ready by itself afterwards", arguments: faults)
-    func recovery(_ fault: Fault) async throws {
-        try await withTestStore(fault.kind) { test in
-            try await test.store.append([.sample()])
-            #expect(await test.readiness() == nil)
-            try await test.execute(fault.fault)
-            await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
-            try await test.store.ping(timeout: .seconds(30))
-            // It stays so without requests: each second the work is tried out.
-            for _ in 0..<3 {
-                #expect(await test.readiness() != nil)
-                try await Task.sleep(for: .seconds(1))
-            }
-            try await test.execute(fault.repair)
-            #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
-            try await test.store.append([.sample()])
-        }
-    }
-
-    @Test("The next success ends it", arguments: conformingStores)
-    func success(_ kind: StoreKind) async throws {
-        try await withTestStore(kind) { test in
-            try await test.execute("ALTER TABLE payloads RENAME TO hidden")
-            await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
-            try await test.execute("ALTER TABLE hidden RENAME TO payloads")
-            try await test.store.append([.sample()])
-            #expect(await test.readiness() == nil)
-        }
-    }
-
-    @Test("So does a request with several notifications, which is not divided", arguments: conformingStores)
-    func severalOfOneRequest(_ kind: StoreKind) async throws {
-        try await withTestStore(kind) { test in
-            try await test.execute("ALTER TABLE payloads RENAME TO hidden")
-            await #expect(throws: StorageError.self) { try await test.store.append([.sample(), .sample()]) }
+    @Test(arguments: faults)
+    func `It is not ready while its work fails, and ready by itself afterwards`(_ fault: Fault) async throws {
+        let test = try await fault.kind.openTest()
+        try await test.store.append([.sample()])
+        #expect(await test.readiness() == nil)
+        try await test.execute(fault.fault)
+        await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
+        try await test.store.ping(timeout: .seconds(30))
+        // It stays so without requests: each second the work is tried out.
+        for _ in 0..<3 {
             #expect(await test.readiness() != nil)
-            try await test.execute("ALTER TABLE hidden RENAME TO payloads")
-            try await test.store.append([.sample(), .sample()])
-            #expect(await test.readiness() == nil)
+            try await Task.sleep(for: .seconds(1))
         }
+        try await test.execute(fault.repair)
+        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        try await test.store.append([.sample()])
     }
 
-    @Test("A time limit counts from the second time in a row")
-    func timeLimits() {
+    @Test(arguments: conformingStores)
+    func `The next success ends it`(_ kind: StoreKind) async throws {
+        let test = try await kind.openTest()
+        try await test.execute("ALTER TABLE payloads RENAME TO hidden")
+        await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
+        try await test.execute("ALTER TABLE hidden RENAME TO payloads")
+        try await test.store.append([.sample()])
+        #expect(await test.readiness() == nil)
+    }
+
+    @Test(arguments: conformingStores)
+    func `So does a request with several notifications, which is not divided`(_ kind: StoreKind) async throws {
+        let test = try await kind.openTest()
+        try await test.execute("ALTER TABLE payloads RENAME TO hidden")
+        await #expect(throws: StorageError.self) { try await test.store.append([.sample(), .sample()]) }
+        #expect(await test.readiness() != nil)
+        try await test.execute("ALTER TABLE hidden RENAME TO payloads")
+        try await test.store.append([.sample(), .sample()])
+        #expect(await test.readiness() == nil)
+    }
+
+    @Test func `A time limit counts from the second time in a row`() {
         let (work, late) = (FailedWork(), StorageError(.timeout, "late"))
         work.failed("find", late) { late }
         work.succeeded("find")
@@ -92,46 +87,43 @@ struct FailedWorkTests {
         #expect(work.check() == nil)
     }
 
-    @Test("A trial that gets no connection of its own says nothing: a ping does")
-    func noConnection() async throws {
+    @Test func `A trial that gets no connection of its own says nothing: a ping does`() async throws {
         let configuration = try PostgresConfiguration(uri: "postgres://127.0.0.1:1/none")
         let trial = PostgresTrial(
             statement: PostgresStatement("SELECT 1"), parameters: PostgresParameters(), configuration: configuration)
         #expect(await trial.run() == nil)
     }
 
-    @Test("A value that is refused says nothing about the database", arguments: RefusalTests.rules)
-    func refusedValue(_ rule: RefusalTests.Rule) async throws {
-        try await withTestStore(rule.kind) { test in
-            try await rule.apply(to: test, on: "INSERT")
-            let odd = try #require(UserName("odd"))
-            await #expect(throws: StorageError.self) { try await test.store.append([.sample(to: odd)]) }
-            #expect(await test.readiness() == nil)
-        }
+    @Test(arguments: RefusalTests.rules)
+    func `A value that is refused says nothing about the database`(_ rule: RefusalTests.Rule) async throws {
+        let test = try await rule.kind.openTest()
+        try await rule.apply(to: test, on: "INSERT")
+        let odd = try #require(UserName("odd"))
+        await #expect(throws: StorageError.self) { try await test.store.append([.sample(to: odd)]) }
+        #expect(await test.readiness() == nil)
     }
 
     /// The first page has the schema, so that a connection still answers.
-    @Test("A file with a damaged part is not ready until it is repaired", arguments: [4096, 65_536])
-    func damagedFile(from offset: UInt64) async throws {
-        try await withTestStore(.sqlite) { test in
-            let sent = (0..<400).map { _ in SealedNotification.sample(payload: [UInt8](repeating: 7, count: 20_000)) }
-            try await test.store.append(sent)
-            let path = String(test.url.dropFirst("sqlite:".count))
-            let content = try Data(contentsOf: URL(filePath: path))
-            // Not closed before the end: closing a file releases SQLite's locks on it.
-            let file = try FileHandle(forUpdating: URL(filePath: path))
-            try file.seek(toOffset: offset)
-            try file.write(contentsOf: Data(repeating: 0xAA, count: content.count - Int(offset)))
-            await #expect(throws: StorageError.self) {
-                for sample in sent { _ = try await test.store.find(sample.id, recipient: .alice) }
-            }
-            #expect(await test.readiness() != nil)
-            try await Task.sleep(for: .seconds(1.5))
-            #expect(await test.readiness() != nil)
-            try file.seek(toOffset: 0)
-            try file.write(contentsOf: content)
-            #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
-            try file.close()
+    @Test(arguments: [4096, 65_536])
+    func `A file with a damaged part is not ready until it is repaired`(from offset: UInt64) async throws {
+        let test = try await StoreKind.sqlite.openTest()
+        let sent = (0..<400).map { _ in SealedNotification.sample(payload: [UInt8](repeating: 7, count: 20_000)) }
+        try await test.store.append(sent)
+        let path = String(test.url.dropFirst("sqlite:".count))
+        let content = try Data(contentsOf: URL(filePath: path))
+        // Not closed before the end: closing a file releases SQLite's locks on it.
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(repeating: 0xAA, count: content.count - Int(offset)))
+        await #expect(throws: StorageError.self) {
+            for sample in sent { _ = try await test.store.find(sample.id, recipient: .alice) }
         }
+        #expect(await test.readiness() != nil)
+        try await Task.sleep(for: .seconds(1.5))
+        #expect(await test.readiness() != nil)
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: content)
+        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        try file.close()
     }
 }

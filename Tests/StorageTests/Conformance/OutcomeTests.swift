@@ -3,8 +3,7 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: outcomes at the hub")
-struct OutcomeTests {
+@Suite(.stores) struct OutcomeTests {
     private static func delivery(
         _ platform: Platform = .apple, _ state: DeliveryState = .sent, message: String? = "m", outcome: String? = nil
     ) -> Delivery {
@@ -56,212 +55,201 @@ struct OutcomeTests {
         return sent
     }
 
-    @Test("An outcome stays with its delivery", arguments: conformingStores)
-    func kept(_ kind: StoreKind) async throws {
-        try await withTestStore(kind) { test in
-            let deliveries = [Self.delivery(), Self.delivery(.windows, message: "w")]
-            let sent = try await Self.push([deliveries], in: test.store)[0]
-            let entry = try #require(try await Self.page(test.store).entries.first)
-            #expect(entry.id == sent.id && entry.attempt == 1 && entry.recipient == .alice)
-            #expect(entry.deliveries == deliveries)
-            var told = entry.deliveries
-            told[0].outcome = "Success"
-            try await test.store.recordOutcomes([DeliveryOutcomes(id: sent.id, attempt: 1, deliveries: told)])
-            #expect(try await Self.page(test.store).entries.map(\.deliveries) == [told])
-            told[1].outcome = "Success=2, BadChannel=1"
-            try await test.store.recordOutcomes([DeliveryOutcomes(id: sent.id, attempt: 1, deliveries: told)])
-            #expect(try await Self.page(test.store).entries.isEmpty)
-            #expect(try await test.store.record(sent.id, sender: "tests")?.deliveries == told)
-            #expect(try await test.status(of: sent.id) == .dispatched)
-            // A repeated message of the broker claims it again and stores what it has read.
-            let plan = try #require(try await test.store.claim([sent.id], now: noon)[sent.id])
-            #expect(plan.deliveries == told && plan.unrecordedClaims == 0)
-        }
+    @Test(arguments: conformingStores)
+    func `An outcome stays with its delivery`(_ kind: StoreKind) async throws {
+        let test = try await kind.openTest()
+        let deliveries = [Self.delivery(), Self.delivery(.windows, message: "w")]
+        let sent = try await Self.push([deliveries], in: test.store)[0]
+        let entry = try #require(try await Self.page(test.store).entries.first)
+        #expect(entry.id == sent.id && entry.attempt == 1 && entry.recipient == .alice)
+        #expect(entry.deliveries == deliveries)
+        var told = entry.deliveries
+        told[0].outcome = "Success"
+        try await test.store.recordOutcomes([DeliveryOutcomes(id: sent.id, attempt: 1, deliveries: told)])
+        #expect(try await Self.page(test.store).entries.map(\.deliveries) == [told])
+        told[1].outcome = "Success=2, BadChannel=1"
+        try await test.store.recordOutcomes([DeliveryOutcomes(id: sent.id, attempt: 1, deliveries: told)])
+        #expect(try await Self.page(test.store).entries.isEmpty)
+        #expect(try await test.store.record(sent.id, sender: "tests")?.deliveries == told)
+        #expect(try await test.status(of: sent.id) == .dispatched)
+        // A repeated message of the broker claims it again and stores what it has read.
+        let plan = try #require(try await test.store.claim([sent.id], now: noon)[sent.id])
+        #expect(plan.deliveries == told && plan.unrecordedClaims == 0)
     }
 
-    @Test("Only sent messages with an ID and without an outcome are found", arguments: conformingStores)
-    func found(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let sent = try await Self.push(
-                [
-                    [Self.delivery(message: nil)], [Self.delivery(.apple, .dead), Self.delivery(.windows, .skipped)],
-                    [Self.delivery(outcome: "Success")], [], [Self.delivery(), Self.delivery(.windows, .retrying)],
-                    [Self.delivery(.apple, .dead), Self.delivery(.windows, message: "\"n\":\"s\":\"sent\"")],
-                    [Self.delivery(message: nil, outcome: nil), Self.delivery(.apple, .dead, message: "x")],
-                ], in: store)
-            let untried = SealedNotification.sample()
-            try await store.append([untried])
-            #expect(try await Self.page(store).entries.map(\.id) == [sent[5].id])
-        }
+    @Test(arguments: conformingStores)
+    func `Only sent messages with an ID and without an outcome are found`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let sent = try await Self.push(
+            [
+                [Self.delivery(message: nil)], [Self.delivery(.apple, .dead), Self.delivery(.windows, .skipped)],
+                [Self.delivery(outcome: "Success")], [], [Self.delivery(), Self.delivery(.windows, .retrying)],
+                [Self.delivery(.apple, .dead), Self.delivery(.windows, message: "\"n\":\"s\":\"sent\"")],
+                [Self.delivery(message: nil, outcome: nil), Self.delivery(.apple, .dead, message: "x")],
+            ], in: store)
+        let untried = SealedNotification.sample()
+        try await store.append([untried])
+        #expect(try await Self.page(store).entries.map(\.id) == [sent[5].id])
     }
 
-    @Test("Pages go on where the one before ended", arguments: conformingStores)
-    func pages(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let sent = try await Self.push([[Delivery]](repeating: [Self.delivery()], count: 7), in: store)
-            var after = OutcomeCursor(before: noon)
-            var ids: [NotificationID] = []
-            for expected in [3, 3, 0] {
-                let query = OutcomeQuery(order: .accepted, after: after, before: noon + .seconds(6), limit: 3)
-                let page = try await store.awaitingOutcome(query)
-                #expect(page.entries.count == expected && page.isEnd == (expected == 0))
-                ids += page.entries.map(\.id)
-                after = page.next
-            }
-            #expect(ids == sent.prefix(6).map(\.id) && after == OutcomeCursor(before: noon + .seconds(6)))
-            let rest = try await Self.page(store, from: 6)
-            #expect(rest.entries.map(\.id) == [sent[6].id] && rest.isEnd)
+    @Test(arguments: conformingStores)
+    func `Pages go on where the one before ended`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let sent = try await Self.push([[Delivery]](repeating: [Self.delivery()], count: 7), in: store)
+        var after = OutcomeCursor(before: noon)
+        var ids: [NotificationID] = []
+        for expected in [3, 3, 0] {
+            let query = OutcomeQuery(order: .accepted, after: after, before: noon + .seconds(6), limit: 3)
+            let page = try await store.awaitingOutcome(query)
+            #expect(page.entries.count == expected && page.isEnd == (expected == 0))
+            ids += page.entries.map(\.id)
+            after = page.next
         }
+        #expect(ids == sent.prefix(6).map(\.id) && after == OutcomeCursor(before: noon + .seconds(6)))
+        let rest = try await Self.page(store, from: 6)
+        #expect(rest.entries.map(\.id) == [sent[6].id] && rest.isEnd)
     }
 
     /// The first two have both texts that the databases search for, each in another delivery.
-    @Test("Rows that await nothing do not end the reading", arguments: conformingStores)
-    func passedOver(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let none = [Self.delivery(message: nil), Self.delivery(.windows, .dead, message: "x")]
-            let told = [Self.delivery(outcome: "Success"), Self.delivery(.fcmv1, message: nil)]
-            let sent = try await Self.push([none, told, [Self.delivery()], none, [Self.delivery()]], in: store)
-            #expect(try await Self.allPages(store, limit: 1) == [sent[2].id, sent[4].id])
-            #expect(try await Self.allPages(store, limit: 2) == [sent[2].id, sent[4].id])
+    @Test(arguments: conformingStores)
+    func `Rows that await nothing do not end the reading`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let none = [Self.delivery(message: nil), Self.delivery(.windows, .dead, message: "x")]
+        let told = [Self.delivery(outcome: "Success"), Self.delivery(.fcmv1, message: nil)]
+        let sent = try await Self.push([none, told, [Self.delivery()], none, [Self.delivery()]], in: store)
+        #expect(try await Self.allPages(store, limit: 1) == [sent[2].id, sent[4].id])
+        #expect(try await Self.allPages(store, limit: 2) == [sent[2].id, sent[4].id])
+    }
+
+    @Test(arguments: conformingStores)
+    func `A page examines a bounded number of rows`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let many = (0...OutcomePolicy.maxScan).map { index in
+            SealedNotification.sample(NotificationID(at: noon + .milliseconds(index)))
+        }
+        try await store.append(many)
+        _ = try await store.claim([many[OutcomePolicy.maxScan].id], now: noon)
+        try await store.record([
+            DispatchOutcome(id: many[OutcomePolicy.maxScan].id, attempt: 1, deliveries: [Self.delivery()])
+        ])
+        let first = try await Self.page(store)
+        #expect(first.entries.isEmpty && !first.isEnd && first.next.id == many[OutcomePolicy.maxScan - 1].id)
+        let query = OutcomeQuery(order: .accepted, after: first.next, before: noon + .seconds(60), limit: 5)
+        let second = try await store.awaitingOutcome(query)
+        #expect(second.entries.map(\.id) == [many[OutcomePolicy.maxScan].id] && second.isEnd)
+    }
+
+    @Test(arguments: conformingStores)
+    func `Scheduled notifications are found by their time`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let day = noon + .seconds(86_400)
+        let sent = try await Self.push(
+            [[Delivery]](repeating: [Self.delivery()], count: 4), in: store, notBefore: [day, nil, day, noon])
+        let same = [sent[0].id, sent[2].id].sorted()
+        var query = OutcomeQuery(
+            order: .scheduled, after: OutcomeCursor(before: day), before: day + .seconds(1), limit: 1)
+        var found: [OutcomeCursor] = []
+        for _ in 0..<2 {
+            let page = try await store.awaitingOutcome(query)
+            found += page.entries.map(\.cursor)
+            query.after = page.next
+        }
+        #expect(found == same.map { OutcomeCursor(time: day, id: $0) })
+        let end = try await store.awaitingOutcome(query)
+        #expect(end.isEnd)
+        query = OutcomeQuery(order: .scheduled, after: OutcomeCursor(before: noon), before: day, limit: 9)
+        let rest = try await store.awaitingOutcome(query)
+        #expect(rest.entries.map(\.id) == [sent[3].id])
+    }
+
+    @Test(arguments: conformingStores)
+    func `A later claim fences an outcome off`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let dead = [Self.delivery(), Self.delivery(.windows, .dead, message: nil)]
+        let sent = try await Self.push([dead, dead], in: store)
+        let entries = try await Self.page(store).entries
+        #expect(entries.count == 2)
+        // The first is sent again where it failed, the second is claimed by a repeated message.
+        let resent = try await store.resend(sent[0].id, sender: "tests", now: noon)
+        #expect(resent == .owed([.windows]))
+        let plan = try #require(try await store.claim([sent[1].id], now: noon)[sent[1].id])
+        try await store.recordOutcomes(
+            entries.map { entry in
+                var deliveries = entry.deliveries
+                deliveries[0].outcome = "Success"
+                return DeliveryOutcomes(id: entry.id, attempt: entry.attempt, deliveries: deliveries)
+            })
+        try await store.recordOutcomes([DeliveryOutcomes(id: NotificationID(), attempt: 1, deliveries: [])])
+        #expect(plan.attempt == 2)
+        for one in sent {
+            let record = try await store.record(one.id, sender: "tests")
+            #expect(record?.deliveries.map(\.outcome) == [nil, nil])
         }
     }
 
-    @Test("A page examines a bounded number of rows", arguments: conformingStores)
-    func bounded(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let many = (0...OutcomePolicy.maxScan).map { index in
-                SealedNotification.sample(NotificationID(at: noon + .milliseconds(index)))
-            }
-            try await store.append(many)
-            _ = try await store.claim([many[OutcomePolicy.maxScan].id], now: noon)
-            try await store.record([
-                DispatchOutcome(id: many[OutcomePolicy.maxScan].id, attempt: 1, deliveries: [Self.delivery()])
-            ])
-            let first = try await Self.page(store)
-            #expect(first.entries.isEmpty && !first.isEnd && first.next.id == many[OutcomePolicy.maxScan - 1].id)
-            let query = OutcomeQuery(order: .accepted, after: first.next, before: noon + .seconds(60), limit: 5)
-            let second = try await store.awaitingOutcome(query)
-            #expect(second.entries.map(\.id) == [many[OutcomePolicy.maxScan].id] && second.isEnd)
-        }
+    @Test(arguments: conformingStores)
+    func `Sending again begins without an outcome`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let sent = try await Self.push(
+            [[Self.delivery(outcome: "Success"), Self.delivery(.windows, .dead, outcome: "Dropped")]], in: store)[0]
+        _ = try await store.resend(sent.id, sender: "tests", now: noon)
+        let plan = try #require(try await store.claim([sent.id], now: noon)[sent.id])
+        #expect(plan.deliveries.map(\.outcome) == ["Success", nil])
     }
 
-    @Test("Scheduled notifications are found by their time", arguments: conformingStores)
-    func scheduled(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let day = noon + .seconds(86_400)
-            let sent = try await Self.push(
-                [[Delivery]](repeating: [Self.delivery()], count: 4), in: store, notBefore: [day, nil, day, noon])
-            let same = [sent[0].id, sent[2].id].sorted()
-            var query = OutcomeQuery(
-                order: .scheduled, after: OutcomeCursor(before: day), before: day + .seconds(1), limit: 1)
-            var found: [OutcomeCursor] = []
-            for _ in 0..<2 {
-                let page = try await store.awaitingOutcome(query)
-                found += page.entries.map(\.cursor)
-                query.after = page.next
-            }
-            #expect(found == same.map { OutcomeCursor(time: day, id: $0) })
-            let end = try await store.awaitingOutcome(query)
-            #expect(end.isEnd)
-            query = OutcomeQuery(order: .scheduled, after: OutcomeCursor(before: noon), before: day, limit: 9)
-            let rest = try await store.awaitingOutcome(query)
-            #expect(rest.entries.map(\.id) == [sent[3].id])
+    @Test(arguments: conformingStores)
+    func `One process has the lease, until it ends`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let (one, two): (Int64, Int64) = (1, Int64.max)
+        let end = noon + .seconds(60)
+        let cursors = OutcomePass.all.indices.map { index in
+            OutcomeCursor(time: noon + .seconds(index), id: NotificationID(at: noon))
         }
+        let first = try await store.leaseOutcomes(holder: one, now: noon, until: end)
+        let refused = try await store.leaseOutcomes(holder: two, now: noon, until: end)
+        #expect(first == [] && refused == nil)
+        let isForeign = try await store.saveOutcomes(holder: two, cursors: [], until: end)
+        let isSaved = try await store.saveOutcomes(holder: one, cursors: cursors, until: end + .seconds(1))
+        #expect(!isForeign && isSaved)
+        let renewed = try await store.leaseOutcomes(holder: one, now: noon, until: end)
+        let taken = try await store.leaseOutcomes(holder: two, now: end, until: end + .seconds(60))
+        #expect(renewed == cursors && taken == cursors)
+        let isLate = try await store.saveOutcomes(holder: one, cursors: [], until: end)
+        let isGivenBack = try await store.saveOutcomes(holder: two, cursors: [], until: Timestamp(milliseconds: 0))
+        #expect(!isLate && isGivenBack)
+        let again = try await store.leaseOutcomes(holder: one, now: noon, until: end)
+        #expect(again == [])
     }
 
-    @Test("A later claim fences an outcome off", arguments: conformingStores)
-    func fenced(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let dead = [Self.delivery(), Self.delivery(.windows, .dead, message: nil)]
-            let sent = try await Self.push([dead, dead], in: store)
-            let entries = try await Self.page(store).entries
-            #expect(entries.count == 2)
-            // The first is sent again where it failed, the second is claimed by a repeated message.
-            let resent = try await store.resend(sent[0].id, sender: "tests", now: noon)
-            #expect(resent == .owed([.windows]))
-            let plan = try #require(try await store.claim([sent[1].id], now: noon)[sent[1].id])
-            try await store.recordOutcomes(
-                entries.map { entry in
-                    var deliveries = entry.deliveries
-                    deliveries[0].outcome = "Success"
-                    return DeliveryOutcomes(id: entry.id, attempt: entry.attempt, deliveries: deliveries)
-                })
-            try await store.recordOutcomes([DeliveryOutcomes(id: NotificationID(), attempt: 1, deliveries: [])])
-            #expect(plan.attempt == 2)
-            for one in sent {
-                let record = try await store.record(one.id, sender: "tests")
-                #expect(record?.deliveries.map(\.outcome) == [nil, nil])
-            }
-        }
-    }
-
-    @Test("Sending again begins without an outcome", arguments: conformingStores)
-    func resent(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let sent = try await Self.push(
-                [[Self.delivery(outcome: "Success"), Self.delivery(.windows, .dead, outcome: "Dropped")]], in: store)[0]
-            _ = try await store.resend(sent.id, sender: "tests", now: noon)
-            let plan = try #require(try await store.claim([sent.id], now: noon)[sent.id])
-            #expect(plan.deliveries.map(\.outcome) == ["Success", nil])
-        }
-    }
-
-    @Test("One process has the lease, until it ends", arguments: conformingStores)
-    func lease(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let (one, two): (Int64, Int64) = (1, Int64.max)
-            let end = noon + .seconds(60)
-            let cursors = OutcomePass.all.indices.map { index in
-                OutcomeCursor(time: noon + .seconds(index), id: NotificationID(at: noon))
-            }
-            let first = try await store.leaseOutcomes(holder: one, now: noon, until: end)
-            let refused = try await store.leaseOutcomes(holder: two, now: noon, until: end)
-            #expect(first == [] && refused == nil)
-            let isForeign = try await store.saveOutcomes(holder: two, cursors: [], until: end)
-            let isSaved = try await store.saveOutcomes(holder: one, cursors: cursors, until: end + .seconds(1))
-            #expect(!isForeign && isSaved)
-            let renewed = try await store.leaseOutcomes(holder: one, now: noon, until: end)
-            let taken = try await store.leaseOutcomes(holder: two, now: end, until: end + .seconds(60))
-            #expect(renewed == cursors && taken == cursors)
-            let isLate = try await store.saveOutcomes(holder: one, cursors: [], until: end)
-            let isGivenBack = try await store.saveOutcomes(holder: two, cursors: [], until: Timestamp(milliseconds: 0))
-            #expect(!isLate && isGivenBack)
-            let again = try await store.leaseOutcomes(holder: one, now: noon, until: end)
-            #expect(again == [])
-        }
-    }
-
-    @Test("Of many processes one gets the lease", arguments: conformingStores)
-    func race(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let leased = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for holder in 1...20 {
-                    group.addTask {
-                        let end = noon + .seconds(60)
-                        return try await store.leaseOutcomes(holder: Int64(holder), now: noon, until: end) != nil
-                    }
+    @Test(arguments: conformingStores)
+    func `Of many processes one gets the lease`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let leased = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for holder in 1...20 {
+                group.addTask {
+                    let end = noon + .seconds(60)
+                    return try await store.leaseOutcomes(holder: Int64(holder), now: noon, until: end) != nil
                 }
-                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
-            #expect(leased == 1)
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
+        #expect(leased == 1)
     }
 
-    @Test("Places that cannot be read begin anew, and a damaged row is passed over", arguments: conformingStores)
-    func damaged(_ kind: StoreKind) async throws {
-        try await withTestStore(kind) { test in
-            let sent = try await Self.push([[Self.delivery()], [Self.delivery()]], in: test.store)
-            for text in ["x", ",,,", "1:2:3", "-1:\(sent[0].id)", "99999999999999999999:\(sent[0].id)"] {
-                try await test.execute("UPDATE outcome_watch SET cursors = '\(text)'")
-                let cursors = try await test.store.leaseOutcomes(holder: 1, now: noon, until: noon)
-                #expect(cursors == [], "\(text)")
-            }
-            try await test.execute(
-                "UPDATE notifications SET deliveries = '{\"s\":\"sent\",\"n\":1,\"m\":' "
-                    + "WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
-            let page = try await Self.page(test.store)
-            #expect(page.entries.map(\.id) == [sent[1].id] && page.isEnd)
-            #expect(try await Self.allPages(test.store, limit: 1) == [sent[1].id])
+    @Test(arguments: conformingStores)
+    func `Places that cannot be read begin anew, and a damaged row is passed over`(_ kind: StoreKind) async throws {
+        let test = try await kind.openTest()
+        let sent = try await Self.push([[Self.delivery()], [Self.delivery()]], in: test.store)
+        for text in ["x", ",,,", "1:2:3", "-1:\(sent[0].id)", "99999999999999999999:\(sent[0].id)"] {
+            try await test.execute("UPDATE outcome_watch SET cursors = '\(text)'")
+            let cursors = try await test.store.leaseOutcomes(holder: 1, now: noon, until: noon)
+            #expect(cursors == [], "\(text)")
         }
+        try await test.execute(
+            "UPDATE notifications SET deliveries = '{\"s\":\"sent\",\"n\":1,\"m\":' "
+                + "WHERE id = (SELECT id FROM notifications ORDER BY id LIMIT 1)")
+        let page = try await Self.page(test.store)
+        #expect(page.entries.map(\.id) == [sent[1].id] && page.isEnd)
+        #expect(try await Self.allPages(test.store, limit: 1) == [sent[1].id])
     }
 }

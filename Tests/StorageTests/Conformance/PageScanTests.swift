@@ -3,18 +3,14 @@ import Testing
 
 @testable import Storage
 
-@Suite("How far a database looks for a page")
-struct PageScanTests {
+@Suite(.stores) struct PageScanTests {
     /// Of sixty of a sender's, every tenth is another recipient's; and as many of another sender's.
-    private func withRows(
-        _ kind: StoreKind, _ body: @Sendable (any Store & SQLStore, [SealedNotification]) async throws -> Void
-    ) async throws {
-        try await withTestStore(kind) { test in
-            var sent = SealedNotification.samples(60)
-            for index in sent.indices where index % 10 == 0 { sent[index].notification.recipient = .bob }
-            try await test.store.append(sent + sent.map { _ in .sample(from: "others", to: .bob) })
-            try await body(try #require(test.store as? any Store & SQLStore), sent)
-        }
+    private func open(_ kind: StoreKind) async throws -> (any Store & SQLStore, [SealedNotification]) {
+        let store = try #require(try await kind.open() as? any Store & SQLStore)
+        var sent = SealedNotification.samples(60)
+        for index in sent.indices where index % 10 == 0 { sent[index].notification.recipient = .bob }
+        try await store.append(sent + sent.map { _ in .sample(from: "others", to: .bob) })
+        return (store, sent)
     }
 
     private func walk(
@@ -33,32 +29,29 @@ struct PageScanTests {
         return (found, 100)
     }
 
-    @Test("Another sender's notification is never where a page ends", arguments: conformingStores)
-    func others(_ kind: StoreKind) async throws {
-        try await withRows(kind) { store, _ in
-            let (found, calls) = try await walk(store, NotificationQuery(sender: "nobody", recipient: .bob))
-            #expect(found.isEmpty && calls == 1)
-        }
+    @Test(arguments: conformingStores)
+    func `Another sender's notification is never where a page ends`(_ kind: StoreKind) async throws {
+        let (store, _) = try await open(kind)
+        let (found, calls) = try await walk(store, NotificationQuery(sender: "nobody", recipient: .bob))
+        #expect(found.isEmpty && calls == 1)
     }
 
-    @Test("One recipient's are found among those of other senders", arguments: conformingStores)
-    func recipient(_ kind: StoreKind) async throws {
-        try await withRows(kind) { store, sent in
-            let bobs = sent.filter { $0.notification.recipient == .bob }.map(\.id)
-            let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", recipient: .bob))
-            #expect(found == bobs.reversed())
-            // Rows of another sender are not even looked through.
-            #expect(calls == 1)
-        }
+    @Test(arguments: conformingStores)
+    func `One recipient's are found among those of other senders`(_ kind: StoreKind) async throws {
+        let (store, sent) = try await open(kind)
+        let bobs = sent.filter { $0.notification.recipient == .bob }.map(\.id)
+        let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", recipient: .bob))
+        #expect(found == bobs.reversed())
+        // Rows of another sender are not even looked through.
+        #expect(calls == 1)
     }
 
-    @Test("Looking is bounded, and going on finds all: of a rare status", arguments: conformingStores)
-    func status(_ kind: StoreKind) async throws {
-        try await withRows(kind) { store, sent in
-            _ = try await store.claim([sent[20].id], now: noon)
-            let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", status: .queued))
-            #expect(found == [sent[20].id])
-            #expect(calls == 9)
-        }
+    @Test(arguments: conformingStores)
+    func `Looking is bounded, and going on finds all: of a rare status`(_ kind: StoreKind) async throws {
+        let (store, sent) = try await open(kind)
+        _ = try await store.claim([sent[20].id], now: noon)
+        let (found, calls) = try await walk(store, NotificationQuery(sender: "tests", status: .queued))
+        #expect(found == [sent[20].id])
+        #expect(calls == 9)
     }
 }

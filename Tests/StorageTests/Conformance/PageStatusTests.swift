@@ -3,8 +3,7 @@ import Foundations
 import Storage
 import Testing
 
-@Suite("Every store: a sender's list by status")
-struct PageStatusTests {
+@Suite(.stores) struct PageStatusTests {
     private static let now = noon + .seconds(100)
     private static let past = noon + .seconds(50)
 
@@ -62,43 +61,40 @@ struct PageStatusTests {
         return ids
     }
 
-    @Test("Each status finds its own and no other", arguments: conformingStores, [nil, UserName.alice])
-    func filter(_ kind: StoreKind, _ recipient: UserName?) async throws {
-        try await withStore(kind) { store in
-            let ids = try await Self.tell(store)
-            for status in NotificationStatus.allCases {
-                let expected = zip(ids, Self.stories).filter { $0.1.status == status }.map(\.0)
-                #expect(!expected.isEmpty)
-                let query = NotificationQuery(sender: "tests", recipient: recipient, status: status)
-                let page = try await store.page(query, now: Self.now)
-                #expect(page.records.map(\.id) == expected.reversed(), "\(status)")
-                #expect(page.records.allSatisfy { $0.status(at: Self.now) == status })
-                #expect(page.next == nil)
-            }
+    @Test(arguments: conformingStores, [nil, UserName.alice])
+    func `Each status finds its own and no other`(_ kind: StoreKind, _ recipient: UserName?) async throws {
+        let store = try await kind.open()
+        let ids = try await Self.tell(store)
+        for status in NotificationStatus.allCases {
+            let expected = zip(ids, Self.stories).filter { $0.1.status == status }.map(\.0)
+            #expect(!expected.isEmpty)
+            let query = NotificationQuery(sender: "tests", recipient: recipient, status: status)
+            let page = try await store.page(query, now: Self.now)
+            #expect(page.records.map(\.id) == expected.reversed(), "\(status)")
+            #expect(page.records.allSatisfy { $0.status(at: Self.now) == status })
+            #expect(page.next == nil)
         }
     }
 
-    @Test("Without a status all are there, each with the one that it is found by", arguments: conformingStores)
-    func all(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            _ = try await Self.tell(store)
-            let page = try await store.page(NotificationQuery(sender: "tests"), now: Self.now)
-            #expect(page.records.map { $0.status(at: Self.now) } == Self.stories.map(\.status).reversed())
-        }
+    @Test(arguments: conformingStores)
+    func `Without a status all are there, each with the one that it is found by`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        _ = try await Self.tell(store)
+        let page = try await store.page(NotificationQuery(sender: "tests"), now: Self.now)
+        #expect(page.records.map { $0.status(at: Self.now) } == Self.stories.map(\.status).reversed())
     }
 
-    @Test("A status and a limit together leave the rest for the next page", arguments: conformingStores)
-    func limit(_ kind: StoreKind) async throws {
-        try await withStore(kind) { store in
-            let ids = try await Self.tell(store)
-            let expired = zip(ids, Self.stories).filter { $0.1.status == .expired }.map(\.0)
-            var query = NotificationQuery(sender: "tests", status: .expired, limit: 3)
-            let first = try await store.page(query, now: Self.now)
-            #expect(first.records.map(\.id) == expired.suffix(3).reversed())
-            #expect(first.next != nil)
-            query.before = first.next
-            let second = try await store.page(query, now: Self.now)
-            #expect(second.records.map(\.id) == [expired[0]] && second.next == nil)
-        }
+    @Test(arguments: conformingStores)
+    func `A status and a limit together leave the rest for the next page`(_ kind: StoreKind) async throws {
+        let store = try await kind.open()
+        let ids = try await Self.tell(store)
+        let expired = zip(ids, Self.stories).filter { $0.1.status == .expired }.map(\.0)
+        var query = NotificationQuery(sender: "tests", status: .expired, limit: 3)
+        let first = try await store.page(query, now: Self.now)
+        #expect(first.records.map(\.id) == expired.suffix(3).reversed())
+        #expect(first.next != nil)
+        query.before = first.next
+        let second = try await store.page(query, now: Self.now)
+        #expect(second.records.map(\.id) == [expired[0]] && second.next == nil)
     }
 }

@@ -3,8 +3,7 @@ import Storage
 import Testing
 
 /// One element of a group that the database refuses must not fail the others: callers share transactions.
-@Suite("A value that the database refuses", .timeLimit(.minutes(15)))
-struct RefusalTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct RefusalTests {
     /// A rule that the database has besides ours, such as one of an operator: it refuses rows of the recipient `odd`.
     struct Rule: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -77,52 +76,48 @@ struct RefusalTests {
     }
 
     @Test(arguments: rules)
-    func isNotStoredAndAllOthersAre(_ rule: Rule) async throws {
-        try await withTestStore(rule.kind) { test in
-            try await rule.apply(to: test, on: "INSERT")
-            let (all, odd) = try samples()
-            let alone = await failures(all) { try await test.store.append([$0]) }
-            #expect(alone == odd)
-            let (keyed, oddKeyed) = try samples()
-            let failed = await failures(keyed) { sample in
-                let request = IdempotentRequest.sample("\(sample.id)", of: [sample])
-                _ = try await test.store.append([sample], once: request, now: noon)
-            }
-            #expect(failed == oddKeyed)
-            let stored = try await test.store.find((all + keyed).map(\.id), recipient: .alice)
-            #expect(Set(stored.keys) == Set((all + keyed).map(\.id)).subtracting(odd).subtracting(oddKeyed))
+    func `A notification that is refused is not stored, and all others are`(_ rule: Rule) async throws {
+        let test = try await rule.kind.openTest()
+        try await rule.apply(to: test, on: "INSERT")
+        let (all, odd) = try samples()
+        let alone = await failures(all) { try await test.store.append([$0]) }
+        #expect(alone == odd)
+        let (keyed, oddKeyed) = try samples()
+        let failed = await failures(keyed) { sample in
+            let request = IdempotentRequest.sample("\(sample.id)", of: [sample])
+            _ = try await test.store.append([sample], once: request, now: noon)
         }
+        #expect(failed == oddKeyed)
+        let stored = try await test.store.find((all + keyed).map(\.id), recipient: .alice)
+        #expect(Set(stored.keys) == Set((all + keyed).map(\.id)).subtracting(odd).subtracting(oddKeyed))
     }
 
     @Test(arguments: rules)
-    func isNotMarkedAndAllOthersAre(_ rule: Rule) async throws {
-        try await withTestStore(rule.kind) { test in
-            let (all, odd) = try samples()
-            try await test.store.append(all)
-            try await rule.apply(to: test, on: "UPDATE")
-            let unread = await failures(all) { try await test.store.markRead($0.id, at: noon) }
-            let unshown = await failures(all) { try await test.store.markShown($0.id, at: noon) }
-            #expect(unread == odd && unshown == odd)
-            let read = try await test.store.find(all.map(\.id), recipient: .alice).values.filter { $0.readAt != nil }
-            #expect(Set(read.map(\.id)) == Set(all.map(\.id)).subtracting(odd))
-        }
+    func `A notification that is refused is not marked, and all others are`(_ rule: Rule) async throws {
+        let test = try await rule.kind.openTest()
+        let (all, odd) = try samples()
+        try await test.store.append(all)
+        try await rule.apply(to: test, on: "UPDATE")
+        let unread = await failures(all) { try await test.store.markRead($0.id, at: noon) }
+        let unshown = await failures(all) { try await test.store.markShown($0.id, at: noon) }
+        #expect(unread == odd && unshown == odd)
+        let read = try await test.store.find(all.map(\.id), recipient: .alice).values.filter { $0.readAt != nil }
+        #expect(Set(read.map(\.id)) == Set(all.map(\.id)).subtracting(odd))
     }
 
-    /// A damaged row that cannot be read is of its reader only.
-    @Test func aRowThatCannotBeReadFailsItsOwnReaderOnly() async throws {
-        try await withTestStore(.postgres) { test in
-            let (all, odd) = try samples()
-            try await test.store.append(all)
-            try await test.execute("ALTER TABLE notifications ALTER COLUMN expires_at DROP NOT NULL")
-            try await test.execute("UPDATE notifications SET expires_at = NULL WHERE recipient = 'odd'")
-            let failed = await failures(all) { sample in
-                _ = try await test.store.find(sample.id, recipient: sample.notification.recipient)
-            }
-            #expect(failed == odd)
-            let unread = await failures(all) { sample in
-                _ = try await test.store.states([sample.id], recipient: sample.notification.recipient)
-            }
-            #expect(unread == odd)
+    @Test func `A row that cannot be read fails its own reader only`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let (all, odd) = try samples()
+        try await test.store.append(all)
+        try await test.execute("ALTER TABLE notifications ALTER COLUMN expires_at DROP NOT NULL")
+        try await test.execute("UPDATE notifications SET expires_at = NULL WHERE recipient = 'odd'")
+        let failed = await failures(all) { sample in
+            _ = try await test.store.find(sample.id, recipient: sample.notification.recipient)
         }
+        #expect(failed == odd)
+        let unread = await failures(all) { sample in
+            _ = try await test.store.states([sample.id], recipient: sample.notification.recipient)
+        }
+        #expect(unread == odd)
     }
 }

@@ -48,16 +48,14 @@ private final class Outputs: Sendable {
 
 private struct Broken: Error {}
 
-@Suite("Group commit with callbacks", .timeLimit(.minutes(15)))
-struct GroupCommitCallbackTests {
+@Suite(.timeLimit(.minutes(15))) struct GroupCommitCallbackTests {
     private func commits(
         _ held: HeldCommits, limit: Int = 100, maxCount: Int = 1000
     ) -> GroupCommit<Int, Int> {
         GroupCommit(limit: limit, capacity: .init(maxCount: maxCount, maxBytes: .max)) { held.begin($0, $1) }
     }
 
-    @Test("The first request is committed on its caller's thread, before the call returns")
-    func atOnce() async throws {
+    @Test func `The first request is committed on its caller's thread, before the call returns`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = commits(held)
         try await withRunning(commits) { (_: ServiceGroup) async throws in
@@ -70,8 +68,8 @@ struct GroupCommitCallbackTests {
         #expect(outputs.values == [10])
     }
 
-    @Test("Callbacks and tasks share a group, and each gets its own outputs in the order of the requests")
-    func shared() async throws {
+    @Test
+    func `Callbacks and tasks share a group, and each gets its outputs in the order of the requests`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = commits(held)
         try await withRunning(commits) { (_: ServiceGroup) async throws in
@@ -91,8 +89,7 @@ struct GroupCommitCallbackTests {
         }
     }
 
-    @Test("The next commit is begun before the outputs of the last are delivered")
-    func nextFirst() async throws {
+    @Test func `The next commit is begun before the outputs of the last are delivered`() async throws {
         let held = HeldCommits()
         let commits = commits(held)
         let seen = Mutex<[Int]>.Box([])
@@ -106,8 +103,7 @@ struct GroupCommitCallbackTests {
         }
     }
 
-    @Test("The error of a commit reaches everyone in it, and nobody else")
-    func failure() async throws {
+    @Test func `The error of a commit reaches everyone in it, and nobody else`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = commits(held)
         try await withRunning(commits) { (_: ServiceGroup) async throws in
@@ -130,8 +126,7 @@ struct GroupCommitCallbackTests {
         }
     }
 
-    @Test("A commit with too few outputs fails its group")
-    func wrongCount() async throws {
+    @Test func `A commit with too few outputs fails its group`() async throws {
         let outputs = Outputs()
         let commits = GroupCommit<Int, Int>(limit: 10) { _, completion in completion(.success([])) }
         try await withRunning(commits) { (_: ServiceGroup) async throws in
@@ -140,8 +135,7 @@ struct GroupCommitCallbackTests {
         }
     }
 
-    @Test("Commits that end at once do not grow the stack, however many follow each other")
-    func synchronous() async throws {
+    @Test func `Commits that end at once do not grow the stack, however many follow each other`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 1) { $1(.success($0)) }
         let ended = Mutex<Int>.Box(0)
         // Each waits for the start, and is a commit of its own.
@@ -160,8 +154,7 @@ struct GroupCommitCallbackTests {
         }
     }
 
-    @Test("Commits that end on other threads lose nothing and mix nothing up")
-    func threads() async throws {
+    @Test func `Commits that end on other threads lose nothing and mix nothing up`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 7) { elements, completion in
             // Some end before the call returns, some on another thread.
             if elements[0].isMultiple(of: 3) {
@@ -189,21 +182,20 @@ struct GroupCommitCallbackTests {
         #expect(outputs.value.withLock { all in all.allSatisfy { $0.value == [$0.key * 10] } })
     }
 
-    @Test("What is too much to wait is refused at once")
-    func overload() async throws {
+    @Test func `What is too much to wait is refused at once`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = commits(held, maxCount: 2)
         try await withRunning(commits) { (_: ServiceGroup) async throws in
             for number in 1...4 { commits.submit(number, then: outputs.note) }
             #expect(outputs.codes == [.overloaded])
+            #expect(StorageError(.overloaded, "").isRetriable)
             held.end(0)
             held.end(1)
             #expect(outputs.values == [nil, 10, 20, 30])
         }
     }
 
-    @Test("Graceful shutdown commits what waits, and later requests are refused")
-    func shutdown() async throws {
+    @Test func `Graceful shutdown commits what waits, and later requests are refused`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = commits(held, limit: 1)
         try await withRunning(commits) { (services: ServiceGroup) async throws in
@@ -220,8 +212,7 @@ struct GroupCommitCallbackTests {
         #expect(held.groups == [[1], [2], [3]])
     }
 
-    @Test("Cancelling ends the commit in flight, and what waits is not left without a result")
-    func cancellation() async throws {
+    @Test func `Cancelling ends the commit in flight, and what waits is not left without a result`() async throws {
         let (held, outputs) = (HeldCommits(), Outputs())
         let commits = GroupCommit<Int, Int>(
             limit: 1, cancel: { for index in held.groups.indices { held.fail(index, CancellationError()) } },
@@ -234,8 +225,7 @@ struct GroupCommitCallbackTests {
         #expect(outputs.codes == [.connectionLost])
     }
 
-    @Test("Requests that waited for a start that never came are refused")
-    func neverStarted() {
+    @Test func `Requests that waited for a start that never came are refused`() {
         let outputs = Outputs()
         do {
             let commits = commits(HeldCommits())

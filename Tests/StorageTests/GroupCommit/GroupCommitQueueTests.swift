@@ -2,7 +2,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Group commit as a value")
 struct GroupCommitQueueTests {
     private typealias Queue = GroupCommitQueue<Int, String>
 
@@ -23,8 +22,7 @@ struct GroupCommitQueueTests {
         queue.submit(queue.makeTicket(), Array(repeating: 0, count: count), waiter, isCancelled: false)
     }
 
-    @Test("What waits is one group, in its order")
-    func order() {
+    @Test func `What waits is one group, in its order`() {
         var queue = queue()
         let actions = ["a", "b", "c"].map { submit(&queue, $0) }
         #expect(actions == [.begin, .wait, .wait])
@@ -32,13 +30,11 @@ struct GroupCommitQueueTests {
         #expect(group(&queue) == nil)
     }
 
-    @Test(
-        "The limit counts elements, and a request is never split",
-        arguments: [
-            (10, [4, 4, 4], [2, 1]), (8, [4, 4, 4], [2, 1]), (3, [1, 5, 1, 1], [1, 1, 2]), (1, [1, 1], [1, 1]),
-            (4, [9], [1]), (4, [9, 9], [1, 1]), (5, [2, 3, 1], [2, 1]),
-        ])
-    func limit(_ limit: Int, _ requests: [Int], _ groups: [Int]) {
+    @Test(arguments: [
+        (10, [4, 4, 4], [2, 1]), (8, [4, 4, 4], [2, 1]), (3, [1, 5, 1, 1], [1, 1, 2]), (1, [1, 1], [1, 1]),
+        (4, [9], [1]), (4, [9, 9], [1, 1]), (5, [2, 3, 1], [2, 1]),
+    ])
+    func `The limit counts elements, and a request is never split`(_ limit: Int, _ requests: [Int], _ groups: [Int]) {
         var queue = queue(limit: limit)
         for count in requests { _ = submit(&queue, "x", count) }
         var found: [Int] = []
@@ -46,8 +42,7 @@ struct GroupCommitQueueTests {
         #expect(found == groups)
     }
 
-    @Test("What waits is bounded in elements and in bytes, and a lone request is not")
-    func capacity() {
+    @Test func `What waits is bounded in elements and in bytes, and a lone request is not`() {
         func submit(_ queue: inout Queue, _ waiter: String, _ count: Int, _ bytes: Int) -> Queue.SubmitAction {
             let elements = Array(repeating: 0, count: count)
             return queue.submit(queue.makeTicket(), elements, waiter, isCancelled: false, bytes: bytes)
@@ -68,8 +63,7 @@ struct GroupCommitQueueTests {
         #expect([group(&queue), group(&queue), group(&queue)] == [["e"], ["h"], ["i"]])
     }
 
-    @Test("While nothing is in flight, the first to submit begins")
-    func begin() {
+    @Test func `While nothing is in flight, the first to submit begins`() {
         var queue = queue()
         #expect(submit(&queue, "a") == .begin)
         #expect(submit(&queue, "b") == .wait)
@@ -77,8 +71,7 @@ struct GroupCommitQueueTests {
         #expect(submit(&queue, "c") == .wait)
     }
 
-    @Test("Requests before the start wait for it")
-    func beforeStart() {
+    @Test func `Requests before the start wait for it`() {
         var queue = queue(isStarted: false)
         #expect(submit(&queue, "a") == .wait)
         #expect(!queue.isRunning)
@@ -87,8 +80,7 @@ struct GroupCommitQueueTests {
         #expect(group(&queue) == ["a"])
     }
 
-    @Test("Stopping finishes what waits and refuses what comes")
-    func stop() {
+    @Test func `Stopping finishes what waits and refuses what comes`() {
         var queue = queue(limit: 1)
         _ = submit(&queue, "a")
         _ = submit(&queue, "b")
@@ -103,8 +95,7 @@ struct GroupCommitQueueTests {
         #expect(submit(&queue, "d") == .refuse)
     }
 
-    @Test("Who stops an idle queue takes the last step, once")
-    func stopWhileIdle() {
+    @Test func `Who stops an idle queue takes the last step, once`() {
         var queue = queue()
         #expect(group(&queue) == nil)
         let areLast = [queue.stop(), queue.stop()]
@@ -114,8 +105,7 @@ struct GroupCommitQueueTests {
         #expect(queue.isStopped)
     }
 
-    @Test("The elements of a group are those of its requests, also after one was withdrawn")
-    func elements() {
+    @Test func `The elements of a group are those of its requests, also after one was withdrawn`() {
         var queue = queue(limit: 3, isStarted: false)
         let tickets = [queue.makeTicket(), queue.makeTicket()]
         _ = queue.submit(nil, [1, 2], "a", isCancelled: false)
@@ -132,8 +122,7 @@ struct GroupCommitQueueTests {
         #expect(group(&queue) == nil)
     }
 
-    @Test("A cancelled request is withdrawn before the start only")
-    func withdraw() {
+    @Test func `A cancelled request is withdrawn before the start only`() {
         var queue = queue(isStarted: false)
         let (first, second) = (queue.makeTicket(), queue.makeTicket())
         #expect(queue.submit(first, [1], "a", isCancelled: false) == .wait)

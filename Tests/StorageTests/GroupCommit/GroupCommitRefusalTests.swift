@@ -6,8 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A group commit that is refused", .timeLimit(.minutes(15)))
-struct GroupCommitRefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct GroupCommitRefusalTests {
     /// Group commits that refuse some elements with an error, and note the size of each try.
     private func commits(
         refusing refused: Set<Int>, _ error: StorageError, _ sizes: Mutex<[Int]>.Box, isAsynchronous: Bool
@@ -21,9 +20,8 @@ struct GroupCommitRefusalTests {
     }
 
     @Test(
-        "Only the callers of refused elements get the error",
         arguments: [[], [0], [99], [50, 51], Array(0..<100), Array(stride(from: 0, to: 100, by: 7))], [false, true])
-    func split(_ refused: [Int], isAsynchronous: Bool) async throws {
+    func `Only the callers of refused elements get the error`(_ refused: [Int], isAsynchronous: Bool) async throws {
         let sizes = Mutex<[Int]>.Box([])
         let error = StorageError(.failed, "refused")
         let commits = commits(refusing: Set(refused), error, sizes, isAsynchronous: isAsynchronous)
@@ -52,8 +50,8 @@ struct GroupCommitRefusalTests {
 
     static let notRefusals: [StorageError.Code] = [.timeout, .unavailable, .connectionLost, .invalid]
 
-    @Test("A failure that may pass is not tried again", arguments: notRefusals)
-    func retriable(_ code: StorageError.Code) async throws {
+    @Test(arguments: notRefusals)
+    func `A failure that may pass is not tried again`(_ code: StorageError.Code) async throws {
         let sizes = Mutex<[Int]>.Box([])
         let commits = commits(refusing: [1], StorageError(code, "later"), sizes, isAsynchronous: false)
         let codes = Mutex<[StorageError.Code?]>.Box([])
@@ -70,8 +68,7 @@ struct GroupCommitRefusalTests {
         #expect(sizes.value.withLock { $0 } == [5])
     }
 
-    @Test("What was submitted before the stop is committed, also after a split")
-    func stop() async throws {
+    @Test func `What was submitted before the stop is committed, also after a split`() async throws {
         let sizes = Mutex<[Int]>.Box([])
         let commits = commits(refusing: [2], StorageError(.failed, "refused"), sizes, isAsynchronous: true)
         let outcomes = Mutex<[Int: Bool]>.Box([:])

@@ -47,26 +47,8 @@ func withRunning(
     }
 }
 
-@Suite("Group commit")
 struct GroupCommitTests {
-    @Test("Each caller gets the outputs of its own elements")
-    func outputs() async throws {
-        let commits = GroupCommit<Int, Int>(limit: 7) { $0.map { $0 * 10 } }
-        try await withRunning(commits) { (_: ServiceGroup) async throws in
-            try await withThrowingTaskGroup { group in
-                for start in 0..<200 {
-                    group.addTask { () async throws in
-                        let elements = Array(start..<(start + start % 9))
-                        #expect(try await commits.submit(elements) == elements.map { $0 * 10 })
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
-    }
-
-    @Test("What comes during a commit is the next one; a failure is of its group only")
-    func groups() async throws {
+    @Test func `What comes during a commit is the next one; a failure is of its group only`() async throws {
         let gate = Gate()
         let sizes = Mutex<[Int]>([])
         let commits = GroupCommit<Int, Int>(limit: 100) { elements in
@@ -89,8 +71,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("A cancelled caller's elements are committed all the same")
-    func cancellation() async throws {
+    @Test func `A cancelled caller's elements are committed all the same`() async throws {
         let gate = Gate()
         let committed = Mutex<Set<Int>>([])
         let commits = GroupCommit<Int, Int>(limit: 1) { elements in
@@ -112,29 +93,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("What is too much to wait is refused at once, and can be tried again")
-    func overload() async throws {
-        let gate = Gate()
-        let commits = GroupCommit<Int, Int>(limit: 1, capacity: .init(maxCount: 100, maxBytes: 10), bytes: { $0 }) {
-            await gate.pass()
-            return $0
-        }
-        try await withRunning(commits) { (_: ServiceGroup) async throws in
-            let first = Task { try await commits.submit([1]) }
-            #expect(try await eventually { gate.isReached })
-            let waiting = Task { try await commits.submit([9]) }
-            #expect(try await eventually { commits.waitingCount == 1 })
-            let error = await #expect(throws: StorageError.self) { try await commits.submit([2]) }
-            #expect(error?.code == .overloaded && error?.isRetriable == true)
-            gate.open()
-            #expect(try await first.value == [1])
-            #expect(try await waiting.value == [9])
-            #expect(try await commits.submit([2]) == [2])
-        }
-    }
-
-    @Test("Before the loop runs a caller waits, and may give up")
-    func beforeRun() async throws {
+    @Test func `Before the loop runs a caller waits, and may give up`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 10) { $0 }
         let patient = Task { try await commits.submit([1]) }
         let impatient = Task { try await commits.submit([2]) }
@@ -149,29 +108,7 @@ struct GroupCommitTests {
         try await withRunning(commits) { (_: ServiceGroup) async throws in #expect(try await patient.value == [1]) }
     }
 
-    @Test("Graceful shutdown finishes what waits and then refuses")
-    func shutdown() async throws {
-        let gate = Gate()
-        let commits = GroupCommit<Int, Int>(limit: 1) { elements in
-            await gate.pass()
-            return elements
-        }
-        try await withRunning(commits) { (services: ServiceGroup) async throws in
-            let calls = [1, 2, 3].map { element in Task { try await commits.submit([element]) } }
-            #expect(try await eventually { gate.isReached && commits.waitingCount == 2 })
-            await services.triggerGracefulShutdown()
-            #expect(try await eventually { !commits.isRunning })
-            let error = await #expect(throws: StorageError.self) { try await commits.submit([4]) }
-            #expect(error?.code == .unavailable)
-            gate.open()
-            for (index, call) in calls.enumerated() { #expect(try await call.value == [index + 1]) }
-        }
-        let error = await #expect(throws: StorageError.self) { try await commits.submit([5]) }
-        #expect(error?.code == .unavailable)
-    }
-
-    @Test("Cancelling the loop ends it, and leaves no caller waiting")
-    func cancelledLoop() async throws {
+    @Test func `Cancelling the loop ends it, and leaves no caller waiting`() async throws {
         let commits = GroupCommit<Int, Int>(limit: 1) { elements in
             try await Task.sleep(for: .seconds(60))
             return elements
@@ -183,14 +120,5 @@ struct GroupCommitTests {
         let error = await #expect(throws: StorageError.self) { try await call.value }
         #expect(error.map { $0.code == .connectionLost || $0.code == .unavailable } ?? false)
         await loop.value
-    }
-
-    @Test("A commit that answers too little fails its group")
-    func wrongCount() async throws {
-        let commits = GroupCommit<Int, Int>(limit: 10) { Array($0.dropLast()) }
-        try await withRunning(commits) { (_: ServiceGroup) async throws in
-            let error = await #expect(throws: StorageError.self) { try await commits.submit([1, 2]) }
-            #expect(error?.code == .failed)
-        }
     }
 }

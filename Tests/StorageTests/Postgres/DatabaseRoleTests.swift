@@ -5,8 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The database roles of the services", .timeLimit(.minutes(15)))
-struct DatabaseRoleTests {
+@Suite(.timeLimit(.minutes(15))) struct DatabaseRoleTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// What a role could fill the disk with, or read or keep other things in, besides its rows.
@@ -16,8 +15,7 @@ struct DatabaseRoleTests {
         "SELECT lo_unlink(1)", "CREATE TABLE t (a int)", "CREATE TEMPORARY TABLE t (a int)", "CREATE SCHEMA s",
     ]
 
-    @Test("No role can store anything but its rows")
-    func largeObjects() async throws {
+    @Test func `No role can store anything but its rows`() async throws {
         try await withPostgresServer { server in
             // It can be repeated, and the second time nothing is left to revoke.
             for _ in 0..<2 {
@@ -58,8 +56,7 @@ struct DatabaseRoleTests {
         .operator: [.records, .reopen, .payloadsOfKey],
     ]
 
-    @Test("Each role may run every statement of its service")
-    func work() async throws {
+    @Test func `Each role may run every statement of its service`() async throws {
         try await withPostgresServer { server in
             _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
             let sample = SealedNotification.sample()

@@ -11,13 +11,13 @@ struct KeyedAppendRoundsTests {
         return KeyedAppend(notifications: sent, request: request, now: now)
     }
 
-    @Test func aRoundIsInTheOrderOfTheKeys() {
+    @Test func `A round is in the order of the keys`() {
         let calls = ["b", "a", "c", "B"].map { call($0) }
         var rounds = KeyedAppendRounds(calls, limit: 10)
         #expect(rounds.next().map(\.request.key.value) == ["B", "a", "b", "c"])
     }
 
-    @Test func aRepeatedKeyIsAnsweredByTheFirst() throws {
+    @Test func `A repeated key is answered by the first`() throws {
         let calls = [call("a"), call("b"), call("a")]
         var rounds = KeyedAppendRounds(calls, limit: 10)
         let round = rounds.next()
@@ -27,14 +27,14 @@ struct KeyedAppendRoundsTests {
         #expect(try rounds.results().map { try $0.get() } == [nil, nil, calls[0].request])
     }
 
-    @Test func allOfAKeyThatIsHeldAreToldByWhom() throws {
+    @Test func `All of a key that is held are told by whom`() throws {
         let (calls, earlier) = ([call("a"), call("a")], call("a").request)
         var rounds = KeyedAppendRounds(calls, limit: 10)
         rounds.settle(rounds.next(), .success([earlier.key: earlier]))
         #expect(try rounds.results().map { try $0.get() } == [earlier, earlier])
     }
 
-    @Test func aKeyThatExpiresBeforeTheNextCallIsFree() throws {
+    @Test func `A key that expires before the next call is free`() throws {
         let calls = [call("a", expiresAt: noon + .seconds(1)), call("a", now: noon + .seconds(1))]
         var rounds = KeyedAppendRounds(calls, limit: 10)
         rounds.settle(rounds.next(), .success([:]))
@@ -44,7 +44,7 @@ struct KeyedAppendRoundsTests {
         #expect(try rounds.results().map { try $0.get() } == [nil, nil])
     }
 
-    @Test func aRoundHoldsAtMostTheLimitOfRowsOrOneCall() {
+    @Test func `A round holds at most the limit of rows or one call`() {
         let calls = [call("a", rows: 6), call("b", rows: 6), call("c", rows: 4), call("d", rows: 30)]
         var rounds = KeyedAppendRounds(calls, limit: 10)
         for expected in [["a", "c"], ["b"], ["d"], []] {
@@ -54,7 +54,7 @@ struct KeyedAppendRoundsTests {
         }
     }
 
-    @Test func aRoundThatIsRefusedIsSplit() throws {
+    @Test func `A round that is refused is split`() throws {
         let keys = ["a", "b", "c", "d", "e"]
         let calls = keys.map { call($0) }
         var rounds = KeyedAppendRounds(calls, limit: 10)
@@ -71,7 +71,7 @@ struct KeyedAppendRoundsTests {
         #expect(isStored == [true, false, true, true, true])
     }
 
-    @Test func aStatementThatFailsFailsItsOwnCallsOnly() throws {
+    @Test func `A statement that fails fails its own calls only`() throws {
         let calls = [call("a"), call("b"), call("a")]
         var rounds = KeyedAppendRounds(calls, limit: 10)
         rounds.settle(rounds.next(), .failure(StorageError(.timeout, "late")))

@@ -8,8 +8,7 @@ import Testing
 
 /// What an operator, a provider or another program has set for a server, a database or a role. The databases of the
 /// conformance suite have odd defaults too, see ``PostgresTestDatabase``.
-@Suite("PostgreSQL with odd defaults", .timeLimit(.minutes(15)))
-struct PostgresDefaultsTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct PostgresDefaultsTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     struct Default: Sendable, CustomTestStringConvertible {
@@ -26,8 +25,8 @@ struct PostgresDefaultsTests {
         ("enable_nestloop", "off"), ("default_transaction_deferrable", "on"),
     ].map { Default(name: $0, value: $1) }
 
-    @Test("Three services that start at once on an empty database all start, and work", arguments: defaults)
-    func start(_ odd: Default) async throws {
+    @Test(arguments: defaults)
+    func `Three services that start at once on an empty database all start, and work`(_ odd: Default) async throws {
         try await PostgresTestDatabase.with { url in
             let name = url.split(separator: "/").last ?? ""
             _ = try PostgresTestDatabase.psql(url, "ALTER DATABASE \(name) SET \(odd.name) TO '\(odd.value)'")
@@ -50,8 +49,7 @@ struct PostgresDefaultsTests {
         }
     }
 
-    @Test("Tables in a schema that only a role's default names are not made a second time")
-    func tablesElsewhere() async throws {
+    @Test func `Tables in a schema that only a role's default names are not made a second time`() async throws {
         try await PostgresTestDatabase.with { url in
             _ = try PostgresTestDatabase.psql(url, "CREATE SCHEMA mine")
             let mine = "\(url)?options=-c%20search_path%3Dmine"
@@ -64,8 +62,7 @@ struct PostgresDefaultsTests {
         }
     }
 
-    @Test("A schema that the URL names gets tables of its own, whatever others the database has")
-    func secondSchema() async throws {
+    @Test func `A schema that the URL names gets tables of its own, whatever others the database has`() async throws {
         try await PostgresTestDatabase.with { url in
             for name in ["first", "second"] {
                 _ = try PostgresTestDatabase.psql(url, "CREATE SCHEMA \(name)")
@@ -77,8 +74,8 @@ struct PostgresDefaultsTests {
         }
     }
 
-    @Test("A database that cannot hold every text is a mistake in the settings", arguments: ["LATIN1", "SQL_ASCII"])
-    func encoding(_ encoding: String) async throws {
+    @Test(arguments: ["LATIN1", "SQL_ASCII"])
+    func `A database that cannot hold every text is a mistake in the settings`(_ encoding: String) async throws {
         try await PostgresTestDatabase.with { url in
             let name = "\(url.split(separator: "/").last ?? "")_\(encoding.lowercased())"
             let options = "ENCODING '\(encoding)' TEMPLATE template0 LOCALE 'C'"
@@ -93,8 +90,7 @@ struct PostgresDefaultsTests {
         }
     }
 
-    @Test("A service that starts on a read-only database waits until it can be written to")
-    func startsReadOnly() async throws {
+    @Test func `A service that starts on a read-only database waits until it can be written to`() async throws {
         try await PostgresTestDatabase.with { url in
             let name = url.split(separator: "/").last ?? ""
             _ = try PostgresTestDatabase.psql(url, "ALTER DATABASE \(name) SET default_transaction_read_only TO on")
@@ -115,27 +111,26 @@ struct PostgresDefaultsTests {
         }
     }
 
-    @Test("A database that is read-only for a while says so, and is used again", arguments: [true, false])
-    func readOnlyForAWhile(endingSessions: Bool) async throws {
-        try await withTestStore(.postgres) { test in
-            let name = test.url.split(separator: "/").last ?? ""
-            let end =
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' "
-                + "AND pid <> pg_backend_pid()"
-            try await test.execute("ALTER DATABASE \(name) SET default_transaction_read_only TO on")
-            try await test.execute(end)
-            let isTold = try await eventually(within: .seconds(60)) {
-                await test.readiness()?.contains("The database is read-only.") == true
-            }
-            #expect(isTold)
-            let error = await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
-            #expect(error?.isRetriable == true)
-            // psql has a read-only session too.
-            try await test.execute(
-                "BEGIN; SET TRANSACTION READ WRITE; ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")
-            if endingSessions { try? await test.execute(end) }
-            #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
-            try await test.store.append([.sample()])
+    @Test(arguments: [true, false])
+    func `A database that is read-only for a while says so, and is used again`(endingSessions: Bool) async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let name = test.url.split(separator: "/").last ?? ""
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)' "
+            + "AND pid <> pg_backend_pid()"
+        try await test.execute("ALTER DATABASE \(name) SET default_transaction_read_only TO on")
+        try await test.execute(end)
+        let isTold = try await eventually(within: .seconds(60)) {
+            await test.readiness()?.contains("The database is read-only.") == true
         }
+        #expect(isTold)
+        let error = await #expect(throws: StorageError.self) { try await test.store.append([.sample()]) }
+        #expect(error?.isRetriable == true)
+        // psql has a read-only session too.
+        try await test.execute(
+            "BEGIN; SET TRANSACTION READ WRITE; ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")
+        if endingSessions { try? await test.execute(end) }
+        #expect(try await eventually(within: .seconds(60)) { await test.readiness() == nil })
+        try await test.store.append([.sample()])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// What the statements of the hot paths read, at a realistic number of rows and with the statistics of `ANALYZE`.
 /// The store plans each of them once, without the values (`plan_cache_mode`).
-struct PostgresHotPathTests {
+@Suite(.stores) struct PostgresHotPathTests {
     private static let rows = 20_000
 
     /// Notifications to 200 users, of which every tenth waits for a dispatcher.
@@ -90,7 +90,7 @@ struct PostgresHotPathTests {
             followUps.map { FollowUpOutcome(followUp: $0, attempt: 1, deliveries: [], nextTry: nil) })
     }
 
-    @Test func noStatementReadsRowsOfOthers() async throws {
+    @Test func `No statement reads rows of others`() async throws {
         try await PostgresTestDatabase.with { url in
             try await withRunningStore(url) { test in try await fill(test) }
             let before = try read(url)
@@ -109,23 +109,22 @@ struct PostgresHotPathTests {
 
     /// The second version of every row fits beside the first one. At a fill factor of 70 % it does not. Whether later
     /// versions fit depends on when PostgreSQL prunes the page.
-    @Test func claimsOfWholePagesTouchNoIndex() async throws {
-        try await withTestStore(.postgres) { test in
-            let sent = (0..<256).map { _ in
-                SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-            }
-            try await test.store.append(sent)
-            _ = try await test.store.claim(sent.map(\.id), now: noon)
-            let updates = """
-                SELECT n_tup_upd, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
-                """
-            var counts: [Int] = []
-            let areCounted = try await eventually {
-                counts = try PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
-                return counts.first == sent.count
-            }
-            #expect(areCounted)
-            #expect(counts.last == 0)
+    @Test func `Claims of whole pages touch no index`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let sent = (0..<256).map { _ in
+            SealedNotification.sample(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
         }
+        try await test.store.append(sent)
+        _ = try await test.store.claim(sent.map(\.id), now: noon)
+        let updates = """
+            SELECT n_tup_upd, n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
+            """
+        var counts: [Int] = []
+        let areCounted = try await eventually {
+            counts = try PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
+            return counts.first == sent.count
+        }
+        #expect(areCounted)
+        #expect(counts.last == 0)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct PostgresMigrationTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test func theSchemaIsCreatedOnce() async throws {
+    @Test func `The schema is created once`() async throws {
         try await PostgresTestDatabase.with { url in
             let first = try await PostgresStore.migrate(uri: url, logger: quiet)
             #expect(first == MigrationReport(applied: ["0017_baseline"], version: 17))
@@ -17,7 +17,7 @@ struct PostgresMigrationTests {
     }
 
     @Test(arguments: [(16, "export"), (99, "Run the newer version")], [MigrationPolicy.automatic, .check])
-    func theSchemaOfAnotherVersionIsRefusedWithWhatToDo(
+    func `The schema of another version is refused with what to do`(
         _ found: (version: Int, advice: String), _ policy: MigrationPolicy
     ) async throws {
         try await PostgresTestDatabase.with { url in

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// An append whose connection breaks before the result.
-@Suite(.timeLimit(.minutes(15))) struct PostgresRepetitionTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct PostgresRepetitionTests {
     private static let sleepers = "pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 
     /// Makes each insert of a notification wait until ``Self/release(_:)``.
@@ -36,57 +36,48 @@ import Testing
         return process
     }
 
-    @Test(arguments: [false, true]) func anAppendIsRepeatedOnce(byCallback: Bool) async throws {
-        try await withTestStore(.postgres) { test in
-            try await hold(test)
-            let sent = SealedNotification.sample()
-            let call = Task {
-                if byCallback {
-                    try await test.store.appendByCallback([sent])
-                } else {
-                    try await test.store.append([sent])
-                }
-            }
-            try await expectEventually {
-                try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(Self.sleepers)") == "1"
-            }
-            // The session that waits read the table before.
-            try await release(test)
-            _ = try await endSession(test)
-            try await call.value
-            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "1")
+    @Test func `An append is repeated once`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        try await hold(test)
+        let sent = SealedNotification.sample()
+        let call = Task { try await test.store.append([sent]) }
+        try await expectEventually {
+            try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(Self.sleepers)") == "1"
         }
+        // The session that waits read the table before.
+        try await release(test)
+        _ = try await endSession(test)
+        try await call.value
+        #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "1")
     }
 
-    @Test func anAppendThatFailsAgainHasAnUnknownOutcome() async throws {
-        try await withTestStore(.postgres) { test in
-            try await hold(test)
-            let call = Task { try await test.store.appendByCallback([.sample()]) }
-            let first = try await endSession(test)
-            _ = try await endSession(test, not: first)
-            let error = await #expect(throws: StorageError.self) { try await call.value }
-            #expect(error?.code == .connectionLost)
-            try await release(test)
-            try await test.store.appendByCallback([.sample()])
-        }
+    @Test func `An append that fails again has an unknown outcome`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        try await hold(test)
+        let call = Task { try await test.store.append([.sample()]) }
+        let first = try await endSession(test)
+        _ = try await endSession(test, not: first)
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error?.code == .connectionLost)
+        try await release(test)
+        try await test.store.append([.sample()])
     }
 
-    @Test func aReadingIsNotRepeated() async throws {
-        try await withTestStore(.postgres) { test in
-            let sent = SealedNotification.sample()
-            try await test.store.append([sent])
-            // Every row is checked by a function that waits.
-            try await test.execute(
-                """
-                CREATE FUNCTION wait_long() RETURNS boolean LANGUAGE plpgsql VOLATILE AS
-                    $$ BEGIN PERFORM pg_sleep(60); RETURN true; END $$;
-                ALTER TABLE notifications RENAME TO stored_notifications;
-                CREATE VIEW notifications AS SELECT * FROM stored_notifications WHERE wait_long()
-                """)
-            let call = Task { try await test.store.findByCallback(sent.id, recipient: .alice) }
-            _ = try await endSession(test)
-            let error = await #expect(throws: StorageError.self) { try await call.value }
-            #expect(error?.code == .connectionLost)
-        }
+    @Test func `A reading is not repeated`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let sent = SealedNotification.sample()
+        try await test.store.append([sent])
+        // Every row is checked by a function that waits.
+        try await test.execute(
+            """
+            CREATE FUNCTION wait_long() RETURNS boolean LANGUAGE plpgsql VOLATILE AS
+                $$ BEGIN PERFORM pg_sleep(60); RETURN true; END $$;
+            ALTER TABLE notifications RENAME TO stored_notifications;
+            CREATE VIEW notifications AS SELECT * FROM stored_notifications WHERE wait_long()
+            """)
+        let call = Task { try await test.store.find(sent.id, recipient: .alice) }
+        _ = try await endSession(test)
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error?.code == .connectionLost)
     }
 }

@@ -5,14 +5,13 @@ import Testing
 @testable import Storage
 
 /// Two stores on one database, as two processes have it.
-struct PostgresSharingTests {
+@Suite(.stores) struct PostgresSharingTests {
     private func withTwoStores(_ body: @Sendable ([any Store], TestStore) async throws -> Void) async throws {
-        try await withTestStore(.postgres) { first in
-            try await withRunningStore(first.url) { second in try await body([first.store, second.store], first) }
-        }
+        let first = try await StoreKind.postgres.openTest()
+        try await withRunningStore(first.url) { second in try await body([first.store, second.store], first) }
     }
 
-    @Test func ofTwoHundredWithOneKeyOneIsStored() async throws {
+    @Test func `Of two hundred with one key one is stored`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<200).map { _ in SealedNotification.sample() }
             let answers = try await withThrowingTaskGroup(of: (NotificationID, IdempotentRequest?).self) { group in
@@ -34,7 +33,7 @@ struct PostgresSharingTests {
         }
     }
 
-    @Test func manyKeysInAnyOrderNeverDeadlock() async throws {
+    @Test func `Many keys in any order never deadlock`() async throws {
         try await withTwoStores { stores, test in
             let keys = (0..<50).map { "key-\($0)" }
             let stored = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -54,23 +53,22 @@ struct PostgresSharingTests {
     }
 
     /// The second process waits for the first one's transaction, and a key that it gives up is free.
-    @Test func aKeyWhoseTransactionIsRolledBackIsTaken() async throws {
-        try await withTestStore(.postgres) { test in
-            try await test.execute("ALTER TABLE notifications ADD CHECK (sender <> 'poison')")
-            let refused = SealedNotification.sample(from: "poison")
-            let request = IdempotentRequest.sample(of: [refused])
-            await #expect(throws: StorageError.self) {
-                try await test.store.append([refused], once: request, now: noon)
-            }
-            let found = try await test.store.request(request.key, now: noon)
-            #expect(found == nil)
-            let taken = SealedNotification.sample()
-            let earlier = try await test.store.append([taken], once: .sample(of: [taken]), now: noon)
-            #expect(earlier == nil)
+    @Test func `A key whose transaction is rolled back is taken`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        try await test.execute("ALTER TABLE notifications ADD CHECK (sender <> 'poison')")
+        let refused = SealedNotification.sample(from: "poison")
+        let request = IdempotentRequest.sample(of: [refused])
+        await #expect(throws: StorageError.self) {
+            try await test.store.append([refused], once: request, now: noon)
         }
+        let found = try await test.store.request(request.key, now: noon)
+        #expect(found == nil)
+        let taken = SealedNotification.sample()
+        let earlier = try await test.store.append([taken], once: .sample(of: [taken]), now: noon)
+        #expect(earlier == nil)
     }
 
-    @Test func twoThatPurgeDoEachThingOnce() async throws {
+    @Test func `Two that purge do each thing once`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<600).map { _ in SealedNotification.sample() }
             try await stores[0].append(sent)
@@ -90,35 +88,34 @@ struct PostgresSharingTests {
     }
 
     /// As a process of the version before the third step writes and reads its outbox.
-    @Test func anOlderIngestBesideItNeitherSeesNorSpoilsWhatIsPublished() async throws {
-        try await withTestStore(.postgres) { test in
-            let sent = SealedNotification.samples(3)
-            try await test.store.append(sent)
-            try await test.store.confirm([sent[0].id], until: noon)
-            let leased = try PostgresTestDatabase.psql(
-                test.url,
-                """
-                WITH due AS (
-                    SELECT notification_id, due_at FROM outbox WHERE due_at <= \(due.milliseconds)
-                    ORDER BY due_at, notification_id LIMIT 9 FOR UPDATE SKIP LOCKED
-                )
-                UPDATE outbox SET due_at = \(due.milliseconds) FROM due
-                WHERE outbox.notification_id = due.notification_id RETURNING outbox.notification_id
-                """)
-            #expect(Set(leased.split(separator: "\n").map(String.init)) == Set(sent[1...2].map { "\($0.id)" }))
-            // It confirms by deleting; what it deleted and is to be tried again comes back.
-            _ = try PostgresTestDatabase.psql(test.url, "DELETE FROM outbox WHERE notification_id = '\(sent[1].id)'")
-            _ = try PostgresTestDatabase.psql(
-                test.url, "INSERT INTO outbox (notification_id, due_at) VALUES ('\(sent[1].id)', \(noon.milliseconds))")
-            let mine = try await test.store.lease(limit: 9, now: due, until: due)
-            #expect(Set(mine.map(\.id)) == Set(sent[1...2].map(\.id)))
-            let published = try await test.store.leasePublished(limit: 9, due: due, now: due, until: due)
-            #expect(published.entries.map(\.id) == [sent[0].id])
-        }
+    @Test func `An older ingest beside it neither sees nor spoils what is published`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let sent = SealedNotification.samples(3)
+        try await test.store.append(sent)
+        try await test.store.confirm([sent[0].id], until: noon)
+        let leased = try PostgresTestDatabase.psql(
+            test.url,
+            """
+            WITH due AS (
+                SELECT notification_id, due_at FROM outbox WHERE due_at <= \(due.milliseconds)
+                ORDER BY due_at, notification_id LIMIT 9 FOR UPDATE SKIP LOCKED
+            )
+            UPDATE outbox SET due_at = \(due.milliseconds) FROM due
+            WHERE outbox.notification_id = due.notification_id RETURNING outbox.notification_id
+            """)
+        #expect(Set(leased.split(separator: "\n").map(String.init)) == Set(sent[1...2].map { "\($0.id)" }))
+        // It confirms by deleting; what it deleted and is to be tried again comes back.
+        _ = try PostgresTestDatabase.psql(test.url, "DELETE FROM outbox WHERE notification_id = '\(sent[1].id)'")
+        _ = try PostgresTestDatabase.psql(
+            test.url, "INSERT INTO outbox (notification_id, due_at) VALUES ('\(sent[1].id)', \(noon.milliseconds))")
+        let mine = try await test.store.lease(limit: 9, now: due, until: due)
+        #expect(Set(mine.map(\.id)) == Set(sent[1...2].map(\.id)))
+        let published = try await test.store.leasePublished(limit: 9, due: due, now: due, until: due)
+        #expect(published.entries.map(\.id) == [sent[0].id])
     }
 
     /// Outcomes, notes and leases of many processes meet on the same rows.
-    @Test func whatMeetsOnTheSameEntriesNeverDeadlocks() async throws {
+    @Test func `What meets on the same entries never deadlocks`() async throws {
         try await withTwoStores { stores, test in
             let sent = (0..<400).map { _ in SealedNotification.sample() }
             let ids = sent.map(\.id)

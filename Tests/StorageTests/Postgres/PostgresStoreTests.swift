@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-struct PostgresStoreTests {
+@Suite(.stores) struct PostgresStoreTests {
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func sealed(_ count: Int) -> [SealedNotification] {
@@ -20,37 +20,21 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func concurrentAppendsShareTransactions() async throws {
-        try await withTestStore(.postgres) { test in
-            let count = 400
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
-                try await group.waitForAll()
-            }
-            let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
-            let transactions = try PostgresTestDatabase.psql(
-                test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
-            #expect(Int(rows) == count)
-            #expect(try #require(Int(transactions)) < count / 4)
+    @Test func `Concurrent appends share transactions`() async throws {
+        let test = try await StoreKind.postgres.openTest()
+        let count = 400
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
+            try await group.waitForAll()
         }
+        let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
+        let transactions = try PostgresTestDatabase.psql(
+            test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
+        #expect(Int(rows) == count)
+        #expect(try #require(Int(transactions)) < count / 4)
     }
 
-    @Test func twoLeasesNeverOverlap() async throws {
-        try await withTestStore(.postgres) { test in
-            try await test.store.append(sealed(500))
-            let now = Timestamp.now + .seconds(60)
-            let leases = try await withThrowingTaskGroup(of: [OutboxEntry].self) { group in
-                for _ in 0..<8 {
-                    group.addTask { try await test.store.lease(limit: 50, now: now, until: now + .seconds(60)) }
-                }
-                return try await group.reduce(into: []) { $0 += $1.map(\.id) }
-            }
-            #expect(leases.count == 400)
-            #expect(Set(leases).count == leases.count)
-        }
-    }
-
-    @Test func twoProcessesMigrateOnce() async throws {
+    @Test func `Two processes migrate once`() async throws {
         try await PostgresTestDatabase.with { url in
             let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
                 for _ in 0..<4 { group.addTask { try await PostgresStore.migrate(uri: url, logger: quiet) } }
@@ -61,14 +45,14 @@ struct PostgresStoreTests {
         }
     }
 
-    @Test func checkingRefusesAnEmptyDatabase() async throws {
+    @Test func `Checking refuses an empty database`() async throws {
         try await PostgresTestDatabase.with { url in
             let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
             await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func callsDoNotWaitForAServerThatDoesNotAnswer() async throws {
+    @Test(.timeLimit(.minutes(15))) func `Calls do not wait for a server that does not answer`() async throws {
         // Nobody takes the connection from the listener's queue, and connecting may last an hour: a call that waited
         // for it would run into the limit.
         let listener = try SilentListener()
@@ -79,7 +63,6 @@ struct PostgresStoreTests {
             group.addTask { try? await store.run() }
             let isUnavailable = { (error: any Error) in (error as? StorageError)?.code == .unavailable }
             await #expect { try await store.append(sealed(1)) } throws: { isUnavailable($0) }
-            await #expect { try await store.appendByCallback(sealed(1)) } throws: { isUnavailable($0) }
             await #expect { try await store.claim([NotificationID()], now: .now) } throws: { isUnavailable($0) }
             await #expect { try await store.ping(timeout: .seconds(5)) } throws: { isUnavailable($0) }
             group.cancelAll()

@@ -16,7 +16,6 @@ extension SQLiteDatabase {
     }
 }
 
-@Suite("How SQLite is set up")
 struct SQLiteDatabaseTests {
     private let logger = Logger(label: "SQLiteDatabaseTests") { _ in SwiftLogNoOpLogHandler() }
 
@@ -29,12 +28,10 @@ struct SQLiteDatabaseTests {
         }
     }
 
-    @Test(
-        "What is answered is on the disk, and what is deleted is gone",
-        arguments: [
-            ("journal_mode", "wal"), ("synchronous", "2"), ("secure_delete", "1"),
-        ])
-    func pragmas(_ name: String, _ value: String) async throws {
+    @Test(arguments: [
+        ("journal_mode", "wal"), ("synchronous", "2"), ("secure_delete", "1"),
+    ])
+    func `What is answered is on the disk, and what is deleted is gone`(_ name: String, _ value: String) async throws {
         try await withDatabase { database, _ in
             let found = try await database.write { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
             #expect(found == value)
@@ -46,8 +43,7 @@ struct SQLiteDatabaseTests {
         ["", "-wal", "-shm"].reduce(into: Data()) { $0 += (try? Data(contentsOf: URL(filePath: path + $1))) ?? Data() }
     }
 
-    @Test("No payload is in the file in plain")
-    func canary() async throws {
+    @Test func `No payload is in the file in plain`() async throws {
         let canary = "CANARY-4711-the-secret-itself"
         let ring = try PayloadKeyRing(PayloadKeyRing.newLine())
         try await withTemporaryFolder { folder in
@@ -62,8 +58,8 @@ struct SQLiteDatabaseTests {
         }
     }
 
-    @Test("A deleted payload leaves nothing behind, neither in the file nor in its log", arguments: [40, 20_000])
-    func destroyed(_ size: Int) async throws {
+    @Test(arguments: [40, 20_000])
+    func `A deleted payload leaves nothing behind, neither in the file nor in its log`(_ size: Int) async throws {
         let payload = (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 7919) >> 3) }
         let sent = SealedNotification.sample(payload: payload)
         let tail = Data(payload.suffix(32))
@@ -78,23 +74,20 @@ struct SQLiteDatabaseTests {
         }
     }
 
-    @Test(
-        "Failures are told by what to do next, and never with values",
-        arguments: [
-            (ResultCode.SQLITE_BUSY, StorageError.Code.unavailable), (.SQLITE_LOCKED, .unavailable),
-            (.SQLITE_FULL, .unavailable), (.SQLITE_IOERR_FSYNC, .connectionLost), (.SQLITE_READONLY, .unavailable),
-            (.SQLITE_CANTOPEN, .unavailable), (.SQLITE_MISUSE, .unavailable), (.SQLITE_CORRUPT, .failed),
-            (.SQLITE_NOTADB, .failed), (.SQLITE_CONSTRAINT_UNIQUE, .failed), (.SQLITE_ERROR, .failed),
-        ])
-    func errors(_ result: ResultCode, _ code: StorageError.Code) {
+    @Test(arguments: [
+        (ResultCode.SQLITE_BUSY, StorageError.Code.unavailable), (.SQLITE_LOCKED, .unavailable),
+        (.SQLITE_FULL, .unavailable), (.SQLITE_IOERR_FSYNC, .connectionLost), (.SQLITE_READONLY, .unavailable),
+        (.SQLITE_CANTOPEN, .unavailable), (.SQLITE_MISUSE, .unavailable), (.SQLITE_CORRUPT, .failed),
+        (.SQLITE_NOTADB, .failed), (.SQLITE_CONSTRAINT_UNIQUE, .failed), (.SQLITE_ERROR, .failed),
+    ])
+    func `Failures say what to do next, and never quote values`(_ result: ResultCode, _ code: StorageError.Code) {
         let error = DatabaseError(
             resultCode: result, message: "reason", sql: "SELECT s3cret", arguments: ["s3cret"])
         #expect(StorageError(error).code == code)
         #expect(!"\(StorageError(error))".contains("s3cret"))
     }
 
-    @Test("A file that another process keeps locked is unavailable, and free again afterwards")
-    func locked() async throws {
+    @Test func `A file that another process keeps locked is unavailable, and free again afterwards`() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
                 var configuration = Configuration()

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What SQLite destroys is gone from its files")
 struct SQLiteDestructionTests {
     /// All bytes of the database, side files included.
     private func bytes(_ folder: String) -> Data {
@@ -28,8 +27,7 @@ struct SQLiteDestructionTests {
         bytes.range(of: Data(sent.payload.bytes.suffix(16))) != nil
     }
 
-    @Test("Expired and revoked ciphertext of any size is overwritten, and what lives is kept, while the store runs")
-    func purge() async throws {
+    @Test func `Expired and revoked ciphertext of any size is overwritten while the store runs`() async throws {
         try await withTemporaryFolder { folder in
             let old = samples(140, expiresAt: noon + .seconds(10)).shuffled()
             let revoked = samples(35, expiresAt: noon + .seconds(3600))
@@ -49,8 +47,7 @@ struct SQLiteDestructionTests {
         }
     }
 
-    @Test("A round of purging cuts the log to nothing")
-    func log() async throws {
+    @Test func `A round of purging cuts the log to nothing`() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
                 try await test.store.append(SealedNotification.samples(50))
@@ -62,8 +59,7 @@ struct SQLiteDestructionTests {
         }
     }
 
-    @Test("Many large payloads are destroyed in one call, in several transactions")
-    func large() async throws {
+    @Test func `Many large payloads are destroyed in one call, in several transactions`() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
                 let payload = [UInt8](repeating: 7, count: 256 * 1024)

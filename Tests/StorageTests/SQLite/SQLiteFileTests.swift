@@ -7,7 +7,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The SQLite file")
 struct SQLiteFileTests {
     private let logger = Logger(label: "SQLiteFileTests") { _ in SwiftLogNoOpLogHandler() }
 
@@ -19,8 +18,7 @@ struct SQLiteFileTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("Folder and files are the process's user's only")
-    func rights() async throws {
+    @Test func `Folder and files are the process's user's only`() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/a/b/x.sqlite") { test in
                 try await test.store.append([.sample()])
@@ -31,8 +29,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("ReplayDecision finds everything")
-    func reopen() async throws {
+    @Test func `A file that is opened again has everything`() async throws {
         try await withTemporaryFolder { folder in
             let url = "sqlite:\(folder)/x.sqlite"
             let sent = SealedNotification.samples(10)
@@ -53,8 +50,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("While writes fail, no first attempt begins with a read: the claim decides")
-    func beginsNothing() async throws {
+    @Test func `While writes fail, no first attempt begins with a read: the claim decides`() async throws {
         try await withTemporaryFolder { folder in
             try await withRunningStore("sqlite:\(folder)/x.sqlite") { test in
                 var sent = SealedNotification.sample(createdAt: .now + .seconds(60), expiresAt: .now + .seconds(600))
@@ -68,8 +64,8 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("A path that cannot be made is named, with what to do", arguments: ["file/x.sqlite", "file/a/x.sqlite"])
-    func underAFile(_ path: String) async throws {
+    @Test(arguments: ["file/x.sqlite", "file/a/x.sqlite"])
+    func `A path that cannot be made is named, with what to do`(_ path: String) async throws {
         try await withTemporaryFolder { folder in
             try Data("x".utf8).write(to: URL(filePath: "\(folder)/file"))
             let error = await #expect(throws: StorageError.self) { try await open("\(folder)/\(path)") }
@@ -78,8 +74,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("A folder that cannot be written to is named, with what to do")
-    func readOnlyFolder() async throws {
+    @Test func `A folder that cannot be written to is named, with what to do`() async throws {
         // The kernel's folder refuses root as well, whom the modes of folders do not bind.
         let path = FileManager.default.fileExists(atPath: "/sys/kernel") ? "/sys/kernel/x.sqlite" : "/System/x.sqlite"
         let error = await #expect(throws: StorageError.self) { try await open(path) }
@@ -87,13 +82,11 @@ struct SQLiteFileTests {
         #expect(error.map { $0.message.contains(path) && $0.message.contains("Name another path") } ?? false)
     }
 
-    @Test(
-        "A file that is no database is named and left alone",
-        arguments: [
-            "This is a text and long enough to be taken for a page of something. ",
-            "SQLite format 3\u{0} but no more of it. ",
-        ])
-    func noDatabase(_ text: String) async throws {
+    @Test(arguments: [
+        "This is a text and long enough to be taken for a page of something. ",
+        "SQLite format 3\u{0} but no more of it. ",
+    ])
+    func `A file that is no database is named and left alone`(_ text: String) async throws {
         try await withTemporaryFolder { folder in
             let content = Data(String(repeating: text, count: 100).utf8)
             try content.write(to: URL(filePath: "\(folder)/x.sqlite"))
@@ -104,8 +97,7 @@ struct SQLiteFileTests {
         }
     }
 
-    @Test("A folder in the file's place is named")
-    func folder() async throws {
+    @Test func `A folder in the file's place is named`() async throws {
         try await withTemporaryFolder { folder in
             let error = await #expect(throws: StorageError.self) { try await open(folder) }
             #expect(error?.code == .invalid)

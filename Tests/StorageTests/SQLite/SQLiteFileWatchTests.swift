@@ -6,8 +6,7 @@ import Testing
 @testable import Storage
 
 /// What is written to a file that nobody finds again is lost, so nothing is written to it.
-@Suite("A SQLite file that is not where it was", .timeLimit(.minutes(15)))
-struct SQLiteFileWatchTests {
+@Suite(.stores, .timeLimit(.minutes(15))) struct SQLiteFileWatchTests {
     enum Fault: CaseIterable {
         case moved, removed, replaced, replacedByACopy, folderMoved, folderRemoved, logRemoved, indexRemoved, emptied
 
@@ -42,31 +41,29 @@ struct SQLiteFileWatchTests {
         }
     }
 
-    @Test("Nothing is stored, and the service is not ready, until the file is back", arguments: Fault.allCases)
-    func refusal(_ fault: Fault) async throws {
-        try await withTestStore(.sqlite) { test in
-            let path = String(test.url.dropFirst("sqlite:".count))
-            let sent = SealedNotification.sample()
-            try await test.store.append([sent])
-            #expect(await test.readiness() == nil)
-            try fault.make(path)
-            #expect(await test.readiness()?.contains("not where it was") == true)
-            for call in [StoreCall.append, .appendThen, .appendOnce, .markRead, .find, .inbox, .lease, .ping] {
-                let error = await #expect(throws: StorageError.self, "\(call)") {
-                    try await call.make(test.store, .sample())
-                }
-                #expect(error?.isRetriable == true, "\(call)")
+    @Test(arguments: Fault.allCases)
+    func `Nothing is stored, and the service is not ready, until the file is back`(_ fault: Fault) async throws {
+        let test = try await StoreKind.sqlite.openTest()
+        let path = String(test.url.dropFirst("sqlite:".count))
+        let sent = SealedNotification.sample()
+        try await test.store.append([sent])
+        #expect(await test.readiness() == nil)
+        try fault.make(path)
+        #expect(await test.readiness()?.contains("not where it was") == true)
+        for call in [StoreCall.append, .markReadThen, .appendOnce, .markRead, .find, .inbox, .lease, .ping] {
+            let error = await #expect(throws: StorageError.self, "\(call)") {
+                try await call.make(test.store, .sample())
             }
-            guard fault.isMove else { return }
-            try fault.undo(path)
-            #expect(await test.readiness() == nil)
-            try await test.store.append([.sample()])
-            #expect(try await test.store.find(sent.id, recipient: .alice) != nil)
+            #expect(error?.isRetriable == true, "\(call)")
         }
+        guard fault.isMove else { return }
+        try fault.undo(path)
+        #expect(await test.readiness() == nil)
+        try await test.store.append([.sample()])
+        #expect(try await test.store.find(sent.id, recipient: .alice) != nil)
     }
 
-    @Test("A path that is a symbolic link is watched too")
-    func symbolicLink() async throws {
+    @Test func `A path that is a symbolic link is watched too`() async throws {
         try await withTemporaryFolder { folder in
             for name in ["a", "b"] { try Data().write(to: URL(filePath: "\(folder)/\(name).sqlite")) }
             let link = "\(folder)/link.sqlite"
@@ -80,14 +77,12 @@ struct SQLiteFileWatchTests {
         }
     }
 
-    @Test("Other processes that open and close the file change nothing")
-    func otherProcesses() async throws {
-        try await withTestStore(.sqlite) { test in
-            for _ in 0..<3 {
-                try await withRunningStore(test.url) { other in try await other.store.append([.sample()]) }
-                try await test.store.append([.sample()])
-                #expect(await test.readiness() == nil)
-            }
+    @Test func `Other processes that open and close the file change nothing`() async throws {
+        let test = try await StoreKind.sqlite.openTest()
+        for _ in 0..<3 {
+            try await withRunningStore(test.url) { other in try await other.store.append([.sample()]) }
+            try await test.store.append([.sample()])
+            #expect(await test.readiness() == nil)
         }
     }
 }

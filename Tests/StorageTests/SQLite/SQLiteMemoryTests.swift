@@ -3,12 +3,11 @@ import Logging
 import Storage
 import Testing
 
-@Suite("SQLite in memory")
 struct SQLiteMemoryTests {
     private let logger = Logger(label: "SQLiteMemoryTests") { _ in SwiftLogNoOpLogHandler() }
 
-    @Test("It serves at once, whatever DATABASE_MIGRATE says, and no store has the rows of another")
-    func apart() async throws {
+    @Test
+    func `It serves at once, whatever DATABASE_MIGRATE says, and no store has the rows of another`() async throws {
         let configuration = try StorageConfiguration(url: "memory:", migrations: .check)
         let (one, another) = try await (
             openStore(configuration, logger: logger), openStore(configuration, logger: logger)
@@ -21,8 +20,7 @@ struct SQLiteMemoryTests {
         #expect(await one.readiness() == nil)
     }
 
-    @Test("Reads and writes at once do not disturb each other")
-    func concurrent() async throws {
+    @Test func `Reads and writes at once do not disturb each other`() async throws {
         let store = try openStoreInMemory()
         let sent = SealedNotification.samples(300)
         try await withThrowingTaskGroup { group in

@@ -6,7 +6,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The schema in SQLite")
 struct SQLiteMigrationTests {
     private let logger = Logger(label: "SQLiteMigrationTests") { _ in SwiftLogNoOpLogHandler() }
 
@@ -16,8 +15,7 @@ struct SQLiteMigrationTests {
         try StorageConfiguration(url: "sqlite:\(folder)/x.sqlite", migrations: policy)
     }
 
-    @Test("Migrating creates the schema once")
-    func report() async throws {
+    @Test func `Migrating creates the schema once`() async throws {
         try await withTemporaryFolder { folder in
             let first = try await migrateStore(configuration(folder), logger: logger)
             #expect(first == MigrationReport(applied: ["0017_baseline"], version: 17))
@@ -26,8 +24,7 @@ struct SQLiteMigrationTests {
         }
     }
 
-    @Test("Checking refuses a file that is not there, and makes none")
-    func checkMissing() async throws {
+    @Test func `Checking refuses a file that is not there, and makes none`() async throws {
         try await withTemporaryFolder { folder in
             let configuration = try configuration(folder, .check)
             let error = await #expect(throws: StorageError.self) { try await openStore(configuration, logger: logger) }
@@ -36,8 +33,7 @@ struct SQLiteMigrationTests {
         }
     }
 
-    @Test("Checking refuses an empty file and takes one with the schema")
-    func check() async throws {
+    @Test func `Checking refuses an empty file and takes one with the schema`() async throws {
         try await withTemporaryFolder { folder in
             _ = FileManager.default.createFile(atPath: "\(folder)/x.sqlite", contents: nil)
             let check = try configuration(folder, .check)
@@ -49,12 +45,13 @@ struct SQLiteMigrationTests {
     }
 
     @Test(
-        "The schema of another version is refused, with what to do",
         arguments: [
             ("CREATE TABLE grdb_migrations (x); INSERT INTO grdb_migrations VALUES (1), (2)", "schema 2,", "export"),
             ("PRAGMA user_version = 99", "schema 99,", "Run the newer version"),
         ], [MigrationPolicy.automatic, .check])
-    func other(_ file: (change: String, version: String, advice: String), _ policy: MigrationPolicy) async throws {
+    func `Another version's schema is refused with what to do`(
+        _ file: (change: String, version: String, advice: String), _ policy: MigrationPolicy
+    ) async throws {
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: "\(folder)/x.sqlite")
             try await queue.writeWithoutTransaction { db in try db.execute(sql: file.change) }
@@ -67,8 +64,8 @@ struct SQLiteMigrationTests {
     }
 
     /// The fault showed in about one round of eight, so there are several.
-    @Test("Several that start at once on a new file all succeed", arguments: 1...10)
-    func race(_ round: Int) async throws {
+    @Test(arguments: 1...10)
+    func `Several that start at once on a new file all succeed`(_ round: Int) async throws {
         try await withTemporaryFolder { folder in
             let configuration = try configuration(folder)
             let versions = try await withThrowingTaskGroup { group in

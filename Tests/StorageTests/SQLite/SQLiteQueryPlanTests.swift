@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("How SQLite goes about each statement")
 struct SQLiteQueryPlanTests {
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()
@@ -43,8 +42,7 @@ struct SQLiteQueryPlanTests {
         }
     }
 
-    @Test("Each statement finds its rows by an index, and sorts nothing")
-    func ports() async throws {
+    @Test func `Each statement finds its rows by an index, and sorts nothing`() async throws {
         let store = try TracedStore()
         try dispatch(store)
         try await store.useDevices()
@@ -61,8 +59,7 @@ struct SQLiteQueryPlanTests {
         }
     }
 
-    @Test("Of one recipient's, only the sender's own are met")
-    func toRecipient() throws {
+    @Test func `Of one recipient's, only the sender's own are met`() throws {
         let query = NotificationQuery(sender: "tests", recipient: .alice)
         let steps = try plan(NotificationScan(query, now: noon).sql.text(.sqlite))
         let range = "((sender,recipient)>(?,?) AND (sender,recipient,id)<(?,?,?))"
@@ -71,8 +68,8 @@ struct SQLiteQueryPlanTests {
             "\(steps)")
     }
 
-    @Test("An inbox is read off its index alone", arguments: [true, false])
-    func inbox(unreadOnly: Bool) throws {
+    @Test(arguments: [true, false])
+    func `An inbox is read off its index alone`(unreadOnly: Bool) throws {
         let page = InboxPage.sql(of: .alice, unreadOnly: unreadOnly, after: nil, limit: 9, now: noon)
         for statement in [page, InboxPage.unreadSQL(of: .alice, now: noon)] {
             let steps = try plan(statement.text(.sqlite)).filter { $0.contains("notifications") }

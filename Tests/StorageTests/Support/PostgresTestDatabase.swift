@@ -8,24 +8,35 @@ enum PostgresTestDatabase {
     private static let permits = Permits(6)
 
     static func with<Value: Sendable>(_ body: @Sendable (String) async throws -> Value) async throws -> Value {
-        await permits.take()
+        let url = try await make()
         let result: Result<Value, any Error>
-        do { result = .success(try await withDatabase(body)) } catch { result = .failure(error) }
-        await permits.give()
+        do { result = .success(try await body(url)) } catch { result = .failure(error) }
+        await drop(url)
         return try result.get()
     }
 
-    private static func withDatabase<Value: Sendable>(
-        _ body: @Sendable (String) async throws -> Value
-    ) async throws -> Value {
-        let server = try TestEnvironment.databaseURL
-        let name = "storage_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
-        let defaults = oddDefaults.map { "ALTER DATABASE \(name) SET \($0) TO '\($1)'" }
-        _ = try psql(server, ["CREATE DATABASE \(name)"] + defaults)
-        defer { _ = try? psql(server, "DROP DATABASE \(name) WITH (FORCE)") }
-        var url = try #require(URLComponents(string: server))
-        url.path = "/\(name)"
-        return try await body(try #require(url.string))
+    /// Waits until the server has room for one more database, and returns its URL. ``drop(_:)`` must follow.
+    static func make() async throws -> String {
+        await permits.take()
+        do {
+            let server = try TestEnvironment.databaseURL
+            let name = "storage_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
+            let defaults = oddDefaults.map { "ALTER DATABASE \(name) SET \($0) TO '\($1)'" }
+            _ = try psql(server, ["CREATE DATABASE \(name)"] + defaults)
+            var url = try #require(URLComponents(string: server))
+            url.path = "/\(name)"
+            return try #require(url.string)
+        } catch {
+            await permits.give()
+            throw error
+        }
+    }
+
+    static func drop(_ url: String) async {
+        if let name = URLComponents(string: url)?.path.dropFirst(), let server = try? TestEnvironment.databaseURL {
+            _ = try? psql(server, "DROP DATABASE \(name) WITH (FORCE)")
+        }
+        await permits.give()
     }
 
     /// Defaults of the server that no session of a store may depend on. `PostgresSessionTests` has all of them.

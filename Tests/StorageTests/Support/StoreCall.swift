@@ -15,7 +15,7 @@ enum StoreCall: CaseIterable {
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
     case installationsOfOwner, devicesOfOwner, dueDevices
     case setEncryptionKey, encryptionKeys
-    case appendThen, findThen, markReadThen
+    case markReadThen
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
     case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
 
@@ -29,7 +29,6 @@ enum StoreCall: CaseIterable {
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
-        case .appendThen: try await store.appendByCallback([sample])
         case .lease: _ = try await store.lease(limit: 3, now: due, until: due)
         case .confirm: try await store.confirm([id], until: due)
         case .leasePublished: _ = try await store.leasePublished(limit: 3, due: due, now: due, until: due)
@@ -74,7 +73,6 @@ enum StoreCall: CaseIterable {
         case .findMany: _ = try await store.find([id, NotificationID()], recipient: .alice)
         case .payloadBytes: _ = try await store.payloadBytes(of: [id], recipient: .alice)
         case .states: _ = try await store.states([id], recipient: .alice)
-        case .findThen: _ = try await store.findByCallback(id, recipient: .alice)
         case .markRead: try await store.markRead(id, at: noon)
         case .markReadThen: try await store.markReadByCallback(id, at: noon)
         case .markShown: try await store.markShown(id, at: noon)

@@ -1,8 +1,6 @@
 import Domain
 import Foundation
 import GRDB
-import Logging
-import ServiceLifecycle
 import StackKit
 import Storage
 import TestSupport
@@ -34,59 +32,15 @@ extension TestStore {
     }
 }
 
-/// Opens a fresh store, runs its service, and ends and removes it whatever happens.
-func withTestStore<Value: Sendable>(
-    _ kind: StoreKind, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (TestStore) async throws -> Value
-) async throws -> Value {
-    switch kind {
-    case .memory:
-        return try await withRunningStore("memory:", withdrawals: withdrawals, body)
-    case .sqlite:
-        return try await withTemporaryFolder { folder in
-            try await withRunningStore("sqlite:\(folder)/data/securepush.sqlite", withdrawals: withdrawals, body)
-        }
-    case .postgres:
-        return try await PostgresTestDatabase.with { url in
-            try await withRunningStore(url, withdrawals: withdrawals, body)
-        }
-    }
-}
-
-/// The same for a test that needs the ports only.
-func withStore<Value: Sendable>(
-    _ kind: StoreKind, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (any Store) async throws -> Value
-) async throws -> Value {
-    try await withTestStore(kind, withdrawals: withdrawals) { test in try await body(test.store) }
-}
-
 /// Runs the service of a store for as long as `body` takes.
 func withRunningStore<Value: Sendable>(
     _ url: String, withdrawals: WithdrawalMode = .revoked, _ body: @Sendable (TestStore) async throws -> Value
 ) async throws -> Value {
-    let logger = Logger(label: "StorageTests") { _ in SwiftLogNoOpLogHandler() }
-    var configuration = try StorageConfiguration(url: url)
-    configuration.withdrawals = withdrawals
-    let opened = try await openStore(configuration, logger: logger)
-    let services = ServiceGroup(services: [opened.service], gracefulShutdownSignals: [], logger: logger)
-    return try await withThrowingTaskGroup { group in
-        group.addTask { try await services.run() }
-        let result: Result<Value, any Error>
-        do {
-            let isReady = try await eventually {
-                (try? await opened.store.ping(timeout: .seconds(5))) != nil
-            }
-            guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
-            result = .success(
-                try await body(
-                    TestStore(
-                        store: opened.store, kind: opened.kind, url: url, readiness: { await opened.readiness() })))
-        } catch {
-            result = .failure(error)
-        }
-        await services.triggerGracefulShutdown()
-        try await group.waitForAll()
-        return try result.get()
-    }
+    let running = try await RunningStore.start(url, withdrawals: withdrawals)
+    let result: Result<Value, any Error>
+    do { result = .success(try await body(running.test)) } catch { result = .failure(error) }
+    try await running.stop()
+    return try result.get()
 }
 
 /// An empty folder that is removed afterwards.

@@ -66,15 +66,9 @@ final class HTTPConnections: Sendable {
                 book: ConnectionTable(
                     maxConnections: limits.maxConnections ?? .max, maxPerAddress: limits.maxConnectionsPerAddress ?? 0)
             ))
-        var counters: [Reason: Counter] = [:]
-        for reason in Reason.allCases {
-            counters[reason] = Counter(
-                label: "securepush_http_connections_closed_total", dimensions: [("reason", reason.rawValue)],
-                factory: context.metrics)
-        }
-        self.counters = counters
-        context.metrics.observe("securepush_http_connections") { [weak self] in self.map { Double($0.count) } }
-        context.metrics.observe("securepush_http_bodies_awaited") { [bodies] in Double(bodies.count) }
+        counters = Metric.httpConnectionsClosed.counters(Reason.allCases, in: context.metrics)
+        context.metrics.observe(.httpConnections) { [weak self] in self.map { Double($0.count) } }
+        context.metrics.observe(.httpBodiesAwaited) { [bodies] in Double(bodies.count) }
     }
 
     var count: Int { state.withLock { $0.book.count } }
