@@ -1,3 +1,5 @@
+import Foundations
+
 /// A delivery in a body of JSON: in the status of a notification, in its timeline, and beside its dead letter.
 package struct DeliveryReport: Codable, Sendable, Equatable {
     package var platform: String
