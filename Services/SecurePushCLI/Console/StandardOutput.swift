@@ -1,6 +1,8 @@
 import Synchronization
 
 #if canImport(Glibc)
+// The compiler counts Glibc's `stat` as a member of this module, where Foundation was imported first.
+import CoreFoundation
 import Glibc
 #else
 import Darwin
