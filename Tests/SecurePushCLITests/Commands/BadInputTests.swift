@@ -71,7 +71,8 @@ import Testing
         Row("token --user alice --password-file /nowhere", 78, "/nowhere"), Row("nothing", 64, "nothing"),
         Row("token --user a --signing-key-file k --expires-in 0s", 64, "--expires-in"),
         Row(
-            "token --user a --signing-key-file k --expires-in 5m --expires-at 2030-01-01T00:00:00Z", 64, "--expires-in"),
+            "token --user a --signing-key-file k --expires-in 5m --expires-at 2030-01-01T00:00:00Z", 64,
+            "--expires-in"),
         Row("token --user a --signing-key-file k --password-file p", 64, "--password-file"),
         Row("token --user a --signing-key-file k --refresh-token-file r", 64, "--refresh-token-file"),
         Row("keys generate --push --payload-keys-file k", 64, "--push"),

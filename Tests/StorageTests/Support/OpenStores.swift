@@ -4,7 +4,7 @@ import Storage
 import Testing
 
 /// Closes what a test opened when the test ends, whatever happens.
-struct OpenStores: SuiteTrait, TestScoping {
+struct OpenStores: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal fileprivate static var ofTest: ClosingSteps?
 
     let isRecursive = true
