@@ -8,7 +8,7 @@ import Testing
     private struct Own: Error {}
 
     /// How many transactions hold their first row.
-    private final class Begun: Sendable {
+    private final class Counter: Sendable {
         let count = Mutex(0)
     }
 
@@ -108,20 +108,30 @@ import Testing
 
     @Test func `One that the server rolls back because of a deadlock runs again`() async throws {
         try await withTable { transactions, failed in
-            let begun = Begun()
+            let (begun, ended) = (Counter(), Counter())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (first, second) in [(Int64(1), Int64(2)), (2, 1)] {
                     group.addTask {
+                        let tries = Counter()
                         try await transactions.run(isReadOnly: false) { transaction in
+                            let pause = PostgresStatement("SELECT pg_sleep(0.05)", isPrepared: false)
+                            // Otherwise the two may meet once more, where the other is slow to take the row.
+                            if tries.count.withLock({
+                                $0 += 1; return $0
+                            }) > 1 {
+                                while ended.count.withLock({ $0 }) == 0 {
+                                    _ = try transaction.query(pause, PostgresParameters())
+                                }
+                            }
                             _ = try transaction.query(Self.add, Self.row(first))
                             begun.count.withLock { $0 += 1 }
                             // Both hold a row before either asks for the other's.
-                            let pause = PostgresStatement("SELECT pg_sleep(0.05)", isPrepared: false)
                             while begun.count.withLock({ $0 }) < 2 {
                                 _ = try transaction.query(pause, PostgresParameters())
                             }
                             _ = try transaction.query(Self.add, Self.row(second))
                         }
+                        ended.count.withLock { $0 += 1 }
                     }
                 }
                 try await group.waitForAll()

@@ -164,6 +164,8 @@ struct DeviceChangeTests {
     @Test func `What a crash leaves behind is brought into order`() async throws {
         try await withRetrieval { bench in
             let alice = try #require(UserName("alice"))
+            // The leases last until the test says so, however slow the machine is.
+            let start = Timestamp.now + .seconds(3600)
             let claim = { (id: String) in
                 Installation(
                     id: id, owner: alice, platform: .apple, handle: "of \(id)", document: Array(id.utf8),
@@ -171,22 +173,22 @@ struct DeviceChangeTests {
             }
             // Died after the claim, before the hub was asked.
             let first = claim("claimed")
-            _ = try await bench.store.lease(.installation, first.id, if: .claimed(by: first, handles: []), now: .now)
+            _ = try await bench.store.lease(.installation, first.id, if: .claimed(by: first, handles: []), now: start)
             // Died after the hub had deleted it.
             #expect(try await bench.install("deleted", Self.body("D")).status == .ok)
-            _ = try await bench.store.lease(.installation, "deleted", if: .owned(by: alice), now: .now)
+            _ = try await bench.store.lease(.installation, "deleted", if: .owned(by: alice), now: start)
             try await bench.hub.deleteInstallation("deleted")
             // Died after the hub had got a registration.
             let id = try await bench.newID()
-            _ = try await bench.store.lease(.registration, id, if: .owned(by: alice), now: .now)
+            _ = try await bench.store.lease(.registration, id, if: .owned(by: alice), now: start)
             try await bench.hub.putRegistration(id, platform: .apns, handle: "R", tags: ["username:alice"])
             // A device past us that was being removed.
-            _ = try await bench.store.lease(.installation, "past-us", if: .absent, now: .now)
+            _ = try await bench.store.lease(.installation, "past-us", if: .absent, now: start)
             bench.hub.plant("past-us", FakeHub.Installed(handle: "P", document: "{}"))
 
             await bench.reconcile()
             #expect(Set(bench.hub.installations.keys) == ["past-us"])
-            let later = Timestamp.now + DeviceLease.duration
+            let later = start + DeviceLease.duration
             for expired in try await bench.store.expiredLeases(limit: 9, now: later) {
                 let lease = try await bench.store.lease(expired.kind, expired.id, if: .any, now: later)
                 guard case .leased(let lease) = lease else { continue }

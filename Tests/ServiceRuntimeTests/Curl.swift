@@ -6,7 +6,7 @@ import StackKit
 enum Curl {
     /// Head and body of the answer.
     static func get(_ url: URL, _ options: String...) async throws -> String {
-        try await run("curl", ["-sik", "--max-time", "60"] + options + [url.absoluteString])
+        try await run("curl", ["-sik", "--max-time", "180"] + options + [url.absoluteString])
     }
 
     /// What `openssl` prints.

@@ -1,7 +1,8 @@
 import Dispatch
 
-/// How long a test waits for a process or a server: long enough for a machine that is busy with all the other tests.
-package let patience = Duration.seconds(60)
+/// How long a test waits for a process or a server: long enough for a machine that is busy with all the other tests of
+/// a suite, which run at once, and with other work.
+package let patience = Duration.seconds(180)
 
 /// Polls a condition until it holds or the deadline passes.
 ///

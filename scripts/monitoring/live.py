@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -30,6 +31,14 @@ WITHOUT_DATA = {
 def ask(path, **parameters):
     with urllib.request.urlopen(f"{PROMETHEUS}{path}?{urllib.parse.urlencode(parameters)}", timeout=30) as answer:
         return json.load(answer)["data"]
+
+
+def sees_four_targets():
+    """Prometheus may not listen yet."""
+    try:
+        return len(ask("query", query="up == 1")["result"]) == 4
+    except urllib.error.URLError:
+        return False
 
 
 def concrete(query):
@@ -99,7 +108,7 @@ def check_rules():
 
 
 def main():
-    stack.wait_until(lambda: len(ask("query", query="up == 1")["result"]) == 4, 60, "Prometheus to see four targets")
+    stack.wait_until(sees_four_targets, 180, "Prometheus to see four targets")
     start = time.time()
     feed()
     # The last samples of the counters.

@@ -65,7 +65,7 @@ enum HTTPProbe: String, CaseIterable, Sendable, CustomTestStringConvertible {
         let options = headers.flatMap { ["-H", $0] } + (body.map { ["--data-binary", $0] } ?? [])
         let output = try await run(
             "curl",
-            ["-qsk", "--noproxy", "*", "--max-time", "60", version, "-X", method, "-w", "\n%{http_code}"]
+            ["-qsk", "--noproxy", "*", "--max-time", "180", version, "-X", method, "-w", "\n%{http_code}"]
                 + (method == "HEAD" ? ["-I", "-o", "/dev/null"] : []) + options + [url])
         let end = output.lastIndex(of: "\n") ?? output.startIndex
         return output[end...].dropFirst() + "\n" + output[..<end]

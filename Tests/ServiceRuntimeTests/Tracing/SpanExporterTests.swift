@@ -163,7 +163,8 @@ struct SpanExporterTests {
                 run.makeSpans(1)
                 try await expectEventually { run.count("exported_total") == "\(count)" }
             }
-            #expect(run.collector.spans == 2)
+            // A busy machine may be late with the head, too; then the batch is sent again.
+            #expect(run.collector.spans >= 2)
         }
     }
 
