@@ -7,7 +7,7 @@ import Testing
         try #require(try AMQPConfiguration(url: url, connectionName: "test").nodes.first)
     }
 
-    @Test func defaults() throws {
+    @Test func `A plain URL has the defaults`() throws {
         let node = try node("amqp://localhost")
         #expect(node == AMQPConfiguration.Node(host: "localhost", port: 5672))
         #expect(node.description == "amqp://localhost:5672/%2F")
@@ -26,7 +26,7 @@ import Testing
         #expect(try node(url).virtualHost == "/")
     }
 
-    @Test func ipv6() throws {
+    @Test func `A host may be an IPv6 address`() throws {
         let node = try node("amqp://u:p@[::1]:5673/v")
         #expect(node.host == "::1")
         #expect(node.port == 5673)
@@ -61,7 +61,7 @@ import Testing
         #expect(try AMQPConfiguration(url: url, connectionName: "test").unverifiedHosts == ["one", "three"])
     }
 
-    @Test func tls() throws {
+    @Test func `A URL of amqps asks for TLS`() throws {
         let node = try node("amqps://h?cacertfile=%2Fca.pem&verify=verify_none&certfile=c&keyfile=k")
         #expect(node.port == 5671)
         let tls = AMQPConfiguration.TLS(

@@ -81,13 +81,13 @@ import Testing
         (.refused(status: 307), "http_other"), (.refused(status: nil), "invalid"), (.attempts, "attempts"),
         (.body, "unreadable"), (.record, "record"), (.redelivered, "redelivered"),
     ])
-    func theLabelIsOneOfAFew(_ cause: DeadLetterCause, _ label: String) {
+    func `The label is one of a few`(_ cause: DeadLetterCause, _ label: String) {
         #expect(cause.label == label)
         #expect(DeadLetterCause.labels.contains(label))
         #expect(DeadLetterCause.labels.count == 12)
     }
 
-    @Test func oneLineAMinuteAndReason() {
+    @Test func `One line a minute and reason`() {
         let clock = Mutex(ContinuousClock.now)
         let book = LogBook()
         let log = DeadLetterLog { clock.withLock { $0 } }

@@ -11,7 +11,7 @@ import Testing
     var broker: FakeBroker { bench.broker }
     var store: any Store { bench.store }
 
-    @Test func oneSendAPlatformThenTheAcknowledgement() async throws {
+    @Test func `One send a platform, then the acknowledgement`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
@@ -45,7 +45,7 @@ import Testing
         #expect(later.broker.record.acknowledged.sorted() == [1, 2])
     }
 
-    @Test func outOfAttemptsGoesToTheDeadLetters() async throws {
+    @Test func `Out of attempts goes to the dead letters`() async throws {
         let failure = SendOutcome.unavailable(reason: "503", retryAfter: nil)
         let gateway = FakeGateway([.apple: [failure, failure]])
         let id = try await bench.stored { $0.platforms = [.apple] }
@@ -58,7 +58,7 @@ import Testing
         #expect(try await bench.deliveries(id)[.apple]?.state == .dead)
     }
 
-    @Test func aRefusalIsStoredAndGoesToTheDeadLetters() async throws {
+    @Test func `A refusal is stored and goes to the dead letters`() async throws {
         let reason = "HTTP 413: Too big"
         let gateway = FakeGateway([.windows: [.rejected(reason: reason, status: 413)]])
         let id = try await bench.stored()
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// A row that a newer version wrote, or a hand.
-    @Test func aRowThatCannotBeReadIsDeadLetteredAndHoldsUpNoOther() async throws {
+    @Test func `A row that cannot be read is dead-lettered and holds up no other`() async throws {
         let gateway = FakeGateway()
         let ids = try await bench.stored(5)
         try await store.damage(ids[2])
@@ -143,14 +143,14 @@ import Testing
         #expect(broker.record.published.map(\.route) == [.retry(delay: 1)])
     }
 
-    @Test func anUnknownIDIsAcknowledged() async throws {
+    @Test func `An unknown ID is acknowledged`() async throws {
         let gateway = FakeGateway()
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: NotificationID())) }
         #expect(broker.record.acknowledged == [1])
         #expect(gateway.sent.isEmpty)
     }
 
-    @Test func poisonIsDeadLetteredAtOnce() async throws {
+    @Test func `Poison is dead-lettered at once`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         try await bench.withPipeline(gateway) {
@@ -162,7 +162,7 @@ import Testing
         #expect(gateway.sent.count == 3)
     }
 
-    @Test func whatHasExpiredIsSkipped() async throws {
+    @Test func `What has expired is skipped`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored { $0.expiresAt = .now - .seconds(1) }
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }
@@ -198,7 +198,7 @@ import Testing
         #expect(broker.record.requeued.sorted() == [1, 2])
     }
 
-    @Test func storingOutcomesIsTriedAgain() async throws {
+    @Test func `Storing outcomes is tried again`() async throws {
         let gateway = FakeGateway()
         let id = try await bench.stored()
         let ledger = FlakyLedger(base: store, failures: .init(records: 2))

@@ -72,12 +72,11 @@ import Testing
     }
 
     @Test(
-        "What is wrong with us or the hub uses up no attempt",
         arguments: [
             (.throttled(retryAfter: nil), "The hub throttles."), (.unauthorized(reason: "HTTP 401"), "HTTP 401"),
             (.hubNotFound(reason: "HTTP 404"), "HTTP 404"),
         ] as [(SendOutcome, String)])
-    func usesUpNone(_ outcome: SendOutcome, _ error: String) {
+    func `What is wrong with us or the hub uses up no attempt`(_ outcome: SendOutcome, _ error: String) {
         var delivery: Delivery?
         for _ in 1...10 { delivery = recorded(outcome, previous: delivery) }
         #expect(delivery?.state == .retrying && delivery?.attempts == 0 && delivery?.error == error)

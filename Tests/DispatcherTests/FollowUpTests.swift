@@ -22,7 +22,7 @@ struct FollowUpTests {
         var published: Int { broker.record.published.count }
     }
 
-    @Test func aWithdrawalGoesToThePlatformsThatAcceptedThePush() async throws {
+    @Test func `A withdrawal goes to the platforms that accepted the push`() async throws {
         let id = try await pushed([.apple: .sent, .windows: .dead])
         _ = try await store.revoke(id, sender: "clinic", now: .now)
         let run = try await dispatch(DispatchMessage(id: id, kind: .withdrawal))
@@ -37,7 +37,7 @@ struct FollowUpTests {
     }
 
     @Test(arguments: [WithdrawalMode.off, .revoked, .read])
-    func theDispatchersOwnSettingIsHonoured(_ mode: WithdrawalMode) async throws {
+    func `The dispatcher's own setting is honoured`(_ mode: WithdrawalMode) async throws {
         let id = try await pushed([.apple: .sent])
         try await store.markRead(id, at: .now)
         let run = try await dispatch(DispatchMessage(id: id, kind: .withdrawal), withdrawals: mode)
@@ -48,7 +48,7 @@ struct FollowUpTests {
     }
 
     @Test(arguments: WithdrawalMode.allCases)
-    func theReadOfAPushWithdrawsItIfItsDispatcherSaysSo(_ mode: WithdrawalMode) async throws {
+    func `The read of a push withdraws it if its dispatcher says so`(_ mode: WithdrawalMode) async throws {
         let id = try await stored()
         #expect(try await dispatch(DispatchMessage(id: id), withdrawals: mode).sent.count == 2)
         try await store.markRead(id, at: .now)
@@ -72,7 +72,9 @@ struct FollowUpTests {
 
     /// The order, and whether a platform fails at first.
     @Test(arguments: [true, false], [true, false])
-    func aPlatformGetsOneWithdrawalForAReadAndARevocation(_ isReadFirst: Bool, _ isRetried: Bool) async throws {
+    func `A platform gets one withdrawal for a read and a revocation`(_ isReadFirst: Bool, _ isRetried: Bool)
+        async throws
+    {
         let id = try await pushed([.apple: .sent, .windows: .sent])
         func happen(_ isRead: Bool) async throws {
             if isRead {
@@ -105,7 +107,7 @@ struct FollowUpTests {
         #expect(run.acknowledged == [1, 2])
     }
 
-    @Test func aRetryIsATimeInTheStore() async throws {
+    @Test func `A retry is a time in the store`() async throws {
         let id = try await pushed([.apple: .sent, .windows: .sent])
         _ = try await store.revoke(id, sender: "clinic", now: .now)
         let first = try await dispatch(
@@ -139,7 +141,7 @@ struct FollowUpTests {
         #expect(next >= before + .seconds(30) && next <= .now + .seconds(30))
     }
 
-    @Test func aReminderIsThePushOnceMore() async throws {
+    @Test func `A reminder is the push once more`() async throws {
         let id = try await pushed([.apple: .sent, .windows: .dead], remind: [.seconds(30), .seconds(30)])
         try await fallDue(id)
         // Both copies arrive; one of them finds the step used up.
@@ -165,7 +167,8 @@ struct FollowUpTests {
         (.unavailable(reason: "503", retryAfter: nil), true), (.notSent(reason: "no connection"), true),
         (.unavailable(reason: "504", retryAfter: .seconds(1), isAmbiguous: true), false),
     ])
-    func aReminderIsRepeatedOnlyIfTheHubCertainlyDidNotAcceptIt(_ answer: SendOutcome, _ isRepeated: Bool) async throws
+    func `A reminder is repeated only if the hub certainly did not accept it`(_ answer: SendOutcome, _ isRepeated: Bool)
+        async throws
     {
         let id = try await pushed([.apple: .sent], remind: [.seconds(30), .seconds(3600)])
         try await fallDue(id)

@@ -12,10 +12,9 @@ struct HeldDeliveryTests {
     var broker: FakeBroker { bench.broker }
     var store: any Store { bench.store }
 
-    @Test(
-        "A retry that the broker does not take waits its delay in the outbox",
-        arguments: [MessagingError.Code.returned, .nacked, .notConnected, .blocked, .full, .timeout, .connectionLost])
-    func retry(_ code: MessagingError.Code) async throws {
+    @Test(arguments: [MessagingError.Code.returned, .nacked, .notConnected, .blocked, .full, .timeout, .connectionLost])
+    func `A retry that the broker does not take waits its delay in the outbox`(_ code: MessagingError.Code) async throws
+    {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         broker.refusePublishes(code)
@@ -40,8 +39,7 @@ struct HeldDeliveryTests {
         #expect(plan.unrecordedClaims == 0)
     }
 
-    @Test("Its platforms are tried again by that, and only those")
-    func retryFromOutbox() async throws {
+    @Test func `Its platforms are tried again by that, and only those`() async throws {
         let gateway = FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])
         let id = try await bench.stored()
         broker.refusePublishes(.returned)
@@ -54,8 +52,10 @@ struct HeldDeliveryTests {
         #expect(try await store.status(of: id) == .dispatched)
     }
 
-    @Test("A dead letter that the broker does not take is published again at growing intervals, and then once")
-    func deadLetter() async throws {
+    @Test
+    func `A dead letter that the broker does not take is published again at growing intervals, and then once`()
+        async throws
+    {
         let gateway = FakeGateway([.apple: [.rejected(reason: "HTTP 400", status: 400)]])
         let id = try await bench.stored()
         broker.refusePublishes(.returned) { if case .dead = $0 { true } else { false } }
@@ -74,8 +74,7 @@ struct HeldDeliveryTests {
         #expect(gateway.sent.count == 6)
     }
 
-    @Test("A dead letter that is not taken keeps its notification's retry apart")
-    func deadLetterBesideRetry() async throws {
+    @Test func `A dead letter that is not taken keeps its notification's retry apart`() async throws {
         let gateway = FakeGateway([
             .apple: [.rejected(reason: "HTTP 400", status: 400)],
             .windows: [.unavailable(reason: "503", retryAfter: nil)],
@@ -92,8 +91,8 @@ struct HeldDeliveryTests {
         #expect(broker.record.requeued == [1])
     }
 
-    @Test("Dead letters that are not taken keep a quarter of the prefetch; the others are given up")
-    func deadLettersWithoutRoom() async throws {
+    @Test
+    func `Dead letters that are not taken keep a quarter of the prefetch; the others are given up`() async throws {
         let refusal = SendOutcome.rejected(reason: "HTTP 400", status: 400)
         let gateway = FakeGateway([.apple: Array(repeating: refusal, count: 5)])
         broker.refusePublishes(.returned)
@@ -109,8 +108,7 @@ struct HeldDeliveryTests {
         #expect(broker.record.published.count == 2 && broker.record.requeued.isEmpty)
     }
 
-    @Test("Held dead letters are a problem after a while, and are dropped with their connection")
-    func deadLetterProblem() {
+    @Test func `Held dead letters are a problem after a while, and are dropped with their connection`() {
         func letter(_ epoch: UInt64, _ cause: DeadLetterCause) -> HeldDeliveries.Letter {
             let message = DispatchMessage(id: NotificationID())
             return HeldDeliveries.Letter(
@@ -130,13 +128,13 @@ struct HeldDeliveryTests {
 
     // MARK: NotBefore
 
-    @Test(
-        "A message that comes long before NotBefore is dropped, and nothing is sent or recorded",
-        arguments: [
-            (isFirst: false, isRedelivered: false), (isFirst: true, isRedelivered: false),
-            (isFirst: false, isRedelivered: true),
-        ])
-    func early(_ mark: (isFirst: Bool, isRedelivered: Bool)) async throws {
+    @Test(arguments: [
+        (isFirst: false, isRedelivered: false), (isFirst: true, isRedelivered: false),
+        (isFirst: false, isRedelivered: true),
+    ])
+    func `A message that comes long before NotBefore is dropped, and nothing is sent or recorded`(
+        _ mark: (isFirst: Bool, isRedelivered: Bool)
+    ) async throws {
         let notBefore = Timestamp.now + .seconds(600)
         let id = try await bench.stored {
             $0.notBefore = notBefore
@@ -157,8 +155,8 @@ struct HeldDeliveryTests {
         #expect(plan.attempt == 1 && plan.unrecordedClaims == 0 && plan.deliveries.isEmpty)
     }
 
-    @Test("A message that comes a little early waits for NotBefore: its publisher's clock may be ahead")
-    func slightlyEarly() async throws {
+    @Test
+    func `A message that comes a little early waits for NotBefore: its publisher's clock may be ahead`() async throws {
         let id = try await bench.stored { $0.notBefore = Timestamp.now + .seconds(20) }
         let gateway = FakeGateway()
         try await bench.withPipeline(gateway) { broker.deliver(DispatchMessage(id: id)) }

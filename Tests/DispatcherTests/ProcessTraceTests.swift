@@ -59,7 +59,7 @@ struct ProcessTraceTests {
         return Run(sends: gateway.sends.withLock { $0 }, published: broker.record.published, spans: book.spans)
     }
 
-    @Test func aPushIsBelowItsMessageAndAboveItsSends() async throws {
+    @Test func `A push is below its message and above its sends`() async throws {
         let id = try await stored()
         let run = try await dispatch(DispatchMessage(id: id, traceparent: message.traceparent))
         let span = try #require(run.spans.first)

@@ -34,10 +34,10 @@ struct RefusedElementTests {
 
     private static let codes: [StorageError.Code] = [.failed, .invalid, .migrationNeeded]
 
-    @Test(
-        "One outcome that is refused is dead-lettered, and its neighbours are pushed once", arguments: codes,
-        [1, 2, 20])
-    func outcome(_ code: StorageError.Code, _ count: Int) async throws {
+    @Test(arguments: codes, [1, 2, 20])
+    func `One outcome that is refused is dead-lettered, and its neighbours are pushed once`(
+        _ code: StorageError.Code, _ count: Int
+    ) async throws {
         let ids = try await deliver(count)
         let bad = ids[count / 2]
         let gateway = FakeGateway()
@@ -54,8 +54,8 @@ struct RefusedElementTests {
         #expect(try await store.lease(limit: 99, now: later, until: later).isEmpty)
     }
 
-    @Test("Several of a group are refused", arguments: [[0], [19], [0, 1, 2], [3, 9, 18], Array(0..<20)])
-    func several(_ positions: [Int]) async throws {
+    @Test(arguments: [[0], [19], [0, 1, 2], [3, 9, 18], Array(0..<20)])
+    func `Several of a group are refused`(_ positions: [Int]) async throws {
         let ids = try await deliver(20)
         let bad = Set(positions.map { ids[$0] })
         let gateway = FakeGateway()
@@ -65,8 +65,10 @@ struct RefusedElementTests {
         #expect(deadLetters.count == bad.count)
     }
 
-    @Test("One claim that is refused is dead-lettered and not pushed", arguments: codes, [1, 20])
-    func claim(_ code: StorageError.Code, _ count: Int) async throws {
+    @Test(arguments: codes, [1, 20])
+    func `One claim that is refused is dead-lettered and not pushed`(_ code: StorageError.Code, _ count: Int)
+        async throws
+    {
         let ids = try await deliver(count)
         let bad = ids[count - 1]
         let gateway = FakeGateway()
@@ -78,8 +80,8 @@ struct RefusedElementTests {
         #expect(try await store.lease(limit: 99, now: later, until: later).isEmpty)
     }
 
-    @Test("An outcome whose row stays locked costs its neighbours nothing", arguments: [2, 20])
-    func locked(_ count: Int) async throws {
+    @Test(arguments: [2, 20])
+    func `An outcome whose row stays locked costs its neighbours nothing`(_ count: Int) async throws {
         var settlements: [Settlement] = []
         for tag in 1...count {
             let id = try await bench.stored()
@@ -103,8 +105,7 @@ struct RefusedElementTests {
         }
     }
 
-    @Test("An outcome that is refused for a moment is stored, also if it is alone")
-    func refusedOnce() async throws {
+    @Test func `An outcome that is refused for a moment is stored, also if it is alone`() async throws {
         let id = try await deliver(1)[0]
         let tries = Mutex(0)
         let picky = PickyStore(store) { operation, asked in
@@ -120,8 +121,7 @@ struct RefusedElementTests {
         #expect(try await store.status(of: id) == .dispatched)
     }
 
-    @Test("A dead letter that no queue takes does not keep its row in the outbox")
-    func abandonedWhileHeld() async throws {
+    @Test func `A dead letter that no queue takes does not keep its row in the outbox`() async throws {
         let id = try await deliver(1)[0]
         broker.refusePublishes(.returned)
         try await run(FakeGateway(), PickyStore(store) { $0 == .record && $1 == id ? .failed : nil }) {
@@ -137,8 +137,7 @@ struct RefusedElementTests {
     }
 
     /// A right that the role lacks: no element is at fault.
-    @Test("If all outcomes are refused, nothing is dead-lettered, and nothing more is pushed")
-    func allOutcomes() async throws {
+    @Test func `If all outcomes are refused, nothing is dead-lettered, and nothing more is pushed`() async throws {
         let gateway = FakeGateway()
         let picky = PickyStore(store) { operation, _ in operation == .record ? .failed : nil }
         let first = try await deliver(1)
@@ -181,10 +180,10 @@ struct RefusedElementTests {
         Set(try await store.leaseFollowUps(limit: 99, now: .now + .seconds(86_400)).map(\.id))
     }
 
-    @Test(
-        "A withdrawal that is refused is dead-lettered and ends; the others are done",
-        arguments: [PickyStore.Operation.claimFollowUps, .recordFollowUps])
-    func withdrawal(_ operation: PickyStore.Operation) async throws {
+    @Test(arguments: [PickyStore.Operation.claimFollowUps, .recordFollowUps])
+    func `A withdrawal that is refused is dead-lettered and ends; the others are done`(
+        _ operation: PickyStore.Operation
+    ) async throws {
         let followUps = try await revoked(8)
         let bad = followUps[5]
         let gateway = FakeGateway()
@@ -196,8 +195,7 @@ struct RefusedElementTests {
         #expect(try await dueLater().isEmpty)
     }
 
-    @Test("A follow-up whose row cannot be read is dead-lettered and ends, as an unreadable push")
-    func unreadable() async throws {
+    @Test func `A follow-up whose row cannot be read is dead-lettered and ends, as an unreadable push`() async throws {
         let followUps = try await revoked(3)
         try await store.damage(followUps[1].id)
         let gateway = FakeGateway()
@@ -208,8 +206,7 @@ struct RefusedElementTests {
         #expect(try await dueLater().isEmpty)
     }
 
-    @Test("If follow-ups cannot be stored, the pushes of their group are done all the same")
-    func pushesBesideFollowUps() async throws {
+    @Test func `If follow-ups cannot be stored, the pushes of their group are done all the same`() async throws {
         let followUps = try await revoked(1)
         let gateway = FakeGateway([
             .fcmv1: [.unavailable(reason: "503", retryAfter: nil)]
@@ -228,8 +225,7 @@ struct RefusedElementTests {
         #expect(try await dueLater() == [followUps[0].id])
     }
 
-    @Test("While outcomes of follow-ups cannot be stored, no further one is sent, and pushes are")
-    func followUpsWait() async throws {
+    @Test func `While outcomes of follow-ups cannot be stored, no further one is sent, and pushes are`() async throws {
         _ = try await revoked(1)
         let gateway = FakeGateway()
         let picky = PickyStore(store) { operation, _ in operation == .recordFollowUps ? .failed : nil }

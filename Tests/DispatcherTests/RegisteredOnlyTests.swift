@@ -19,7 +19,7 @@ import Testing
                 updatedAt: .now))
     }
 
-    @Test func onlyPlatformsWithADeviceAreSentTo() async throws {
+    @Test func `Only platforms with a device are sent to`() async throws {
         let gateway = FakeGateway()
         try await registerIPhoneAndBrowser(of: "alice")
         let id = try await bench.stored()
@@ -45,7 +45,7 @@ import Testing
         #expect(plan.deliveries.map(\.state) == [.retrying, .skipped])
     }
 
-    @Test func aRecipientWithoutDevicesCostsNoHubOperation() async throws {
+    @Test func `A recipient without devices costs no hub operation`() async throws {
         let gateway = FakeGateway()
         try await registerIPhoneAndBrowser(of: "bob")
         let id = try await bench.stored()

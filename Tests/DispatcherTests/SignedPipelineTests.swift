@@ -6,7 +6,7 @@ import Testing
 
 /// `PUSH_SIGNING_KEY_FILE` in a dispatcher's pipeline.
 @Suite struct SignedPipelineTests {
-    @Test func everyPlatformGetsTheSameValidSignature() async throws {
+    @Test func `Every platform gets the same valid signature`() async throws {
         let bench = DispatchBench()
         let (key, gateway) = (PushSigningKey(), FakeGateway())
         let id = try await bench.stored()

@@ -11,7 +11,7 @@ import Testing
 struct ExhaustionTests {
     /// Before: dead within a second with the broker down, and within half a minute with it up.
     @Test(arguments: ["ingest", "retrieval", "dispatcher"], [true, false])
-    func moreConnectionsThanDescriptorsHarmNobody(_ name: String, isBrokerUp: Bool) async throws {
+    func `More connections than descriptors harm nobody`(_ name: String, isBrokerUp: Bool) async throws {
         try await withStack { stack in
             // Nobody listens on port 1: each try to connect takes descriptors and gives them back.
             let broker = isBrokerUp ? [:] : ["AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F"]
@@ -30,7 +30,7 @@ struct ExhaustionTests {
         }
     }
 
-    @Test func anIngestUnderThemStillStoresAndPublishes() async throws {
+    @Test func `An ingest under them still stores and publishes`() async throws {
         try await withStack { stack in
             let ingest = try await stack.start("ingest", descriptors: 256)
             try await expectReady(ingest)
@@ -46,7 +46,7 @@ struct ExhaustionTests {
 
     #if os(Linux)
     /// An operator, or another limit than ours, leaves no descriptor for a connection: NIO alone would spin then.
-    @Test func withoutADescriptorForAConnectionItWaitsAndDoesNotSpin() async throws {
+    @Test func `Without a descriptor for a connection it waits and does not spin`() async throws {
         try await withStack { stack in
             let retrieval = try await stack.start("retrieval", descriptors: 1024)
             try await setDescriptors(of: retrieval.process, to: 10)
@@ -79,7 +79,7 @@ struct ExhaustionTests {
     }
     #endif
 
-    @Test func aHangUpEndsNoService() async throws {
+    @Test func `A hang-up ends no service`() async throws {
         try await withStack { stack in
             for name in ["ingest", "retrieval", "dispatcher"] {
                 let service = try await stack.start(name)

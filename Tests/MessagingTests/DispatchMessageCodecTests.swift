@@ -9,7 +9,7 @@ import Testing
     private let topology = DispatchTopology(retryDelays: [.seconds(1), .seconds(5)])
     private let id = NotificationID()
 
-    @Test func aFirstMessageIsTheIDAndItsTrace() {
+    @Test func `A first message is the ID and its trace`() {
         let first = DispatchMessage(id: id, traceparent: "00-a-b-01")
         let message = AMQPMessage(first, route: .dispatch, topology: topology)
         let expected = AMQPMessage(
@@ -20,7 +20,7 @@ import Testing
         #expect(message.body.count == 36)
     }
 
-    @Test func everyMessageHasATraceparent() {
+    @Test func `Every message has a traceparent`() {
         for route in [DispatchRoute.dispatch, .retry(delay: 0), .dead(reason: "gone")] {
             let message = AMQPMessage(DispatchMessage(id: id), route: route, topology: topology)
             let traceparent = message.headers["traceparent"]?.string
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aRetryCarriesWhatIsLeft() {
+    @Test func `A retry carries what is left`() {
         let retry = DispatchMessage(id: id, platforms: [.apple, .fcmv1], attempt: 2, traceparent: "00-a-b-01")
         let message = AMQPMessage(retry, route: .retry(delay: 1), topology: topology)
         #expect(message.exchange.isEmpty)
@@ -86,7 +86,7 @@ import Testing
         AMQPValue.integer(0), .integer(-3), .integer(1001), .integer(.max), .integer(.min), .string("x"), .void,
         .string("9223372036854775808"), .double(1), .table(["attempt": 1]),
     ])
-    func anAttemptOutOfRangeCannotBeRead(_ value: AMQPValue) {
+    func `An attempt out of range cannot be read`(_ value: AMQPValue) {
         #expect(read(attempt: value) == .failure(.attempt))
     }
 

@@ -135,7 +135,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func aRetryComesBackAfterItsDelay() async throws {
+    @Test func `A retry comes back after its delay`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(
                 id: NotificationID(), platforms: [.apple], attempt: 1, traceparent: "00-1-2-01")
@@ -148,7 +148,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func theDeadKeepTheirReason() async throws {
+    @Test func `The dead keep their reason`() async throws {
         try await withStack { stack in
             let message = DispatchMessage(id: NotificationID())
             await stack.publish([message], to: .dead(reason: "out of attempts"))
@@ -158,7 +158,7 @@ func withStack(tracer: (any Tracer)? = nil, _ body: (Stack) async throws -> Void
         }
     }
 
-    @Test func whatCannotBeReadIsDeadLetteredAndTheRestGoesOn() async throws {
+    @Test func `What cannot be read is dead-lettered and the rest goes on`() async throws {
         try await withStack { stack in
             let poison = AMQPMessage(
                 exchange: stack.topology.exchange, routingKey: DispatchTopology.dispatchKey,

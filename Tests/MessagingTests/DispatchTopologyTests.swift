@@ -6,7 +6,7 @@ import Testing
 @Suite struct DispatchTopologyTests {
     private let topology = DispatchTopology(retryDelays: [.seconds(1), .milliseconds(500), .seconds(600), .seconds(1)])
 
-    @Test func namesAreTheContracts() {
+    @Test func `Names are the contract's`() {
         #expect(topology.exchange == "securepush.notifications")
         #expect(topology.dispatchQueue == "securepush.dispatch")
         #expect(topology.deadExchange == "securepush.dead")
@@ -22,7 +22,7 @@ import Testing
         #expect(topology.retryQueue(delay: delay) == name)
     }
 
-    @Test func aQueueForEachDelayOnce() {
+    @Test func `A queue for each delay once`() {
         let queues = topology.declarations.queues
         #expect(
             queues.map(\.name) == [

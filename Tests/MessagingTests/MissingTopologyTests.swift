@@ -38,8 +38,8 @@ struct MissingTopologyTests {
         }
     }
 
-    @Test("It is declared again as soon as a message is returned", arguments: Fault.allCases)
-    func declaredAgain(_ fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `It is declared again as soon as a message is returned`(_ fault: Fault) async throws {
         try await withStack { stack in
             for _ in 0..<2 {
                 try await AMQPConnection.with(stack.configuration.amqp) { connection in
@@ -67,8 +67,8 @@ struct MissingTopologyTests {
         }
     }
 
-    @Test("It is declared again although nobody publishes", arguments: Fault.allCases)
-    func declaredWhileIdle(_ fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `It is declared again although nobody publishes`(_ fault: Fault) async throws {
         try await withStack { stack in
             try await AMQPConnection.with(stack.configuration.amqp) { connection in
                 try await fault.happen(stack.topology, connection)
@@ -95,8 +95,8 @@ struct MissingTopologyTests {
         }
     }
 
-    @Test("Where nothing may be declared, the problem names the binding or the queue", arguments: Fault.allCases)
-    func named(_ fault: Fault) async throws {
+    @Test(arguments: Fault.allCases)
+    func `Where nothing may be declared, the problem names the binding or the queue`(_ fault: Fault) async throws {
         try await withStack { stack in
             var configuration = stack.configuration
             configuration.topology.isDeclared = false
@@ -132,8 +132,8 @@ struct MissingTopologyTests {
         }
     }
 
-    @Test("A poison message whose dead letter no queue takes does not circle", arguments: [true, false])
-    func poison(_ isBindingGone: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `A poison message whose dead letter no queue takes does not circle`(_ isBindingGone: Bool) async throws {
         try await withStack { stack in
             try await AMQPConnection.with(stack.configuration.amqp) { connection in
                 let fault = isBindingGone ? Fault.deadBinding : .deadQueue

@@ -14,7 +14,7 @@ import Tracing
 struct PublishSpansTests {
     private let sender = TraceContext.random(isSampled: true)
 
-    @Test func aMessageCarriesTheIDsOfItsSpan() async throws {
+    @Test func `A message carries the IDs of its span`() async throws {
         let book = SpanTable()
         try await withStack(tracer: book.tracer()) { stack in
             let message = DispatchMessage(id: NotificationID(), traceparent: sender.traceparent, isFirst: true)

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.max, .min, 1001, 0, -1])
-    func anAttemptOutOfRangeIsDeadLettered(_ attempt: Int64) async throws {
+    func `An attempt out of range is dead-lettered`(_ attempt: Int64) async throws {
         try await withStack { stack in
             try await publish([message(stack, headers: ["attempt": .integer(attempt)])], stack)
             let delivery = try await stack.next()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [1025, 300_000, 5_000_000])
-    func aBodyAboveTheLimitIsDeadLetteredUnread(_ count: Int) async throws {
+    func `A body above the limit is dead-lettered unread`(_ count: Int) async throws {
         try await withStack { stack in
             try await publish([message(stack, body: [UInt8](repeating: 0x41, count: count))], stack)
             await stack.publish([DispatchMessage(id: id)])
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func headersAboveTheLimitAreDeadLetteredWithoutThem() async throws {
+    @Test func `Headers above the limit are dead-lettered without them`() async throws {
         try await withStack { stack in
             // As many as fit a frame, the largest that a broker takes.
             let headers: AMQPTable = ["x": .string(String(repeating: "a", count: 130_500))]

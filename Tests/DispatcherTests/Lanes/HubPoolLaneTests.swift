@@ -37,7 +37,7 @@ import Testing
         return try await bench.stored { $0.recipient = user }
     }
 
-    @Test func eachUsersPushesGoToTheUsersHub() async throws {
+    @Test func `Each user's pushes go to the user's hub`() async throws {
         let gateways = ["hub-a": FakeGateway(), "hub-b": FakeGateway(), "hub-c": FakeGateway()]
         let selection = HubSelection(Array(gateways.keys))
         let users = (0..<40).map { "user-\($0)" }
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// alice's hub is hub-b, bob's is hub-a.
-    @Test func aHubThatThrottlesHoldsOnlyItsOwnUsers() async throws {
+    @Test func `A hub that throttles holds only its own users`() async throws {
         let throttled = Array(repeating: SendOutcome.throttled(retryAfter: .seconds(600)), count: 100)
         let busy = FakeGateway([.apple: throttled, .fcmv1: throttled, .windows: throttled])
         let idle = FakeGateway()

@@ -139,7 +139,7 @@ import Testing
     }
 
     /// One wrong letter in `HUB_NAME`: every send is answered with 404.
-    @Test func aWrongHubNameHoldsTheLanesAndSaysWhich() async throws {
+    @Test func `A wrong hub name holds the lanes and says which`() async throws {
         let storm = Duration.seconds(60)
         let log = LogBook()
         let (ids, broker) = try await run(

@@ -29,7 +29,7 @@ import Testing
     }
 
     /// A consumer refuses such a number; the dispatcher must not depend on it.
-    @Test func theNumberOfARetryStaysInItsRange() async throws {
+    @Test func `The number of a retry stays in its range`() async throws {
         let bench = DispatchBench()
         let id = try await bench.stored()
         try await bench.withPipeline(FakeGateway([.apple: [.unavailable(reason: "503", retryAfter: nil)]])) {

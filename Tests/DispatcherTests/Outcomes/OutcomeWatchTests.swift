@@ -57,7 +57,7 @@ import Testing
         #expect(try await bench.outcomes(id) == ["Success"])
     }
 
-    @Test func aNewAttemptIsAskedForByItsOwnMessage() async throws {
+    @Test func `A new attempt is asked for by its own message`() async throws {
         let id = try await bench.push([.apple: "a", .windows: String?.none])
         bench.hub.tell("a", ["Success": 1])
         bench.hub.tell("w", ["BadChannel": 1])
@@ -136,7 +136,8 @@ import Testing
 
     @Test(arguments: [
         PushGatewayError(.unauthorized, "HTTP 403"), PushGatewayError(.rejected, "HTTP 405"),
-    ]) func aTierWithoutTelemetryIsLeftAlone(_ error: PushGatewayError) async throws {
+    ])
+    func `A tier without telemetry is left alone`(_ error: PushGatewayError) async throws {
         let ids = [try await bench.push([.apple: "a"]), try await bench.push([.apple: "b"], at: 1)]
         bench.hub.tellOthers(.failure(error))
         var asked: [Int] = []

@@ -55,7 +55,7 @@ import Testing
         #expect(leased.map(\.id) == [second])
     }
 
-    @Test func thoseThatAreClaimedTogetherShareThePushOfTheNewest() async throws {
+    @Test func `Those that are claimed together share the push of the newest`() async throws {
         let gateway = FakeGateway()
         var ids: [NotificationID] = []
         for _ in 0..<4 { ids.append(try await stored()) }
@@ -76,7 +76,7 @@ import Testing
         #expect(gateway.sent.count == 3)
     }
 
-    @Test func alertsAreNeitherDelayedNorCounted() async throws {
+    @Test func `Alerts are neither delayed nor counted`() async throws {
         let gateway = FakeGateway()
         let alerts = [try await stored(for: "alice", .alert), try await stored(for: "alice", .alert)]
         try await dispatch(alerts, gateway)

@@ -60,7 +60,7 @@ import Testing
 
     private static let accepted = LaneAnswer.answered(.sent(hubMessageID: nil), hold: nil)
 
-    @Test func acrossDispatchersTheNewestIsSentAndCoversTheOthers() async throws {
+    @Test func `Across dispatchers the newest is sent and covers the others`() async throws {
         let ids = try await stored(4)
         let first = try await claim([ids[0]], at: 0)[0]
         try await settle(first.attempt, Self.accepted, at: 0)
@@ -84,7 +84,7 @@ import Testing
         #expect(record?.deliveries.first?.coalescedInto == ids[3] && record?.dispatchStatus == .dispatched)
     }
 
-    @Test func ifTheDispatcherOfThePushDiesNothingIsLost() async throws {
+    @Test func `If the dispatcher of the push dies, nothing is lost`() async throws {
         let ids = try await stored(3)
         _ = try await claim([ids[0]], at: 0)
         #expect(try await wait(ids[1], at: 1) == .waits(SilentWait(until: at(60), sequence: 1)))

@@ -25,7 +25,7 @@ import Testing
         ("HTTP/1.1 204\r\n\r\n", HubResponse(status: 204)),
         ("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", HubResponse(status: 200)),
     ])
-    func anyCut(_ text: String, _ answer: HubResponse) throws {
+    func `A response is read whole, wherever it is cut`(_ text: String, _ answer: HubResponse) throws {
         let bytes = Array(text.utf8)
         for cut in 0...bytes.count {
             var parser = HubResponseParser()
@@ -51,12 +51,12 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n" + String(repeating: "x", count: 1_100_000),
         "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 20_000),
     ])
-    func unreadable(_ text: String) {
+    func `A response without the form of HTTP is refused`(_ text: String) {
         var parser = HubResponseParser()
         #expect(throws: HubResponseError.self) { try parser.consume(ByteBuffer(string: text)) }
     }
 
-    @Test func endsWithTheConnectionWhereNothingElseSaysSo() throws {
+    @Test func `Ends with the connection where nothing else says so`() throws {
         var parser = HubResponseParser()
         #expect(try parser.consume(ByteBuffer(string: "HTTP/1.1 500 No\r\n\r\n<Detail>x")) == nil)
         #expect(try parser.consume(ByteBuffer(string: "y</Detail>")) == nil)
@@ -65,14 +65,14 @@ import Testing
         #expect(answer?.keepsAlive == false)
     }
 
-    @Test func aCutAnswerDoesNotEndWithTheConnection() throws {
+    @Test func `A cut answer does not end with the connection`() throws {
         var parser = HubResponseParser()
         #expect(try parser.consume(ByteBuffer(string: "HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nabc")) == nil)
         #expect(parser.finish() == nil)
         #expect(parser.hasBegun)
     }
 
-    @Test func keepsTheFirstKilobyteOfAnErrorAndNothingOfASuccess() throws {
+    @Test func `Keeps the first kilobyte of an error and nothing of a success`() throws {
         let body = String(repeating: "x", count: 5000)
         var parser = HubResponseParser()
         let refused = try parser.consume(ByteBuffer(string: "HTTP/1.1 400 No\r\nContent-Length: 5000\r\n\r\n\(body)"))
@@ -81,7 +81,7 @@ import Testing
         #expect(taken?.body.isEmpty == true)
     }
 
-    @Test func moreThanWasAskedForIsSeen() throws {
+    @Test func `More than was asked for is seen`() throws {
         var parser = HubResponseParser()
         let answer = try parser.consume(ByteBuffer(string: Self.created + Self.created))
         #expect(answer?.status == 201)

@@ -8,13 +8,13 @@ import Testing
     static let now = Timestamp(milliseconds: 1_780_000_000_000)
 
     @Test(arguments: [200, 201])
-    func sent(_ status: Int) {
+    func `200 and 201 are sent`(_ status: Int) {
         #expect(HubResponse(status: status, messageID: "m").outcome(now: Self.now) == .sent(hubMessageID: "m"))
         #expect(HubResponse(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
     }
 
     @Test(arguments: [(401, "5"), (401, nil), (403, nil)] as [(Int, String?)])
-    func unauthorized(_ status: Int, _ retryAfter: String?) {
+    func `401 is unauthorized, and 403 without Retry-After`(_ status: Int, _ retryAfter: String?) {
         let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: Self.now)
         #expect(outcome == .unauthorized(reason: "HTTP \(status)"))
     }
@@ -24,34 +24,34 @@ import Testing
             (403, "5", Duration.seconds(5)), (403, "soon", nil), (429, nil, nil), (429, "0", .zero),
             (429, "Fri, 29 May 2026 20:41:00 GMT", .seconds(1260)),
         ] as [(Int, String?, Duration?)])
-    func throttled(_ status: Int, _ retryAfter: String?, _ wait: Duration?) {
+    func `429 is throttled, and 403 with Retry-After`(_ status: Int, _ retryAfter: String?, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_000_000)
         let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: now)
         #expect(outcome == .throttled(retryAfter: wait))
     }
 
     @Test(arguments: [400, 405, 410, 411, 413, 415, 300, 301, 302, 304, 307, 308])
-    func rejected(_ status: Int) {
+    func `400 and its like are rejected`(_ status: Int) {
         #expect(
             HubResponse(status: status).outcome(now: Self.now) == .rejected(reason: "HTTP \(status)", status: status))
     }
 
     /// There is no hub at the address: nothing is wrong with the notification. To anything but a send it is an answer.
-    @Test func hubNotFound() {
+    @Test func `404 means that there is no hub, and to anything but a send a refusal`() {
         let answer = HubResponse(status: 404)
         #expect(answer.outcome(now: Self.now) == .hubNotFound(reason: "HTTP 404"))
         #expect(answer.error(now: Self.now)?.code == .rejected)
     }
 
     @Test(arguments: [500, 503, 599, 204, 409, 412, 418, 999])
-    func unavailable(_ status: Int) {
+    func `Every other status is unavailable`(_ status: Int) {
         let outcome = HubResponse(status: status, retryAfter: "7").outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
         #expect(!outcome.meaning.mayHaveBeenAccepted)
     }
 
     @Test(arguments: [408, 502, 504])
-    func aGatewayMayAnswerForAHubThatHasAcceptedIt(_ status: Int) {
+    func `A gateway may answer for a hub that has accepted it`(_ status: Int) {
         let answer = HubResponse(status: status, retryAfter: "7")
         let outcome = answer.outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7), isAmbiguous: true))
@@ -69,11 +69,11 @@ import Testing
         ("<Detail>token SharedAccessSignature sr=x&amp;sig=y</Detail>", "HTTP 400: token …"),
         ("<Detail>a\u{1}\r\nb</Detail>", "HTTP 400: ab"), ("", "HTTP 400"),
     ])
-    func reasons(_ body: String, _ reason: String) {
+    func `The reason is read from the body`(_ body: String, _ reason: String) {
         #expect(HubResponse(status: 400, body: Array(body.utf8)).reason == reason)
     }
 
-    @Test func reasonsAreShort() {
+    @Test func `Reasons are short`() {
         let body = Array("<Detail>\(String(repeating: "x", count: 900))</Detail>".utf8)
         #expect(HubResponse(status: 400, body: body).reason.count == 300 + "HTTP 400: ".count)
     }
@@ -85,7 +85,7 @@ import Testing
             ("-1", nil), ("1.5", nil), ("+5", nil), ("tomorrow", nil), ("Fri, 29 May 2026 20:41:00 CET", nil),
             ("Fri, 31 Feb 2026 20:41:00 GMT", nil),
         ] as [(String, Duration?)])
-    func retryAfter(_ text: String, _ wait: Duration?) {
+    func `Retry-After is read in both forms`(_ text: String, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_800_000)
         #expect(Duration(retryAfter: text, now: now) == wait)
     }
@@ -96,7 +96,7 @@ import Testing
             ("/hub/messages/ID", "ID"), ("ID", "ID"), ("https://ns/hub/messages/?api-version=2020-06", nil), ("", nil),
             ("/a/b c", nil), ("/a?x=/y/z", "a"),
         ] as [(String, String?)])
-    func messageIDs(_ location: String, _ id: String?) {
+    func `The message ID is read from the location`(_ location: String, _ id: String?) {
         #expect(HubMessageID.inLocation(Array(location.utf8)) == id)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         return configuration
     }
 
-    @Test func aSenderGoesOnWithTheCorrectedFile() async throws {
+    @Test func `A sender goes on with the corrected file`() async throws {
         let script: FakeHub.Script = { request in
             let isGood = request.header("Authorization")?.hasSuffix("&skn=Good") ?? false
             return [isGood ? FakeHub.created() : FakeHub.answer("401 Unauthorized")]
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// What SIGHUP does: the very next request is signed with the new key, before the look that each second brings.
-    @Test func reloadingReadsTheFileAtOnce() async throws {
+    @Test func `Reloading reads the file at once`() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
             try write(rule: "Old", port: hub.port)
             defer { try? FileManager.default.removeItem(atPath: path) }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aRotatedKeyIsTakenBeforeTheOldOneIsRefused() throws {
+    @Test func `A rotated key is taken before the old one is refused`() throws {
         let now = Mutex(ContinuousClock.now)
         try write(rule: "Old", port: 9)
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["other.example", "nonsense"])
-    func whatCannotBeUsedKeepsTheOldOne(_ kind: String) throws {
+    func `What cannot be used keeps the old one`(_ kind: String) throws {
         try write(rule: "Old", port: 9)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let credentials = HubCredentials(configuration: try configuration(), logger: Logger(label: "test"))
@@ -108,14 +108,14 @@ import Testing
     ]
 
     @Test(arguments: offsets)
-    func aRefusalTellsTheHubsTime(_ ahead: Int64, _ expiry: Int64) throws {
+    func `A refusal tells the hub's time`(_ ahead: Int64, _ expiry: Int64) throws {
         let time = time
         let tokens = SharedAccessTokens(configuration: try localHub(port: 9000)) { time }
         tokens.invalidate(tokens.current.number, hubTime: time + .seconds(ahead))
         #expect(tokens.current.text.contains("&se=\(1_780_000_000 + expiry)&"))
     }
 
-    @Test func aHubWhoseClockIsAheadCostsOneRefusal() async throws {
+    @Test func `A hub whose clock is ahead costs one refusal`() async throws {
         let date = "Fri, 31 Dec 2038 23:59:59 GMT"
         let hubTime = try #require(Timestamp(httpDate: date))
         // Refuses what has expired by its own clock, as the hub does.

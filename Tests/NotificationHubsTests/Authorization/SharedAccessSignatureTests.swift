@@ -28,7 +28,9 @@ import Testing
                 + "&skn=Regel%20mit%20Blank%2F%C3%A4"
         ),
     ])
-    func vectors(_ resource: String, _ name: String, _ key: String, _ expiry: Int64, _ token: String) {
+    func `Tokens are those of the vectors`(
+        _ resource: String, _ name: String, _ key: String, _ expiry: Int64, _ token: String
+    ) {
         let signature = SharedAccessSignature(resource: resource, keyName: name, key: key)
         #expect(signature.token(expiresAt: expiry) == token)
     }
@@ -45,7 +47,7 @@ import Testing
         SharedAccessTokens(configuration: try localHub(port: 9000)) { clock.time.withLock { $0 } }
     }
 
-    @Test func isKeptForTwoThirdsOfItsLife() throws {
+    @Test func `Is kept for two thirds of its life`() throws {
         let clock = Clock()
         let tokens = try tokens(clock)
         let first = tokens.current
@@ -58,7 +60,7 @@ import Testing
         #expect(second.number != first.number)
     }
 
-    @Test func isMadeAnewOnceAfterARefusal() throws {
+    @Test func `Is made anew once after a refusal`() throws {
         let clock = Clock()
         let tokens = try tokens(clock)
         let first = tokens.current

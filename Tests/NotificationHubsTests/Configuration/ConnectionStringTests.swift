@@ -17,7 +17,7 @@ import Testing
         ("http://localhost:80", "http://localhost"),
         ("http://[::1]:9000/", "http://[::1]:9000"),
     ])
-    func endpoints(_ endpoint: String, _ url: String) throws {
+    func `An endpoint becomes a URL`(_ endpoint: String, _ url: String) throws {
         let hub = try NotificationHubConfiguration(
             connectionString: "Endpoint=\(endpoint);\(Self.tail)", hubName: "Hub")
         #expect(hub.endpoint.url == url)
@@ -31,21 +31,21 @@ import Testing
         "ns.servicebus.windows.net", "sb://", "sb:///", "sb://ns/path", "sb://ns?x=1", "sb://ns:0/", "sb://ns:x/",
         "sb://n s/", "sb://ns:65536", "http://[::1", "http://[evil.example]/",
     ])
-    func refusedEndpoints(_ endpoint: String) {
+    func `Other endpoints are refused`(_ endpoint: String) {
         let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: "Endpoint=\(endpoint);\(Self.tail)", hubName: "hub")
         }
         #expect(error?.code == .endpoint)
     }
 
-    @Test func partsInAnyOrderAndCase() throws {
+    @Test func `Parts come in any order and case`() throws {
         let text = " sharedaccesskey = \(Self.key) ;;ENDPOINT=sb://ns/;SharedAccessKeyName=Rule\n"
         let hub = try NotificationHubConfiguration(connectionString: text, hubName: "hub")
         #expect(hub.key == Self.key)
         #expect(hub.keyName == "Rule")
     }
 
-    @Test func entityPathNamesTheHubWhereNothingElseDoes() throws {
+    @Test func `Entity path names the hub where nothing else does`() throws {
         let text = "Endpoint=sb://ns/;\(Self.tail);EntityPath=path"
         #expect(try NotificationHubConfiguration(connectionString: text, hubName: "").hubName == "path")
         #expect(try NotificationHubConfiguration(connectionString: text, hubName: "hub").hubName == "hub")
@@ -60,7 +60,7 @@ import Testing
         ("Endpoint=sb://ns/;\(tail);\(key)", .unknownPart),
         ("Endpoint=sb://ns/;\(tail);c2VjcmV0LWtleQ", .malformedPart),
     ])
-    func faultsAreSaidWithoutTheKey(_ text: String, _ code: SetupError.Code) {
+    func `Faults are said without the key`(_ text: String, _ code: SetupError.Code) {
         let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: text, hubName: "hub")
         }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["h", "7", "Hub-1", "a.b_c", "team/hub", String(repeating: "h", count: 260)])
-    func hubNames(_ name: String) throws {
+    func `These hub names are taken`(_ name: String) throws {
         let hub = try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)
         #expect(hub.hubName == name)
     }
@@ -77,14 +77,14 @@ import Testing
     @Test(arguments: [
         "", "two words", "line\nfeed", String(repeating: "h", count: 261), "\u{FEFF}hub", "hüb", "-hub", "/hub", "hub?",
     ])
-    func refusedHubNames(_ name: String) {
+    func `Other hub names are refused`(_ name: String) {
         let error = #expect(throws: SetupError.self) {
             try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: name)
         }
         #expect(error?.code == .hubName)
     }
 
-    @Test func noDescriptionShowsTheKey() throws {
+    @Test func `No description shows the key`() throws {
         let hub = try NotificationHubConfiguration(connectionString: "Endpoint=sb://ns/;\(Self.tail)", hubName: "hub")
         var dumped = ""
         dump(hub, to: &dumped)

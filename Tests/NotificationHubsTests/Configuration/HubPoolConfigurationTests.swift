@@ -22,7 +22,7 @@ import Testing
         return message
     }
 
-    @Test func aLineIsANameAndAConnectionString() throws {
+    @Test func `A line is a name and a connection string`() throws {
         let text = """
             # The hubs of Europe.
 
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Some editors write one. It is not white space, and was a part of the first hub's name.
-    @Test func aByteOrderMarkIsNoPartOfAName() throws {
+    @Test func `A byte order mark is no part of a name`() throws {
         let lines = "hub-a \(Self.connection())\nhub-b \(Self.connection())"
         #expect(try HubPoolConfiguration("\u{FEFF}" + lines).hubs.map(\.hubName) == ["hub-a", "hub-b"])
         let comment = "\u{FEFF}# The hubs.\r\n" + lines
@@ -49,18 +49,18 @@ import Testing
     }
 
     @Test(arguments: ["hüb", "-hub", ".hub", "hub%20a", "hub:a", "hub\u{200B}", "_"])
-    func aNameThatAzureDoesNotAllowIsRefused(_ name: String) throws {
+    func `A name that Azure does not allow is refused`(_ name: String) throws {
         let text = "hub-a \(Self.connection())\n\(name) \(Self.connection())"
         #expect(try error(text) == "Line 2: \(NotificationHubConfiguration.hubNameRule)")
     }
 
-    @Test func aFileWithoutAHubIsRefused() throws {
+    @Test func `A file without a hub is refused`() throws {
         for text in ["", "\n\n", "# hub-a", " \r\n", "\u{FEFF}"] {
             #expect(try error(text) == "The file names no hub.")
         }
     }
 
-    @Test func eachMistakeHasItsLine() throws {
+    @Test func `Each mistake has its line`() throws {
         let text = """
             hub-a \(Self.connection())
             hub-b
@@ -84,7 +84,7 @@ import Testing
         #expect(!message.contains("Line 1:") && !message.contains("Line 4:"))
     }
 
-    @Test func theBoundsHold() throws {
+    @Test func `The bounds hold`() throws {
         func lines(_ count: Int) -> String {
             (0..<count).map { "hub-\($0) \(Self.connection())" }.joined(separator: "\n")
         }
@@ -103,7 +103,7 @@ import Testing
         try await body(path)
     }
 
-    @Test func theFileTakesThePlaceOfOneHub() async throws {
+    @Test func `The file takes the place of one hub`() async throws {
         try await withFile("hub-a \(Self.connection())\nhub-b \(Self.connection())") { path in
             var reader = ConfigurationReader(environment: ["HUB_POOL_FILE": path])
             let settings = try #require(HubSettings.read(&reader))
@@ -133,7 +133,7 @@ import Testing
         #expect(HubSettings.read(&reader) == nil && reader.issues.count == 1)
     }
 
-    @Test func aChangedFileKeepsTheClientsOfTheLinesThatStay() async throws {
+    @Test func `A changed file keeps the clients of the lines that stay`() async throws {
         let before = "hub-a \(Self.connection())\nhub-b \(Self.connection())\n"
         try await withFile(before) { path in
             let file = try HubPoolFile(HubPoolSettings(path: path), logger: Logger(label: "test"))

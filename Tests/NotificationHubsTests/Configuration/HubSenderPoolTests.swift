@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A sender holds a key and connections.
-    @Test func aSenderThatLeftEndsItsRequestsAndIsReleased() async throws {
+    @Test func `A sender that left ends its requests and is released`() async throws {
         let script: FakeHub.Script = { request in [.wait(.milliseconds(20)), FakeHub.created("M-\(request.number)")] }
         try await withFakeHub(script) { hub in
             let path = FileManager.default.temporaryDirectory.appending(path: "hubs-\(UUID().uuidString)").path

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func theRecordsOfAllFilesAreRead() async throws {
+    @Test func `The records of all files are read`() async throws {
         let files = [
             ("2026/a.xml", "1", Self.record("AA") + Self.record("x&amp;y&lt;")),
             ("2026/b.xml", nil, Self.record("BB", "WrongToken")),
@@ -73,14 +73,15 @@ import Testing
 
     @Test(arguments: [
         "", "ftp://127.0.0.1/x", "http://169.254.169.254/latest", "http://other.example/x", "file:///etc/passwd", "box",
-    ]) func aContainerElsewhereByPlainHTTPIsRefused(_ container: String) async throws {
+    ])
+    func `A container elsewhere by plain HTTP is refused`(_ container: String) async throws {
         try await withHub([], container: container) { devices, hub in
             let error = await #expect(throws: PushGatewayError.self) { try await devices.feedback(after: [:]) }
             #expect(error?.code == .unavailable && hub.requests.count == 1)
         }
     }
 
-    @Test func aHubWithTLSNamesAPlaceWithTLS() throws {
+    @Test func `A hub with TLS names a place with TLS`() throws {
         let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
         #expect(FeedbackContainer("https://x.blob.core.windows.net/c?sig=a", hub: hub) != nil)
         #expect(FeedbackContainer("http://ns.servicebus.windows.net/c", hub: hub) == nil)
@@ -100,12 +101,13 @@ import Testing
         "https://evil.example?.blob.core.windows.net", "https://evil.example#.blob.core.windows.net",
         "https://ns.servicebus.windows.net.evil.example/c", "https://ns.servicebus.windows.net:444/c",
         "http://x.blob.core.windows.net/c",
-    ]) func aHubWithTLSNamesNoOtherServer(_ url: String) throws {
+    ])
+    func `A hub with TLS names no other server`(_ url: String) throws {
         let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
         #expect(FeedbackContainer(url, hub: hub) == nil)
     }
 
-    @Test func theHubsOwnHostAndAzureStorageAreTaken() throws {
+    @Test func `The hub's own host and Azure storage are taken`() throws {
         let hub = try HubEndpoint("sb://ns.servicebus.windows.net/")
         for url in [
             "https://ns.servicebus.windows.net/c?sig=a", "https://a-b.z1.BLOB.core.windows.net/c",
@@ -113,7 +115,7 @@ import Testing
         ] { #expect(FeedbackContainer(url, hub: hub) != nil, "\(url)") }
     }
 
-    @Test func onlyRejectionsOfTheHandleCount() {
+    @Test func `Only rejections of the handle count`() {
         let outcomes = [
             "BadChannel": true, "ExpiredChannel": true, "WrongToken": true, "ChannelDisconnected": false,
             "Throttled": false, "Success": false, "": false, "expiredchannel": false,
@@ -128,14 +130,15 @@ import Testing
         "<PnsFeedbackList></PnsFeedbackList>", "{\"PnsHandle\":\"A\"}",
         "<PnsFeedback><PnsHandle>A</PnsHandle></PnsFeedback>",
         record("A", at: "yesterday"), record(""), record("&bad;"), "\u{0}\u{FFFD}",
-    ]) func whatCannotBeReadIsLeftOut(_ text: String) {
+    ])
+    func `What cannot be read is left out`(_ text: String) {
         #expect(FeedbackRecords.deadChannels(text).isEmpty)
         #expect(FeedbackRecords.deadChannels(text + Self.record("B")).count <= 1)
         #expect(FeedbackRecords.deadChannels(Self.record("B") + text).map(\.handle) == ["B"])
     }
 
     @Test(arguments: [("401 No", PushGatewayError.Code.unauthorized), ("404 No", .rejected), ("500 No", .unavailable)])
-    func theHubsRefusal(_ status: String, _ code: PushGatewayError.Code) async throws {
+    func `The hub's refusal`(_ status: String, _ code: PushGatewayError.Code) async throws {
         try await withFakeHub({ _ in [FakeHub.answer(status)] }) { hub in
             let devices = HubDevices(
                 configuration: try localHub(port: hub.port), logger: Logger(label: "test"), deadline: .seconds(60))

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func putsTheDocumentAsItIs() async throws {
+    @Test func `A document is put as it is`() async throws {
         let location = "Content-Location: https://ns/hub/installations/a?api-version=2020-06\r\n"
         try await withInstallations({ _ in [FakeHub.answer("200 OK", location)] }) { installations, hub in
             try await installations.putInstallation("a.b-C_1", document: Array(#"{"tags":["ü"]}"#.utf8))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["204 No Content", "200 OK", "404 Not Found", "410 Gone"])
-    func deletes(_ status: String) async throws {
+    func `An installation is deleted`(_ status: String) async throws {
         let answer = status.hasPrefix("204") ? FakeHub.Step.write("HTTP/1.1 204 No Content\r\n\r\n") : nil
         try await withInstallations({ _ in [answer ?? FakeHub.answer(status)] }) { installations, hub in
             try await installations.deleteInstallation("a")
@@ -48,7 +48,9 @@ import Testing
             ("404 No", "", .rejected, nil), ("413 No", "", .rejected, nil), ("500 No", "", .unavailable, nil),
             ("503 No", "Retry-After: 6\r\n", .unavailable, .seconds(6)),
         ] as [(String, String, PushGatewayError.Code, Duration?)])
-    func errors(_ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?) async throws {
+    func `Each status is the right error`(
+        _ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?
+    ) async throws {
         try await withInstallations({ _ in [FakeHub.answer(status, headers)] }) { installations, _ in
             let error = await #expect(throws: PushGatewayError.self) {
                 try await installations.putInstallation("a", document: [])
@@ -58,12 +60,11 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
-            "", ".", "..", "...", "a/b", "../x", "a%2Fb", "a?b", "a#b", "a b", "\u{0}", "é", "a\u{FFFF}",
-            String(repeating: "a", count: 129),
-        ])
-    func whatIsNoIDReachesNoURL(_ id: String) async throws {
+    @Test(arguments: [
+        "", ".", "..", "...", "a/b", "../x", "a%2Fb", "a?b", "a#b", "a b", "\u{0}", "é", "a\u{FFFF}",
+        String(repeating: "a", count: 129),
+    ])
+    func `What is no ID reaches no URL`(_ id: String) async throws {
         try await withInstallations({ _ in [FakeHub.answer("200 OK")] }) { installations, hub in
             let put = await #expect(throws: PushGatewayError.self) {
                 try await installations.putInstallation(id, document: [])
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [[], [FakeHub.Step.close]])
-    func noAnswerIsUnavailable(_ steps: [FakeHub.Step]) async throws {
+    func `No answer is unavailable`(_ steps: [FakeHub.Step]) async throws {
         try await withInstallations({ _ in steps }, deadline: .milliseconds(200)) { installations, _ in
             let error = await #expect(throws: PushGatewayError.self) {
                 try await installations.deleteInstallation("a")

@@ -23,7 +23,7 @@ import Testing
         AlertText(), .generic, AlertText(title: "\"quoted\" \\"), AlertText(body: "\u{1F511} caf\u{E9}"),
         AlertText(title: "", body: ""), AlertText(title: "a\u{7F}b\n", body: String(repeating: "\"", count: 1024)),
     ])
-    func theLengthOfAnAlertIsTheOneThatIsChecked(_ alert: AlertText) throws {
+    func `The length of an alert is the one that is checked`(_ alert: AlertText) throws {
         let plan = try Self.plan {
             $0.presentation = .alert
             $0.alert = alert
@@ -40,7 +40,9 @@ import Testing
         (.adm, json, #"{"data":{"secureId":"\#(id)"}}"#),
         (.browser, json, #"{"secureId":"\#(id)"}"#),
     ])
-    func silent(_ platform: Platform, _ contentType: String, _ body: String) throws {
+    func `A silent push has the form of its platform`(_ platform: Platform, _ contentType: String, _ body: String)
+        throws
+    {
         let notification = try #require(try Self.plan().notification(for: platform, now: Self.now))
         #expect(notification.body == body)
         #expect(notification.contentType == contentType)
@@ -58,7 +60,7 @@ import Testing
         (.gcm, #"{"data":{"secureId":"\#(id)"}}"#),
         (.windows, id),
     ])
-    func alert(_ platform: Platform, _ body: String) throws {
+    func `An alert has the form of its platform`(_ platform: Platform, _ body: String) throws {
         let plan = try Self.plan { $0.presentation = .alert }
         #expect(plan.notification(for: platform, now: Self.now)?.body == body)
     }
@@ -78,19 +80,19 @@ import Testing
         #expect(plan.notification(for: .apple, now: Self.now)?.body == body)
     }
 
-    @Test func aSilentPushShowsNoText() throws {
+    @Test func `A silent push shows no text`() throws {
         let plan = try Self.plan { $0.alert = AlertText(title: "T") }
         #expect(plan.notification(for: .apple, now: Self.now)?.body.contains("T\"") == false)
     }
 
-    @Test func otherPlatformsHaveNoNativeForm() throws {
+    @Test func `Other platforms have no native form`() throws {
         #expect(try Self.plan().notification(for: Platform(rawValue: "nokiax"), now: Self.now) == nil)
         for platform in Platform.known {
             #expect(try Self.plan().notification(for: platform, now: Self.now) != nil)
         }
     }
 
-    @Test func firebaseOptions() throws {
+    @Test func `Firebase gets its options`() throws {
         let plan = try Self.plan {
             $0.priority = .normal
             $0.collapseKey = "say \"hi\" é"
@@ -103,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [(100, "100s"), (2_419_201, "2419200s"), (-5, "0s")] as [(Int64, String)])
-    func firebaseKeepsAtMost28Days(_ seconds: Int64, _ ttl: String) throws {
+    func `Firebase keeps at most 28 days`(_ seconds: Int64, _ ttl: String) throws {
         let plan = try Self.plan {
             $0.expiresAt = Self.now + .seconds(seconds)
             $0.expiryBoundsPush = true

@@ -12,7 +12,7 @@ import Testing
         return try #require(notification).headers.map { "\($0.name): \($0.value)" }
     }
 
-    @Test func plain() throws {
+    @Test func `A plain push has these fields`() throws {
         #expect(try headers(.apple) == ["apns-push-type: background", "apns-priority: 5"])
         #expect(try headers(.apple) { $0.presentation = .alert } == ["apns-push-type: alert", "apns-priority: 10"])
         #expect(try headers(.windows) == ["X-WNS-Type: wns/raw"])
@@ -20,11 +20,11 @@ import Testing
         #expect(try headers(.gcm) == [])
     }
 
-    @Test func thePriorityIsNotApples() throws {
+    @Test func `The priority is not Apple's`() throws {
         #expect(try headers(.apple) { $0.priority = .high } == ["apns-push-type: background", "apns-priority: 5"])
     }
 
-    @Test func expiryAndCollapseKey() throws {
+    @Test func `Expiry and collapse key are in the fields`() throws {
         let change: (inout DispatchPlan) -> Void = {
             $0.expiresAt = NativeBodyTests.now + .seconds(90)
             $0.expiryBoundsPush = true
@@ -41,7 +41,7 @@ import Testing
         ("é", "%c3%a9"), (String(repeating: "k", count: 64), String(repeating: "k", count: 64)),
         (String(repeating: "é", count: 32), "2e5152e606afb24d5817608407516dfec44866c8ed63edbb537953895bd07aa9"),
     ])
-    func collapseKeysFitHeaders(_ key: String, _ value: String) {
+    func `Collapse keys fit headers`(_ key: String, _ value: String) {
         #expect(CollapseKey.headerValue(key) == value)
     }
 
@@ -50,7 +50,7 @@ import Testing
         ("\u{0}\u{1F}\u{7F}", #""\u0000\u001f\u007f""#), ("é 漢 😀 e\u{301}", "\"é 漢 😀 e\u{301}\""),
         ("\u{2028}", "\"\u{2028}\""), ("\r\n", #""\r\n""#),
     ])
-    func jsonStrings(_ text: String, _ json: String) {
+    func `A string is escaped as JSON`(_ text: String, _ json: String) {
         var written = ""
         JSONText.append(text, to: &written)
         #expect(Array(written.utf8) == Array(json.utf8))

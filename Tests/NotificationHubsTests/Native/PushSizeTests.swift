@@ -11,7 +11,7 @@ import Testing
 
     /// One million plans that ingest accepts, each on one platform, signed or not, and every second one also withdrawn.
     /// The inputs are the same in every run.
-    @Test func aMillionRandomPushesStayWithinTheLimit() throws {
+    @Test func `A million random pushes stay within the limit`() throws {
         var generator = SeededGenerator(seed: 12)
         // The recipient is not in the body, so a short name saves time.
         let recipient = try #require(UserName("a"))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// The longest possible push of each platform, so that the limit does not depend on chance.
-    @Test func theLongestPushStaysWithinTheLimit() throws {
+    @Test func `The longest push stays within the limit`() throws {
         let plan = try NativeBodyTests.plan {
             $0.collapseKey = String(repeating: "\"", count: 64)
             $0.priority = .normal

@@ -17,7 +17,7 @@ import Testing
         (.gcm, #"{"data":{\#(data)}}"#), (.adm, #"{"data":{\#(data)}}"#), (.browser, "{\(data)}"),
         (.windows, "\(id) 1780000000 \(sig)"),
     ])
-    func aSignedPushHasTheTimeAndTheSignatureBesideTheID(_ platform: Platform, _ body: String) throws {
+    func `A signed push has the time and the signature beside the ID`(_ platform: Platform, _ body: String) throws {
         let plan = try NativeBodyTests.plan()
         let signed = plan.notification(for: platform, now: Self.now, signature: Self.signature)
         let unsigned = plan.notification(for: platform, now: Self.now)
@@ -25,7 +25,7 @@ import Testing
         #expect(signed?.headers == unsigned?.headers && signed?.contentType == unsigned?.contentType)
     }
 
-    @Test func aSignedAlertHasThemAtTheTopLevel() throws {
+    @Test func `A signed alert has them at the top level`() throws {
         let plan = try NativeBodyTests.plan {
             $0.presentation = .alert
             $0.alert = AlertText(title: "T")
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// The longest text that ingest accepts leaves no room for a signature.
-    @Test func anAlertThatTheSignatureMakesTooLongShowsTheGenericText() throws {
+    @Test func `An alert that the signature makes too long shows the generic text`() throws {
         var alert = AlertText(body: "")
         alert.body = String(repeating: "x", count: AlertText.maxApplePayloadBytes - alert.applePayloadBytes)
         let plan = try NativeBodyTests.plan {
@@ -56,7 +56,7 @@ import Testing
         (.gcm, #"{"data":{\#(withdrawal)"#, "}}"), (.adm, #"{"data":{\#(withdrawal)"#, "}}"),
         (.browser, "{\(withdrawal)", "}"),
     ])
-    func aWithdrawalNamesTheIDAndSaysSo(_ platform: Platform, _ begin: String, _ end: String) throws {
+    func `A withdrawal names the ID and says so`(_ platform: Platform, _ begin: String, _ end: String) throws {
         let plan = try NativeBodyTests.plan()
         func body(_ signature: PushSignature?) -> String? {
             HubNotification.withdrawal(
@@ -66,7 +66,7 @@ import Testing
         #expect(body(Self.signature) == begin + Self.stamp + end)
     }
 
-    @Test func aWithdrawalThroughWNSIsRawText() throws {
+    @Test func `A withdrawal through WNS is raw text`() throws {
         let plan = try NativeBodyTests.plan()
         let unsigned = try #require(
             HubNotification.withdrawal(of: plan.id, recipient: plan.recipient, for: .windows))
@@ -78,7 +78,7 @@ import Testing
         #expect(signed?.body == "\(Self.id) withdraw 1780000000 \(Self.sig)")
     }
 
-    @Test func aWithdrawalThroughAPNsIsABackgroundPushThatNeverCollapses() throws {
+    @Test func `A withdrawal through APNs is a background push that never collapses`() throws {
         let plan = try NativeBodyTests.plan()
         let notification = HubNotification.withdrawal(of: plan.id, recipient: plan.recipient, for: .apple)
         let headers = [
@@ -87,7 +87,7 @@ import Testing
         #expect(notification?.headers == headers)
     }
 
-    @Test func anUnknownPlatformHasNoWithdrawal() throws {
+    @Test func `An unknown platform has no withdrawal`() throws {
         let plan = try NativeBodyTests.plan()
         let unknown = Platform(rawValue: "pager")
         #expect(HubNotification.withdrawal(of: plan.id, recipient: plan.recipient, for: unknown) == nil)

@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Finding 14: the client offered TLS 1.0 and 1.1.
-    @Test func noTLSBelow12IsOffered() async throws {
+    @Test func `No TLS below 1.2 is offered`() async throws {
         let hello = try await ClientHello.capture { port in
             guard
                 let configuration = try? NotificationHubConfiguration(
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["Location", "Content-Location"])
-    func createsAnID(_ header: String) async throws {
+    func `A registration ID is created`(_ header: String) async throws {
         let location = "\(header): https://ns/hub/registrationids/1-2-3?api-version=2020-06\r\n"
         try await withRegistrations({ _ in [FakeHub.answer("201 Created", location)] }) { registrations, hub in
             let id = try await registrations.createRegistrationID()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func putsARegistration() async throws {
+    @Test func `A registration is put`() async throws {
         let script: FakeHub.Script = { [FakeHub.answer($0.number == 0 ? "200 OK" : "201 Created", body: "<entry/>")] }
         try await withRegistrations(script) { registrations, hub in
             for _ in 0..<2 {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a/b", "1-2/3", "a%2Fb", "a@b", "\u{0}", "é", String(repeating: "1", count: 129)])
-    func whatIsNoIDReachesNoURL(_ id: String) async throws {
+    func `What is no ID reaches no URL`(_ id: String) async throws {
         try await withRegistrations({ _ in [FakeHub.answer("200 OK")] }) { registrations, hub in
             let put = await #expect(throws: PushGatewayError.self) {
                 try await registrations.putRegistration(id, platform: .apns, handle: "AB", tags: [])
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func anIDThatIsNoneIsNotTakenFromTheHub() async throws {
+    @Test func `An ID that is none is not taken from the hub`() async throws {
         let location = "Location: https://ns/hub/registrationids/..?api-version=2020-06\r\n"
         try await withRegistrations({ _ in [FakeHub.answer("201 Created", location)] }) { registrations, _ in
             let error = await #expect(throws: PushGatewayError.self) { try await registrations.createRegistrationID() }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func listsAllPages() async throws {
+    @Test func `All pages are listed`() async throws {
         let tokens = ["MzEobik7Mg%3D%3D", "a+b==", ""]
         let script: FakeHub.Script = { request in
             let token = "X-MS-ContinuationToken: \(tokens[request.number])\r\n"
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// A quote and a combining accent are one character of a string, and still a quote to the hub.
-    @Test func noHandleEndsTheFilter() async throws {
+    @Test func `No handle ends the filter`() async throws {
         let script: FakeHub.Script = { _ in [FakeHub.answer("200 OK", body: "<feed></feed>")] }
         try await withRegistrations(script) { registrations, hub in
             _ = try await registrations.registrations(handle: "a'\u{301} or")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func anEndlessListIsGivenUp() async throws {
+    @Test func `An endless list is given up`() async throws {
         let script: FakeHub.Script = { _ in
             [FakeHub.answer("200 OK", "X-MS-ContinuationToken: again\r\n", body: "<feed></feed>")]
         }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["200 OK", "404 Not Found", "410 Gone"])
-    func deletes(_ status: String) async throws {
+    func `A registration is deleted`(_ status: String) async throws {
         try await withRegistrations({ _ in [FakeHub.answer(status)] }) { registrations, hub in
             try await registrations.deleteRegistration("1-2-3")
             let line = hub.requests.first?.headLines.first
@@ -140,7 +140,9 @@ import Testing
             ("307 Elsewhere", "Location: http://127.0.0.1:1/\r\n", .rejected, nil),
             ("503 No", "Retry-After: 6\r\n", .unavailable, .seconds(6)),
         ] as [(String, String, PushGatewayError.Code, Duration?)])
-    func errors(_ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?) async throws {
+    func `Each status is the right error`(
+        _ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?
+    ) async throws {
         try await withRegistrations({ _ in [FakeHub.answer(status, headers)] }) { registrations, _ in
             let error = await #expect(throws: PushGatewayError.self) {
                 try await registrations.putRegistration("1", platform: .apns, handle: "AB", tags: [])
@@ -151,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [[], [FakeHub.Step.close], [.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")]])
-    func noWholeAnswerIsUnavailableInTime(_ steps: [FakeHub.Step]) async throws {
+    func `No whole answer is unavailable in time`(_ steps: [FakeHub.Step]) async throws {
         try await withRegistrations({ _ in steps }, deadline: .milliseconds(200)) { registrations, _ in
             // Without the deadline, the call would last longer than the suite may.
             let error = await #expect(throws: PushGatewayError.self) {

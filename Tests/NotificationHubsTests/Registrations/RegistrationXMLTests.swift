@@ -11,7 +11,9 @@ import Testing
         (.gcm, "GcmRegistrationDescription", "GcmRegistrationId"),
         (.wns, "WindowsRegistrationDescription", "ChannelUri"),
     ])
-    func entries(_ platform: RegistrationPlatform, _ description: String, _ field: String) throws {
+    func `An entry has the form of its platform`(
+        _ platform: RegistrationPlatform, _ description: String, _ field: String
+    ) throws {
         let xml = try RegistrationDocument.entry(
             platform: platform, handle: "https://wns/?a=1&b=<2>", tags: ["username:alice", "team:a"])
         #expect(
@@ -24,13 +26,13 @@ import Testing
                 """)
     }
 
-    @Test func noTagsNoElement() throws {
+    @Test func `No tags no element`() throws {
         let xml = try RegistrationDocument.entry(platform: .apns, handle: "AB", tags: [])
         #expect(!xml.contains("Tags"))
     }
 
     @Test(arguments: [["a,username:victim"], [""], ["ok", "a\u{0}"]])
-    func tagsThatWouldBecomeOthersAreRefused(_ tags: [String]) {
+    func `Tags that would become others are refused`(_ tags: [String]) {
         let error = #expect(throws: PushGatewayError.self) {
             try RegistrationDocument.entry(platform: .apns, handle: "AB", tags: tags)
         }
@@ -51,7 +53,9 @@ import Testing
             ("<feed><RegistrationId>&x;</RegistrationId></feed>", nil),
             ("<feed><![CDATA[</feed>", nil), ("", nil), ("<html>", nil),
         ] as [(String, [String]?)])
-    func feeds(_ xml: String, _ ids: [String]?) { #expect(RegistrationFeed.registrations(xml)?.map(\.id) == ids) }
+    func `The IDs of a feed are read`(_ xml: String, _ ids: [String]?) {
+        #expect(RegistrationFeed.registrations(xml)?.map(\.id) == ids)
+    }
 
     @Test(
         arguments: [
@@ -59,7 +63,7 @@ import Testing
             ("$InstallationId:{}", nil), ("$InstallationId:{a", nil), ("x$InstallationId:{a}", nil),
             ("$UserId:{a}", nil),
         ] as [(String, String?)])
-    func installationsBehindRegistrations(_ tags: String, _ id: String?) {
+    func `The installation behind a registration is found in its tags`(_ tags: String, _ id: String?) {
         let entry = { (id: String, tags: String) in
             "<entry><A><RegistrationId>\(id)</RegistrationId>\(tags)<DeviceToken>AB</DeviceToken></A></entry>"
         }
@@ -69,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [("a&b", "a&amp;b"), ("<>\"'", "&lt;&gt;&quot;&apos;"), ("é\n", "é&#10;")])
-    func textGoesThereAndBack(_ text: String, _ xml: String) {
+    func `Text goes there and back`(_ text: String, _ xml: String) {
         #expect(XMLText.encode(text) == xml)
         #expect(XMLText.decode(xml) == text)
     }
@@ -78,7 +82,7 @@ import Testing
         ("MzEobik7Mg%3D%3D", true), ("MzEobik7Mg==", false), ("plain", false),
         ("a%2", false), ("a%zz", false),
     ])
-    func tokensThatAreEncodedAlready(_ token: String, _ isEncoded: Bool) {
+    func `Only tokens in the encoded alphabet count as encoded`(_ token: String, _ isEncoded: Bool) {
         #expect(PercentCoding.isEncoded(token) == isEncoded)
     }
 }

@@ -31,7 +31,7 @@ import Testing
         return actions
     }
 
-    @Test func opensOneConnectionARequestUpToItsLimit() {
+    @Test func `Opens one connection a request up to its limit`() {
         var pool = HubPool<Connection>(limit: 2)
         #expect(actions(&pool) == [])
         pool.submit(sends("a"))
@@ -48,7 +48,7 @@ import Testing
         #expect(pool.open == 2)
     }
 
-    @Test func usesTheLastUsedAndLetsTheOthersGrowOld() {
+    @Test func `Uses the last used and lets the others grow old`() {
         var pool = HubPool<Connection>(limit: 2)
         let (old, young) = (Connection(), Connection())
         pool.submit(sends("a", "b"))
@@ -64,7 +64,7 @@ import Testing
         #expect(pool.isEmpty)
     }
 
-    @Test func failsWhatWaitsOnlyWhenNothingElseCouldServeIt() {
+    @Test func `Fails what waits only when nothing else could serve it`() {
         var pool = HubPool<Connection>(limit: 3)
         pool.submit(sends("a", "b"))
         #expect(actions(&pool) == ["connect", "connect"])
@@ -74,7 +74,7 @@ import Testing
         #expect(actions(&pool) == ["connect"])
     }
 
-    @Test func waitsBeforeItConnectsAgainWhileAnotherConnectionServes() {
+    @Test func `Waits before it connects again while another connection serves`() {
         var pool = HubPool<Connection>(limit: 2)
         pool.submit(sends("a", "b", "c"))
         #expect(actions(&pool) == ["connect", "connect"])
@@ -86,7 +86,7 @@ import Testing
         #expect(actions(&pool) == ["connect"])
     }
 
-    @Test func expiresInOrder() {
+    @Test func `What waits expires in order`() {
         var pool = HubPool<Connection>(limit: 1)
         pool.submit(sends("a", "b"))
         #expect(pool.takeExpired(now: Self.time(9)).isEmpty)

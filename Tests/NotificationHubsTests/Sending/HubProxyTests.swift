@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func sendsGoThroughTheTunnel(folder: Bool) async throws {
+    @Test(arguments: [false, true]) func `Sends go through the tunnel`(folder: Bool) async throws {
         try await withProxy { hub, proxy, certificate in
             let configuration = try configuration(
                 proxy: "http://user:hunter2@127.0.0.1:\(proxy.port)", certificate, folder: folder)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func registrationsGoThroughTheTunnel() async throws {
+    @Test func `Registrations go through the tunnel`() async throws {
         try await withProxy { hub, proxy, certificate in
             let configuration = try configuration(proxy: "http://127.0.0.1:\(proxy.port)", certificate)
             let devices = HubDevices(configuration: configuration, logger: Self.logger)
@@ -86,7 +86,7 @@ import Testing
         (String(repeating: "x", count: ProxyTunnel.maxHead + 1), "did not answer as an HTTP proxy"),
         ("HTTP/1.1 200", "did not answer in time"),
     ])
-    func aRefusalIsNotSentAndNamesTheProxy(response: String, problem: String) async throws {
+    func `A refusal is not sent and names the proxy`(response: String, problem: String) async throws {
         try await withProxy(response: response) { hub, proxy, certificate in
             let configuration = try configuration(proxy: "http://u:hunter2@127.0.0.1:\(proxy.port)", certificate)
             var options = HubSenderOptions()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aProxyThatIsNotThere() async throws {
+    @Test func `A proxy that is not there`() async throws {
         try await withProxy { hub, proxy, certificate in
             let configuration = try configuration(proxy: "http://127.0.0.1:1", certificate)
             let sender = HubSender(configuration: configuration, concurrency: 1, logger: Self.logger)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func theCertificateIsTheHubs() async throws {
+    @Test func `The certificate is the hub's`() async throws {
         try await withProxy { hub, proxy, certificate in
             var configuration = try configuration(proxy: "http://127.0.0.1:\(proxy.port)", certificate)
             // The system's authorities have not signed it.
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// The tunnel opens, and TLS cannot begin.
-    @Test func aTunnelThatCannotBeUsedIsClosed() async throws {
+    @Test func `A tunnel that cannot be used is closed`() async throws {
         try await withProxy { hub, proxy, certificate in
             var configuration = try configuration(proxy: "http://127.0.0.1:\(proxy.port)", certificate)
             configuration.outgoing.authorities = TrustedAuthorities(file: "/nothing")
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func aHubOnLoopbackOrByHTTPHasNoProxy() throws {
+    @Test func `A hub on loopback or by HTTP has no proxy`() throws {
         var configuration = try localHub(port: 1, scheme: "https")
         configuration.outgoing.httpsProxy = try OutgoingProxy("http://p:1")
         configuration.outgoing.httpProxy = try OutgoingProxy("http://p:1")

@@ -13,7 +13,7 @@ import Testing
         return writer.write(notification, token: token, into: &buffer) ? String(buffer: buffer) : nil
     }
 
-    @Test func everyByte() throws {
+    @Test func `A request is these bytes`() throws {
         let expected = """
             POST /hub/messages/?api-version=2020-06 HTTP/1.1
             Host: 127.0.0.1:9000
@@ -32,13 +32,13 @@ import Testing
         #expect(try write(.sample)?.utf8.count(where: { $0 == 13 }) == 11)
     }
 
-    @Test func lengthIsInBytes() throws {
+    @Test func `The content length is in bytes`() throws {
         var notification = HubNotification.sample
         notification.body = "é\n"
         #expect(try write(notification)?.hasSuffix("Content-Length: 3\r\n\r\né\n") == true)
     }
 
-    @Test func noFieldSmugglesAnother() throws {
+    @Test func `No field smuggles another`() throws {
         var tag = HubNotification.sample
         tag.tag = "username:a\r\nX: y"
         var type = HubNotification.sample
@@ -50,7 +50,7 @@ import Testing
         for notification in [tag, type, header, platform] { #expect(try write(notification) == nil) }
     }
 
-    @Test func aNewTokenReplacesTheOld() throws {
+    @Test func `A new token replaces the old`() throws {
         var writer = HubRequestWriter(configuration: try localHub(port: 9000))
         for number in 1...2 {
             var buffer = ByteBuffer()

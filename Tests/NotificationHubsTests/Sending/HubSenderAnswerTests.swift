@@ -68,7 +68,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func answer(_ answer: Case) async throws {
+    func `Each answer has its outcome`(_ answer: Case) async throws {
         let script: FakeHub.Script = { $0.number == 0 ? answer.steps : [FakeHub.created("next")] }
         try await withFakeHub(script) { hub in
             try await withHubSender(hub, concurrency: 1) { sender, _ in

@@ -15,7 +15,7 @@ import Testing
         return options
     }
 
-    @Test func everyRequestHasADeadline() async throws {
+    @Test func `Every request has a deadline`() async throws {
         let script: FakeHub.Script = { $0.header("ServiceBusNotification-Tags") == "slow" ? [] : [FakeHub.created()] }
         var notification = HubNotification.sample
         notification.tag = "slow"
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerThatDripsHasTheSameDeadline() async throws {
+    @Test func `An answer that drips has the same deadline`() async throws {
         // Drips for two minutes: a deadline that each byte put off would run into the suite's limit.
         let drips = [FakeHub.Step](repeating: .wait(.milliseconds(40)), count: 3000).flatMap { [$0, .write("H")] }
         try await withFakeHub({ _ in drips }) { hub in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func toAHubThatIsNotThereNothingIsSent() async throws {
+    @Test func `To a hub that is not there nothing is sent`() async throws {
         let port = try await withFakeHub({ _ in [] }) { $0.port }
         let sender = HubSender(
             configuration: try localHub(port: port), concurrency: 4, logger: Logger(label: "test"))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aPlainPeerIsNotSpokenToWhereTLSIsAskedFor() async throws {
+    @Test func `A plain peer is not spoken to where TLS is asked for`() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
             let sender = HubSender(
                 configuration: try localHub(port: hub.port, scheme: "https"), concurrency: 1,
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func idleConnectionsAreClosed() async throws {
+    @Test func `Idle connections are closed`() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
             var options = HubSenderOptions()
             options.idleTimeout = .milliseconds(50)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatDiesIdleIsReplaced() async throws {
+    @Test func `A connection that dies idle is replaced`() async throws {
         let script: FakeHub.Script = { request in
             [FakeHub.created()] + (request.number == 0 ? [.wait(.milliseconds(10)), .close] : [])
         }
@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct HubSenderShutdownTests {
-    @Test func drainsWhatIsInFlightAndWaiting() async throws {
+    @Test func `Drains what is in flight and waiting`() async throws {
         try await withFakeHub({ _ in [.wait(.milliseconds(20)), FakeHub.created()] }) { hub in
             let outcomes = Mutex<[SendOutcome]>([])
             try await withHubSender(hub, concurrency: 2) { sender, group in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func failsWhatDoesNotEndInTime() async throws {
+    @Test func `Fails what does not end in time`() async throws {
         try await withFakeHub({ _ in [] }) { hub in
             var options = HubSenderOptions()
             // Long: it is the shutdown that ends them.
@@ -132,14 +132,14 @@ import Testing
         }
     }
 
-    @Test func anUnusedSenderStopsAtOnce() async throws {
+    @Test func `An unused sender stops at once`() async throws {
         let sender = HubSender(configuration: try localHub(port: 1), concurrency: 4, logger: Logger(label: "test"))
         try await withService(sender) { _ in }
         #expect(await sender.send(.sample).isNotSent)
     }
 
     /// The dispatcher's way: it needs the answers before the sender's own turn to stop comes.
-    @Test func stoppingEndsWhatTheHubDoesNotAnswer() async throws {
+    @Test func `Stopping ends what the hub does not answer`() async throws {
         try await withFakeHub({ _ in [] }) { hub in
             var options = HubSenderOptions()
             // Neither the request's own deadline nor the tick is what ends it.

@@ -9,7 +9,7 @@ import Testing
 @testable import NotificationHubs
 
 @Suite struct HubSenderTests {
-    @Test func sendsAndReadsTheMessageID() async throws {
+    @Test func `Sends and reads the message ID`() async throws {
         try await withFakeHub({ _ in [FakeHub.created("M-7")] }) { hub in
             let outcome = try await withHubSender(hub) { sender, _ in await sender.send(.sample) }
             #expect(outcome == .sent(hubMessageID: "M-7"))
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aTaskThatPrefersItsExecutorStaysOnTheEventLoop() async throws {
+    @Test func `A task that prefers its executor stays on the event loop`() async throws {
         try await withFakeHub({ _ in [FakeHub.created("M-7")] }) { hub in
             try await withHubSender(hub) { sender, _ in
                 await withTaskExecutorPreference(sender.executor) {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aThousandAtOnceAreCalledBackOnceEachWithinTheBound() async throws {
+    @Test func `A thousand at once are called back once each within the bound`() async throws {
         let script: FakeHub.Script = { request in [.wait(.milliseconds(1)), FakeHub.created("M-\(request.number)")] }
         try await withFakeHub(script) { hub in
             let calls = Mutex([Int](repeating: 0, count: 1000))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionIsUsedAgain() async throws {
+    @Test func `A connection is used again`() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
             try await withHubSender(hub) { sender, _ in
                 for _ in 0..<20 { #expect(await sender.send(.sample).isSent) }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedTokenIsMadeAnewForWhatFollows() async throws {
+    @Test func `A refused token is made anew for what follows`() async throws {
         let script: FakeHub.Script = { $0.number == 0 ? [FakeHub.answer("401 Unauthorized")] : [FakeHub.created()] }
         try await withFakeHub(script) { hub in
             let clock = Mutex(Timestamp.now)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aNotificationThatCannotBeWrittenIsRejectedAndHarmsNoOther() async throws {
+    @Test func `A notification that cannot be written is rejected and harms no other`() async throws {
         try await withFakeHub({ _ in [FakeHub.created()] }) { hub in
             var smuggler = HubNotification.sample
             smuggler.tag = "a\r\nX: y"

@@ -32,7 +32,7 @@ struct HubSpansTests {
         }
     }
 
-    @Test func aRequestIsASpanBelowItsMessage() async throws {
+    @Test func `A request is a span below its message`() async throws {
         let trace = PushTrace(parent: Self.parent, resendCount: 0)
         let (spans, hub) = try await spans({ _ in [FakeHub.created("M-7")] }, traces: [trace])
         let span = try #require(spans.first)
@@ -50,7 +50,7 @@ struct HubSpansTests {
         #expect(hub.requests.first?.header("traceparent") == nil)
     }
 
-    @Test func aFailureIsAnErrorAndCountsAgain() async throws {
+    @Test func `A failure is an error and counts again`() async throws {
         let traces = [PushTrace(parent: Self.parent, resendCount: 2)]
         let (spans, _) = try await spans({ _ in [FakeHub.answer("503 Service Unavailable")] }, traces: traces)
         let texts = try #require(spans.first).texts
@@ -59,7 +59,7 @@ struct HubSpansTests {
         #expect(texts["http.request.resend_count"] == "2" && texts["securepush.result"] == "unavailable")
     }
 
-    @Test func aHubThatDoesNotAnswerIsATimeout() async throws {
+    @Test func `A hub that does not answer is a timeout`() async throws {
         var options = HubSenderOptions()
         options.deadline = .milliseconds(200)
         let trace = PushTrace(parent: Self.parent, resendCount: 0)
@@ -70,7 +70,7 @@ struct HubSpansTests {
         #expect(span.end - span.start >= 150_000_000)
     }
 
-    @Test func withoutATraceThereIsNoSpan() async throws {
+    @Test func `Without a trace there is no span`() async throws {
         let unsampled = PushTrace(parent: .random(), resendCount: 0)
         let (spans, hub) = try await spans({ _ in [FakeHub.created()] }, traces: [nil, unsampled])
         #expect(spans.isEmpty && hub.requests.count == 2)

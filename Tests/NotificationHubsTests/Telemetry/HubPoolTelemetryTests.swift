@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func theHubThatAnswersIsTheOneThatIsNamed() async throws {
+    @Test func `The hub that answers is the one that is named`() async throws {
         try await withPool { pool in
             #expect(pool.hubNames == ["hub-a", "hub-b"])
             var asked: Set<String> = []
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Otherwise the file of the connection string would be read a second time, by a reader that nobody watches.
-    @Test func telemetryHasTheTokensOfTheSender() async throws {
+    @Test func `Telemetry has the tokens of the sender`() async throws {
         let (configuration, logger) = (try localHub(port: 1), Logger(label: "test"))
         let sender = HubSender(configuration: configuration, concurrency: 1, logger: logger)
         let devices = HubDevices(configuration: configuration, sharingTokensOf: sender, logger: logger)
@@ -53,7 +53,7 @@ import Testing
         try await devices.shutdown()
     }
 
-    @Test func oneHubHasNoName() async throws {
+    @Test func `One hub has no name`() async throws {
         let devices = HubDevices(configuration: try localHub(port: 1), logger: Logger(label: "test"))
         let alice = try #require(UserName("alice"))
         #expect(devices.hubNames == [""] && devices.hubName(for: alice) == "")

@@ -27,12 +27,12 @@ import Testing
 
     private static func text(_ document: String) -> String? { NotificationDetails(document)?.outcome?.text }
 
-    @Test func oneDeviceIsItsWord() {
+    @Test func `One device is its word`() {
         #expect(Self.text(Self.document()) == "Success")
         #expect(Self.text(Self.document(Self.counts([("BadChannel", "1")], "WnsOutcomeCounts"))) == "BadChannel")
     }
 
-    @Test func severalDevicesAreCounted() {
+    @Test func `Several devices are counted`() {
         let counts = Self.counts([("BadChannel", "1"), ("Success", "2"), ("Dropped", "12")])
         #expect(Self.text(Self.document(counts)) == "Success=2, BadChannel=1, Dropped=12")
         #expect(Self.text(Self.document(Self.counts([("Success", "3")]))) == "Success=3")
@@ -45,12 +45,12 @@ import Testing
             ("NoTargetFound", "NoTargetFound"), ("Abandoned", "Abandoned"), ("Cancelled", "Cancelled"),
             ("Completed", "Completed"), ("Enqueued", nil), ("Processing", nil), ("Scheduled", nil), ("Unknown", nil),
             ("", nil), ("<b>Completed</b>", nil), ("Com pleted", nil),
-        ] as [(String, String?)]) func withoutADeviceTheStateCounts(_ state: String, _ outcome: String?)
-    {
+        ] as [(String, String?)])
+    func `Without a device the state counts`(_ state: String, _ outcome: String?) {
         #expect(Self.text(Self.document("", state: state)) == outcome)
     }
 
-    @Test func whileTheHubWorksOnItThereIsNoOutcome() {
+    @Test func `While the hub works on it there is no outcome`() {
         #expect(Self.text(Self.document(state: "Processing")) == nil)
     }
 
@@ -60,11 +60,12 @@ import Testing
         "<![CDATA[<State>Enqueued</State><Outcome><Name>Evil</Name>"
             + "<Count>7</Count></Outcome></NotificationBody>]]>",
         "<Outcome><Name>Evil</Name><Count>1</Count></Outcome>",
-    ]) func theBodyIsNotRead(_ body: String) {
+    ])
+    func `The body is not read`(_ body: String) {
         #expect(Self.text(Self.document(body: body)) == "Success")
     }
 
-    @Test func whatCannotBeReadIsLeftOut() {
+    @Test func `What cannot be read is left out`() {
         let odd = [
             ("", "1"), ("A b", "1"), (String(repeating: "x", count: 65), "1"), ("é", "1"), ("&bad;", "1"),
             ("None", "0"), ("Less", "-3"), ("Text", "one"), ("Huge", "99999999999999999999999"), ("Success", "1"),
@@ -78,7 +79,7 @@ import Testing
         #expect(NotificationDetails("<State>Completed</State>")?.outcome == MessageOutcome(state: "Completed"))
     }
 
-    @Test func numbersAndLengthsAreBounded() {
+    @Test func `Numbers and lengths are bounded`() {
         let large = Self.counts([("Success", "9223372036854775807"), ("Success", "9223372036854775807")])
         #expect(Self.text(Self.document(large)) == "Success=2147483647")
         let many = Self.counts((0..<2000).map { ("Name\($0)", "1") })
@@ -102,7 +103,7 @@ import Testing
 
     private static let alice = UserName("alice")!
 
-    @Test func theHubIsAskedAboutTheMessage() async throws {
+    @Test func `The hub is asked about the message`() async throws {
         try await withHub([FakeHub.answer("200 OK", body: Self.document())]) { devices, hub in
             let outcome = try await devices.outcome(ofMessage: "7362-2018 1/18?", to: Self.alice)
             #expect(outcome?.text == "Success" && outcome?.counts == [.init(name: "Success", devices: 1)])
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: ["404 Not Found", "410 Gone", "400 Bad Request", "200 OK"])
-    func aMessageThatIsNotKnownHasNoOutcome(_ status: String) async throws {
+    func `A message that is not known has no outcome`(_ status: String) async throws {
         try await withHub([FakeHub.answer(status)]) { devices, hub in
             let known = try await devices.outcome(ofMessage: "m", to: Self.alice)
             let elsewhere = try await devices.outcome(ofMessage: "..", to: Self.alice)
@@ -129,7 +130,7 @@ import Testing
             ("429 No", "Retry-After: 5\r\n", .throttled, .seconds(5)),
             ("403 No", "Retry-After: 4\r\n", .throttled, .seconds(4)),
         ] as [(String, String, PushGatewayError.Code, Duration?)])
-    func theHubsRefusal(
+    func `The hub's refusal`(
         _ status: String, _ headers: String, _ code: PushGatewayError.Code, _ wait: Duration?
     ) async throws {
         try await withHub([FakeHub.answer(status, headers)]) { devices, _ in
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedTokenIsRenewedOnce() async throws {
+    @Test func `A refused token is renewed once`() async throws {
         let answers = [FakeHub.answer("401 No"), FakeHub.answer("200 OK", body: Self.document())]
         try await withHub(answers) { devices, hub in
             let outcome = try await devices.outcome(ofMessage: "m", to: Self.alice)
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aDocumentIsNotReadWithoutEnd() async throws {
+    @Test func `A document is not read without end`() async throws {
         let long = Self.document(body: String(repeating: "x", count: DeviceResponse.maxBody))
         try await withHub([FakeHub.answer("200 OK", body: long)]) { devices, _ in
             let error = await #expect(throws: PushGatewayError.self) {

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func theOutcomeOfAMessageIsNotWaitedForWithoutEnd() async throws {
+    @Test func `The outcome of a message is not waited for without end`() async throws {
         let document = "<NotificationDetails><State>Completed</State></NotificationDetails>"
         try await withHub({ _ in Self.slowly(document) }) { devices in
             let alice = try #require(UserName("alice"))
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func theListOfRegistrationsIsNotWaitedForWithoutEnd() async throws {
+    @Test func `The list of registrations is not waited for without end`() async throws {
         try await withHub({ _ in Self.slowly("<feed></feed>") }) { devices in
             let error = await #expect(throws: PushGatewayError.self) { try await devices.registrations(handle: "A") }
             #expect(error?.code == .unavailable)
         }
     }
 
-    @Test func theFeedbackIsNotWaitedForWithoutEnd() async throws {
+    @Test func `The feedback is not waited for without end`() async throws {
         let script: FakeHub.Script = { request in
             if request.headLines.first?.contains("/hub/feedbackcontainer") == true {
                 return [FakeHub.answer("200 OK", body: "http://\(request.header("Host") ?? "")/box?sig=a")]

@@ -32,26 +32,26 @@ import Testing
         }
     }
 
-    @Test func remindersBeforeTheFetchAreFine() {
+    @Test func `Reminders before the fetch are fine`() {
         var history = history(pushesAt: [30_100, 60_200])
         fetched(at: 60_300, in: &history)
         #expect(history.verdict.passes, "\(history.verdict.text)")
         #expect(history.verdict.row("reminders that the hub took")?.value == "2")
     }
 
-    @Test func aReminderAfterTheFetchIsNamed() {
+    @Test func `A reminder after the fetch is named`() {
         let verdict = history(pushesAt: [30_100]).verdict
         #expect(verdict.failures == ["reminders after a fetch"])
         #expect(verdict.row("reminders after a fetch")?.value == "1")
     }
 
-    @Test func aReminderInFlightAtTheFetchIsFine() {
+    @Test func `A reminder in flight at the fetch is fine`() {
         var history = history(pushesAt: [30_100])
         fetched(at: 29_000, in: &history)
         #expect(history.verdict.passes, "\(history.verdict.text)")
     }
 
-    @Test func aStoppedDispatcherSendsAReminderLate() {
+    @Test func `A stopped dispatcher sends a reminder late`() {
         var history = history(pushesAt: [36_000])
         fetched(at: 30_000, in: &history)
         let stop = "stop dispatcher-1"
@@ -66,20 +66,20 @@ import Testing
         #expect(history.verdict.failures.contains("reminders after a fetch"))
     }
 
-    @Test func moreRemindersThanAskedForAreDuplicates() {
+    @Test func `More reminders than asked for are duplicates`() {
         var history = history(reminders: 1, pushesAt: [30_100, 60_200])
         fetched(at: 70_000, in: &history)
         #expect(history.verdict.row("duplicate sends, unexplained")?.value == "1")
     }
 
-    @Test func aPushSoonAfterTheFirstIsNoReminder() {
+    @Test func `A push soon after the first is no reminder`() {
         var history = history(pushesAt: [5000])
         fetched(at: 70_000, in: &history)
         #expect(history.verdict.row("duplicate sends, unexplained")?.value == "1")
         #expect(history.verdict.row("reminders that the hub took")?.value == "0")
     }
 
-    @Test func aLateRepetitionOfAnUnansweredRequestIsNoReminder() {
+    @Test func `A late repetition of an unanswered request is no reminder`() {
         var history = history(pushesAt: [30_100])
         history.records[0].deliveries[0].unanswered = 1
         #expect(history.verdict.passes, "\(history.verdict.text)")
@@ -103,14 +103,14 @@ import Testing
         return history
     }
 
-    @Test func withdrawalsOfWhatWasReadAreFine() {
+    @Test func `Withdrawals of what was read are fine`() {
         let verdict = withdrawn("read").verdict
         #expect(verdict.passes, "\(verdict.text)")
         #expect(verdict.row("  of which it took")?.value == "4")
         #expect(verdict.row("sends that reached the hub")?.value == "4")
     }
 
-    @Test func whatWasReadAndNotWithdrawnIsNamed() {
+    @Test func `What was read and not withdrawn is named`() {
         var history = withdrawn("read")
         history.hub.removeLast()
         #expect(history.verdict.failures == ["read or revoked, but not withdrawn"])
@@ -118,7 +118,7 @@ import Testing
         #expect(history.verdict.passes, "\(history.verdict.text)")
     }
 
-    @Test func aDeviceNeedNotShowWhatAnotherHasRead() {
+    @Test func `A device need not show what another has read`() {
         var history = withdrawn("read")
         history.reads.removeLast()
         #expect(history.verdict.passes, "\(history.verdict.text)")
@@ -126,20 +126,20 @@ import Testing
         #expect(history.verdict.failures == ["not shown on a live device"])
     }
 
-    @Test func whatNoDeviceShowsIsNamed() {
+    @Test func `What no device shows is named`() {
         var history = withdrawn("read")
         history.reads.removeAll { if case .show(let show) = $0 { show.id == "id-1" } else { false } }
         #expect(history.verdict.failures == ["shown on no device of the user"])
     }
 
-    @Test func whatWasNeverPushedIsNotWithdrawn() {
+    @Test func `What was never pushed is not withdrawn`() {
         var history = withdrawn("revoked")
         history.hub.removeFirst()
         history.records[0].deliveries[0].state = "skipped"
         #expect(history.verdict.failures == ["withdrawn but never pushed"])
     }
 
-    @Test func whatWasRevokedDisappears() {
+    @Test func `What was revoked disappears`() {
         var history = withdrawn("revoked")
         history.reads.append(.revoke(.init(time: 55, id: "id-0")))
         #expect(history.verdict.failures == ["shown after its withdrawal"])

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7, UInt64.max])
-    func theSameSeedGivesTheSamePlan(_ seed: UInt64) throws {
+    func `The same seed gives the same plan`(_ seed: UInt64) throws {
         let plan = FaultPlan(Self.request(seed: seed))
         #expect(plan == FaultPlan(Self.request(seed: seed)))
         #expect(plan != FaultPlan(Self.request(seed: seed ^ 12)))
@@ -19,7 +19,7 @@ import Testing
         #expect(kept == plan)
     }
 
-    @Test func thePlanIsTheSameOnEveryMachine() {
+    @Test func `The plan is the same on every machine`() {
         let request = FaultPlan.Request(
             seed: 42, kills: [.dispatcher: 2], storms: 1, members: [.dispatcher: 2], stormSeconds: 5)
         let lines = [
@@ -30,7 +30,7 @@ import Testing
         #expect(FaultPlan(request).lines == lines)
     }
 
-    @Test func everythingThatIsAskedForIsPlanned() {
+    @Test func `Everything that is asked for is planned`() {
         let plan = FaultPlan(Self.request(seed: 3))
         #expect(plan.lane(.rabbitmq).count { $0.action == .kill } == 10)
         #expect(plan.lane(.rabbitmq).count { $0.action == .wipe } == 1)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func faultsOfOneTargetAreSpreadOverTheRun(_ seed: UInt64) {
+    func `Faults of one target are spread over the run`(_ seed: UInt64) {
         let plan = FaultPlan(Self.request(seed: seed))
         for target in FaultPlan.Target.allCases {
             let lane = plan.lane(target)
@@ -59,26 +59,26 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func noProcessIsHitTwiceInARowWhereThereIsAnother(_ seed: UInt64) {
+    func `No process is hit twice in a row where there is another`(_ seed: UInt64) {
         let lane = FaultPlan(Self.request(seed: seed)).lane(.dispatcher)
         #expect(zip(lane, lane.dropFirst()).allSatisfy { $0.member != $1.member })
         #expect(Set(lane.map(\.member)) == [1, 2, 3, 4])
     }
 
     /// A drain may last ten seconds: the hub must not begin to answer before.
-    @Test func theHubIsSilentForLongerThanADispatcherMayDrain() {
+    @Test func `The hub is silent for longer than a dispatcher may drain`() {
         let silences = FaultPlan(Self.request(seed: 9)).faults.filter { $0.action == .silence }
         #expect(silences.count == 4)
         #expect(silences.allSatisfy { $0.target == .dispatcher && $0.pause >= 12_000 })
     }
 
-    @Test func theDatabaseIsReadOnlyForTwentySeconds() {
+    @Test func `The database is read only for twenty seconds`() {
         let lane = FaultPlan(Self.request(seed: 9)).lane(.postgres)
         #expect(lane.count == 12)
         #expect(lane.filter { $0.action == .readOnly }.map(\.pause) == [20_000, 20_000])
     }
 
-    @Test func dataIsDeletedInTheMiddle() {
+    @Test func `Data is deleted in the middle`() {
         let lane = FaultPlan(Self.request(seed: 5)).lane(.rabbitmq)
         #expect(lane.firstIndex { $0.action == .wipe } == 5)
     }

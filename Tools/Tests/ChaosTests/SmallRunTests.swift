@@ -48,7 +48,7 @@ struct SmallRunTests {
         return try JSONDecoder().decode(Output.self, from: Data(text[start..<end].utf8))
     }
 
-    @Test func nothingIsLost() async throws {
+    @Test func `Nothing is lost`() async throws {
         let output = try await verdict(Self.arguments)
         #expect(output.failures == [], "\(output.verdict.text)")
         #expect(output.verdict.row("accepted (201)")?.value == "240")
@@ -56,7 +56,7 @@ struct SmallRunTests {
         #expect(output.verdict.faults["silence dispatcher"] == 1)
     }
 
-    @Test func thePlanIsPrintedAndIsTheSameAgain() async throws {
+    @Test func `The plan is printed and is the same again`() async throws {
         let plan = try await chaos(Self.arguments + ["--plan-only"])
         #expect(plan.contains("kill rabbitmq-1"), "\(plan)")
         #expect(try await chaos(Self.arguments + ["--plan-only"]) == plan)
@@ -66,7 +66,7 @@ struct SmallRunTests {
         ["--platforms", "pager"], ["--kills", "rabbitmq"], ["--kills", "moon=1"], ["--nodes", "2"],
         ["--nodes", "3", "--wipe-broker", "1"], ["--database", "sqlite", "--kills", "postgres=1"], ["--count", "0"],
     ])
-    func whatCannotBeRunIsRefused(_ arguments: [String]) async throws {
+    func `What cannot be run is refused`(_ arguments: [String]) async throws {
         let failure = await #expect(throws: ProgramFailed.self) { try await chaos(arguments) }
         #expect(failure?.exitCode == 64, "\(failure?.output ?? "")")
     }

@@ -16,14 +16,14 @@ import Testing
 
     #if os(Linux)
     /// Only on Linux: on Apple's systems the signatures of CryptoKit are different each time.
-    @Test func theFilesAreThoseOfTheGenerator() throws {
+    @Test func `The files are those of the generator`() throws {
         for file in try Self.files.get() {
             #expect(try file.isCurrent(in: Self.folder), "\(file.name) is old. Run `vectors write Clients/vectors`.")
         }
     }
     #endif
 
-    @Test func aChangedFileIsNoticed() throws {
+    @Test func `A changed file is noticed`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// What the SDK did takes the place of what was expected, in the wakes of its case alone.
-    @Test func observationsAreRecorded() throws {
+    @Test func `Observations are recorded`() throws {
         let wakes: JSONLiteral = [["kind": "push", "expect": ["code": nil]]]
         let file = VectorFile(
             name: "x.json", lists: [("cases", [VectorCase("a", ["wakes": wakes]), VectorCase("b", ["wakes": wakes])])])
@@ -47,7 +47,7 @@ import Testing
                 == #"{"name":"b","wakes":[{"kind":"push","expect":{"code":"SP-404"}}]}"#)
     }
 
-    @Test func everyCaseHasANameOfItsOwn() throws {
+    @Test func `Every case has a name of its own`() throws {
         let names = Set(try Self.files.get().map(\.name)).union(VectorFile.scenarioNames)
         for file in try names.map({ try VectorFile($0, in: Self.folder) }) {
             let names = file.lists.flatMap(\.cases).compactMap { $0.json.value["name"]?.text }
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Each fault of the network at each of 8 stages, once and lasting, in two ways.
-    @Test func theTableOfFaultsIsComplete() throws {
+    @Test func `The table of faults is complete`() throws {
         let cells = try Self.cases("fetch-plans.json").filter { $0["way"] != nil }
         let faults = Dictionary(grouping: cells) { $0["fault"]?.text ?? "" }
         #expect(faults.count == 22)
@@ -70,7 +70,7 @@ import Testing
 
     /// Whatever goes wrong, and although the server withdraws what the device has fetched, each secret is shown once
     /// and stays.
-    @Test func everyCellEndsWithBothSecrets() throws {
+    @Test func `Every cell ends with both secrets`() throws {
         let cells = try Self.cases("fetch-plans.json").filter { $0["way"] != nil }
         var withdrawals = 0
         for cell in cells {
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// A log-in comes before the 25 s of its wake.
-    @Test func everyWakeEndsInTime() throws {
+    @Test func `Every wake ends in time`() throws {
         let cases =
             try Self.cases("fetch-plans.json") + Self.cases("withdrawals.json")
             + Self.cases("hostile.json", "answers")
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// Whatever goes wrong, the user sees something: the secret, the generic text or the prompt.
-    @Test func noPushIsWithoutAnEffect() throws {
+    @Test func `No push is without an effect`() throws {
         for vector in try Self.cases("fetch-plans.json") where vector["length"]?.text != "" {
             guard let first = vector["wakes"]?.elements?.first?["expect"] else { continue }
             let seen = ["shown", "generic", "prompts"].reduce(0) { $0 + (first[$1]?.elements?.count ?? 0) }
