@@ -66,12 +66,10 @@ let pinned: [Target.Dependency] = [
     ("ServiceContextModule", "swift-service-context"), ("SystemPackage", "swift-system"),
 ].map { .product(name: $0.0, package: $0.1, condition: .when(platforms: [.custom("none")])) }
 
-/// A library in `folder`, a service of its own program, and a target of tests.
+/// A library.
 func module(
     _ name: String, in folder: String = "Shared", _ dependencies: [Target.Dependency], resources: [Resource]? = nil
-)
-    -> Target
-{
+) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "\(folder)/\(name)", resources: resources, swiftSettings: settings
     )
@@ -133,7 +131,7 @@ let package = Package(
     targets: [
         // Text, JSON, time, files and errors; they know nothing of SecurePush.
         module("Foundations", [deque, logging, tracing]),
-        // The domain: no NIO, no HTTP, no C, no files.
+        // The domain: no NIO, no HTTP, no C.
         module("Domain", ["Foundations", crypto, logging, tracing]),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
