@@ -30,7 +30,7 @@ final class DispatchSettler: Sendable {
         var repeats: [DispatchKey: [DispatchDelivery]] = [:]
         /// Attempts that wait for the hub.
         var attempts = 0
-        /// Who waits until at most so many notifications are in flight.
+        /// The callers that wait until at most so many notifications are in flight.
         var capacity = WaitList<Void>()
         var drainBegan: ContinuousClock.Instant?
         var isFinishing = false

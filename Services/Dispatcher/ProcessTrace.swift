@@ -46,10 +46,10 @@ final class ProcessTrace: Sendable {
 
     init(_ span: any Tracing.Span) { self.span = span }
 
-    /// The IDs, for what is published because of the message.
+    /// The `traceparent` of messages that are published because of this one.
     var traceparent: String? { span.trace?.traceparent }
 
-    /// What a request to the hub is traced with; `nil` if it is not recorded.
+    /// The span's part in the trace of a request to the hub; `nil` if the span is not recorded.
     func push(resendCount: Int) -> PushTrace? {
         guard span.isRecording, let trace = span.trace else { return nil }
         return PushTrace(parent: trace, resendCount: resendCount)

@@ -90,6 +90,16 @@ import Testing
         }
     }
 
+    /// A machine of two processors has two threads of Swift's pool. Two tests that hold one each, while they wait for
+    /// a program, stop the server that the program asks. `result(of:)` of StackKit waits without a thread.
+    @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Tests/") || $0.path.hasPrefix("Tools/") })
+    func `No test holds a thread while a program runs`(_ file: SourceFile) {
+        for (number, line) in file.lines.enumerated() where !file.path.hasSuffix("/HouseRuleTests.swift") {
+            let waits = ["waitUntilExit(", "readDataToEndOfFile("].contains { line.contains($0) }
+            #expect(!waits, "\(file.path):\(number + 1) waits for a program; use result(of:)")
+        }
+    }
+
     /// A loaded machine is late with everything; what never comes is found by a suite's time limit.
     @Test(arguments: SourceFile.all.filter { $0.path.hasPrefix("Tests/") || $0.path.contains("/Tests/") })
     func `No test fails on a slow machine`(_ file: SourceFile) {

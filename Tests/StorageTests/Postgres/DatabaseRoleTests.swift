@@ -22,7 +22,7 @@ import Testing
                 _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
             }
             // Succeeds only if the right is missing.
-            func expectDenied(_ statement: String, as role: String) {
+            func expectDenied(_ statement: String, as role: String) async {
                 let url = "postgres://\(role)@127.0.0.1:\(server.port)/securepush"
                 let block = """
                     DO $$ BEGIN
@@ -30,10 +30,12 @@ import Testing
                         RAISE 'allowed';
                     END $$
                     """
-                #expect(throws: Never.self, "\(role): \(statement)") { _ = try PostgresTestDatabase.psql(url, block) }
+                await #expect(throws: Never.self, "\(role): \(statement)") {
+                    _ = try await PostgresTestDatabase.psql(url, block)
+                }
             }
             for role in DatabaseRole.allCases {
-                for statement in Self.refused { expectDenied(statement, as: role.name) }
+                for statement in Self.refused { await expectDenied(statement, as: role.name) }
             }
         }
     }

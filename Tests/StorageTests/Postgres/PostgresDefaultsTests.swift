@@ -29,7 +29,7 @@ import Testing
     func `Three services that start at once on an empty database all start, and work`(_ odd: Default) async throws {
         try await PostgresTestDatabase.with { url in
             let name = url.split(separator: "/").last ?? ""
-            _ = try PostgresTestDatabase.psql(url, "ALTER DATABASE \(name) SET \(odd.name) TO '\(odd.value)'")
+            _ = try await PostgresTestDatabase.psql(url, "ALTER DATABASE \(name) SET \(odd.name) TO '\(odd.value)'")
             let sent = (0..<3).map { _ in SealedNotification.sample() }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for sample in sent {
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `Tables in a schema that only a role's default names are not made a second time`() async throws {
         try await PostgresTestDatabase.with { url in
-            _ = try PostgresTestDatabase.psql(url, "CREATE SCHEMA mine")
+            _ = try await PostgresTestDatabase.psql(url, "CREATE SCHEMA mine")
             let mine = "\(url)?options=-c%20search_path%3Dmine"
             #expect(try await PostgresStore.migrate(uri: mine, logger: quiet).applied.count == 1)
             let error = await #expect(throws: StorageError.self) {
@@ -65,10 +65,10 @@ import Testing
     @Test func `A schema that the URL names gets tables of its own, whatever others the database has`() async throws {
         try await PostgresTestDatabase.with { url in
             for name in ["first", "second"] {
-                _ = try PostgresTestDatabase.psql(url, "CREATE SCHEMA \(name)")
+                _ = try await PostgresTestDatabase.psql(url, "CREATE SCHEMA \(name)")
                 let own = "\(url)?options=--search-path%3D\(name)"
                 #expect(try await PostgresStore.migrate(uri: own, logger: quiet).applied.count == 1)
-                let table = try PostgresTestDatabase.psql(url, "SELECT to_regclass('\(name).outbox') IS NOT NULL")
+                let table = try await PostgresTestDatabase.psql(url, "SELECT to_regclass('\(name).outbox') IS NOT NULL")
                 #expect(table == "t")
             }
         }
@@ -79,21 +79,22 @@ import Testing
         try await PostgresTestDatabase.with { url in
             let name = "\(url.split(separator: "/").last ?? "")_\(encoding.lowercased())"
             let options = "ENCODING '\(encoding)' TEMPLATE template0 LOCALE 'C'"
-            _ = try PostgresTestDatabase.psql(url, "CREATE DATABASE \(name) \(options)")
-            defer { _ = try? PostgresTestDatabase.psql(url, "DROP DATABASE \(name) WITH (FORCE)") }
+            _ = try await PostgresTestDatabase.psql(url, "CREATE DATABASE \(name) \(options)")
             let other = url.split(separator: "/").dropLast().joined(separator: "/") + "/\(name)"
             let uri = other.replacing("postgres:/", with: "postgres://")
             let store = try PostgresStore(uri: uri, migrations: .automatic, logger: quiet)
             let error = await #expect(throws: StorageError.self) { try await store.run() }
             // Services exit with 78 then.
             #expect(error?.code == .invalid && error?.message.contains(encoding) == true)
+            _ = try await PostgresTestDatabase.psql(url, "DROP DATABASE \(name) WITH (FORCE)")
         }
     }
 
     @Test func `A service that starts on a read-only database waits until it can be written to`() async throws {
         try await PostgresTestDatabase.with { url in
             let name = url.split(separator: "/").last ?? ""
-            _ = try PostgresTestDatabase.psql(url, "ALTER DATABASE \(name) SET default_transaction_read_only TO on")
+            _ = try await PostgresTestDatabase.psql(
+                url, "ALTER DATABASE \(name) SET default_transaction_read_only TO on")
             let opened = try await openStore(StorageConfiguration(url: url), logger: quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await opened.service.run() }
@@ -101,7 +102,7 @@ import Testing
                     await opened.readiness()?.contains("The database is read-only.") == true
                 }
                 #expect(isTold)
-                _ = try PostgresTestDatabase.psql(
+                _ = try await PostgresTestDatabase.psql(
                     url,
                     "BEGIN; SET TRANSACTION READ WRITE; "
                         + "ALTER DATABASE \(name) RESET default_transaction_read_only; COMMIT")

@@ -45,9 +45,9 @@ import Testing
             SELECT pg_advisory_xact_lock(7);
             \(Self.untilSomebodyWaits)
             """
-        async let recorded = Self.psql(url, recording)
+        async let recorded = PostgresTestDatabase.psql(url, recording)
         let isMade = try await eventually {
-            try PostgresTestDatabase.psql(
+            try await PostgresTestDatabase.psql(
                 url,
                 """
                 SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
@@ -58,14 +58,5 @@ import Testing
         let claims = try await store.claimFollowUps([withdrawal], now: noon + .seconds(2))
         _ = try await recorded
         #expect(claims.plans[withdrawal]?.platforms == [.apple, .windows])
-    }
-
-    /// Runs a statement on a thread of its own, because it waits.
-    private static func psql(_ url: String, _ statement: String) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try PostgresTestDatabase.psql(url, statement) })
-            }
-        }
     }
 }

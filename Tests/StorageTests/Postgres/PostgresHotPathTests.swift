@@ -33,8 +33,8 @@ import Testing
 
     /// The rows or entries that were read of each table without an index, and of each index. Sessions that have ended
     /// are counted completely.
-    private func read(_ url: String) throws -> [String: Int] {
-        let lines = try PostgresTestDatabase.psql(
+    private func read(_ url: String) async throws -> [String: Int] {
+        let lines = try await PostgresTestDatabase.psql(
             url,
             """
             SELECT relname, seq_tup_read FROM pg_stat_user_tables WHERE relname <> 'schema_migrations'
@@ -93,11 +93,11 @@ import Testing
     @Test func `No statement reads rows of others`() async throws {
         try await PostgresTestDatabase.with { url in
             try await withRunningStore(url) { test in try await fill(test) }
-            let before = try read(url)
+            let before = try await read(url)
             try await withRunningStore(url, withdrawals: .read) { test in try await useHotPaths(test.store) }
             var after = before
             let isCounted = try await eventually {
-                after = try read(url)
+                after = try await read(url)
                 return after != before
             }
             #expect(isCounted)
@@ -121,7 +121,7 @@ import Testing
             """
         var counts: [Int] = []
         let areCounted = try await eventually {
-            counts = try PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
+            counts = try await PostgresTestDatabase.psql(test.url, updates).split(separator: "|").compactMap { Int($0) }
             return counts.first == sent.count
         }
         #expect(areCounted)

@@ -21,7 +21,7 @@ struct PostgresMigrationTests {
         _ found: (version: Int, advice: String), _ policy: MigrationPolicy
     ) async throws {
         try await PostgresTestDatabase.with { url in
-            _ = try PostgresTestDatabase.psql(
+            _ = try await PostgresTestDatabase.psql(
                 url,
                 """
                 CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL);

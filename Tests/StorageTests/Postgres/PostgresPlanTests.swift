@@ -29,7 +29,7 @@ import Testing
         try await fill(test, 3000)
         try await test.execute("VACUUM ANALYZE notifications")
         let query = NotificationQuery(sender: "others", recipient: .alice, limit: 10)
-        let plan = try NotificationScan(query, now: noon).sql.plan(test.url)
+        let plan = try await NotificationScan(query, now: noon).sql.plan(test.url)
         let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
         #expect(scans.count == 1 && scans[0].contains("using notifications_sender_recipient"), "\(plan)")
         // A filter in place of this condition would mean that rows of others are read and thrown away.
@@ -50,7 +50,7 @@ import Testing
         for (order, (index, rows)) in plans {
             let query = OutcomeQuery(
                 order: order, after: OutcomeCursor(before: noon), before: noon + .seconds(86_400), limit: 100)
-            let plan = try query.sql.plan(test.url, analyze: true)
+            let plan = try await query.sql.plan(test.url, analyze: true)
             let scans = plan.split(separator: "\n").filter { $0.contains("Scan") && !$0.contains("Subquery") }
             #expect(scans.count == 1 && scans[0].contains(index) && !plan.contains("Sort"), "\(plan)")
             #expect(scans.first?.contains("rows=\(rows)") == true || plan.contains("rows=\(rows).00"), "\(plan)")
@@ -64,21 +64,21 @@ import Testing
         try await test.execute(
             "INSERT INTO outbox (notification_id, due_at) SELECT id, created_at + 5000 FROM notifications")
         try await test.execute("VACUUM ANALYZE notifications, outbox")
-        let found = try PostgresTestDatabase.psql(test.url, "SELECT id FROM notifications ORDER BY id LIMIT 100")
+        let found = try await PostgresTestDatabase.psql(test.url, "SELECT id FROM notifications ORDER BY id LIMIT 100")
         let ids = found.split(separator: "\n").compactMap { NotificationID(String($0)) }
         // Statements of the test itself are counted late, so they are awaited.
         let tables = "('notifications', 'outbox')"
         let whole = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN \(tables)"
         let keyed = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname = 'outbox_pkey'"
         let (scans, lookups) = (
-            try PostgresTestDatabase.psql(test.url, whole), try PostgresTestDatabase.psql(test.url, keyed)
+            try await PostgresTestDatabase.psql(test.url, whole), try await PostgresTestDatabase.psql(test.url, keyed)
         )
         #expect(try await test.store.begin(ids, now: noon).plans.count == 100)
         let isKeyed = try await eventually {
-            Int(try PostgresTestDatabase.psql(test.url, keyed)) == Int(lookups).map { $0 + 100 }
+            Int(try await PostgresTestDatabase.psql(test.url, keyed)) == Int(lookups).map { $0 + 100 }
         }
         #expect(isKeyed)
-        #expect(try PostgresTestDatabase.psql(test.url, whole) == scans)
+        #expect(try await PostgresTestDatabase.psql(test.url, whole) == scans)
     }
 
     /// One call of each new method that reads or changes rows by something else than their primary key.
@@ -122,7 +122,7 @@ import Testing
         // What the planner knows of tables in use: one sender, so that an index by sender seems to be of no use.
         try await test.execute("VACUUM ANALYZE notifications, payloads")
         let scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables"
-        let before = try PostgresTestDatabase.psql(test.url, scans)
+        let before = try await PostgresTestDatabase.psql(test.url, scans)
         let store = try #require(test.store as? PostgresStore)
         try await useAll(store)
         try await store.useDevices()
@@ -141,11 +141,11 @@ import Testing
         var left = ""
         // The server counts with a delay.
         let isUsed = try await eventually {
-            left = try PostgresTestDatabase.psql(test.url, unused)
+            left = try await PostgresTestDatabase.psql(test.url, unused)
             return left.isEmpty
         }
         #expect(isUsed, "not used: \(left)")
-        let after = try PostgresTestDatabase.psql(test.url, scans)
+        let after = try await PostgresTestDatabase.psql(test.url, scans)
         #expect(after == before)
     }
 
@@ -160,18 +160,18 @@ import Testing
         let updates = """
             SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
             """
-        let areHot = try await eventually { try PostgresTestDatabase.psql(test.url, updates) == "4|4" }
+        let areHot = try await eventually { try await PostgresTestDatabase.psql(test.url, updates) == "4|4" }
         #expect(areHot)
         // One row that came and went: noting late that it was published wrote nothing.
         let entries = "SELECT n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables WHERE relname = 'outbox'"
-        let cameAndWent = try await eventually { try PostgresTestDatabase.psql(test.url, entries) == "1|0|1" }
+        let cameAndWent = try await eventually { try await PostgresTestDatabase.psql(test.url, entries) == "1|0|1" }
         #expect(cameAndWent)
     }
 }
 
 extension SQL {
     /// PostgreSQL's plan for a statement, made without the values, as the store does.
-    fileprivate func plan(_ url: String, analyze: Bool = false) throws -> String {
+    fileprivate func plan(_ url: String, analyze: Bool = false) async throws -> String {
         var (types, values): ([String], [String]) = ([], [])
         for case .value(let type, let value) in parameters {
             switch type {
@@ -188,7 +188,7 @@ extension SQL {
             case .null, .bool, .bytes: values.append("NULL")
             }
         }
-        return try PostgresTestDatabase.psql(
+        return try await PostgresTestDatabase.psql(
             url,
             """
             SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;

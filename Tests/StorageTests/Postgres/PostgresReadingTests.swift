@@ -14,7 +14,7 @@ import Testing
         let updates = """
             SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'notifications'
             """
-        let isHot = try await eventually { try PostgresTestDatabase.psql(test.url, updates) == "1|1" }
+        let isHot = try await eventually { try await PostgresTestDatabase.psql(test.url, updates) == "1|1" }
         #expect(isHot)
     }
 
@@ -24,7 +24,7 @@ import Testing
         try await test.store.append(sent)
         try await test.execute("VACUUM ANALYZE notifications, payloads")
         let scans = "SELECT sum(seq_scan) FROM pg_stat_user_tables"
-        let before = try PostgresTestDatabase.psql(test.url, scans)
+        let before = try await PostgresTestDatabase.psql(test.url, scans)
         let ids = sent.prefix(20).map(\.id)
         #expect(try await test.store.find(ids, recipient: .alice).count == 20)
         #expect(try await test.store.states(ids, recipient: .alice).count == 20)
@@ -35,10 +35,10 @@ import Testing
         // The server counts with a delay: the lookups by key come after the scans that there might have been.
         let lookups = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'notifications_recipient'"
         let isCounted = try await eventually {
-            (Int(try PostgresTestDatabase.psql(test.url, lookups)) ?? 0) >= 4
+            (Int(try await PostgresTestDatabase.psql(test.url, lookups)) ?? 0) >= 4
         }
         #expect(isCounted)
-        let after = try PostgresTestDatabase.psql(test.url, scans)
+        let after = try await PostgresTestDatabase.psql(test.url, scans)
         #expect(after == before)
     }
 }

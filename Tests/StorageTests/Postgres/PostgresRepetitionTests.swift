@@ -28,11 +28,11 @@ import Testing
     private func endSession(_ test: TestStore, not earlier: String? = nil) async throws -> String {
         var process = ""
         let isAsleep = try await eventually {
-            process = try PostgresTestDatabase.psql(test.url, "SELECT pid FROM \(Self.sleepers)")
+            process = try await PostgresTestDatabase.psql(test.url, "SELECT pid FROM \(Self.sleepers)")
             return !process.isEmpty && process != earlier
         }
         try #require(isAsleep)
-        _ = try PostgresTestDatabase.psql(test.url, "SELECT pg_terminate_backend(\(process))")
+        _ = try await PostgresTestDatabase.psql(test.url, "SELECT pg_terminate_backend(\(process))")
         return process
     }
 
@@ -42,13 +42,13 @@ import Testing
         let sent = SealedNotification.sample()
         let call = Task { try await test.store.append([sent]) }
         try await expectEventually {
-            try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(Self.sleepers)") == "1"
+            try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(Self.sleepers)") == "1"
         }
         // The session that waits read the table before.
         try await release(test)
         _ = try await endSession(test)
         try await call.value
-        #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "1")
+        #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "1")
     }
 
     @Test func `An append that fails again has an unknown outcome`() async throws {

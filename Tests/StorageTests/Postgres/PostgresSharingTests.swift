@@ -28,7 +28,7 @@ import Testing
             let told = Set(answers.compactMap { $0.1?.answer.location })
             #expect(told == ["/api/notifications/\(stored[0])"])
             for table in ["notifications", "payloads", "outbox", "idempotency_keys"] {
-                #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(table)") == "1")
+                #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM \(table)") == "1")
             }
         }
     }
@@ -48,7 +48,7 @@ import Testing
                 return try await group.reduce(into: [String]()) { if let key = $1 { $0.append(key) } }
             }
             #expect(stored.sorted() == keys.sorted())
-            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "50")
+            #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "50")
         }
     }
 
@@ -82,8 +82,8 @@ import Testing
             let rest = try await stores[0].purge(limit: 1000, now: end)
             #expect(rest.payloads == 0)
             #expect(reports.reduce(rest.notifications) { $0 + $1.notifications } == 600)
-            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications") == "0")
-            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM payloads") == "0")
+            #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications") == "0")
+            #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM payloads") == "0")
         }
     }
 
@@ -93,7 +93,7 @@ import Testing
         let sent = SealedNotification.samples(3)
         try await test.store.append(sent)
         try await test.store.confirm([sent[0].id], until: noon)
-        let leased = try PostgresTestDatabase.psql(
+        let leased = try await PostgresTestDatabase.psql(
             test.url,
             """
             WITH due AS (
@@ -105,8 +105,8 @@ import Testing
             """)
         #expect(Set(leased.split(separator: "\n").map(String.init)) == Set(sent[1...2].map { "\($0.id)" }))
         // It confirms by deleting; what it deleted and is to be tried again comes back.
-        _ = try PostgresTestDatabase.psql(test.url, "DELETE FROM outbox WHERE notification_id = '\(sent[1].id)'")
-        _ = try PostgresTestDatabase.psql(
+        _ = try await PostgresTestDatabase.psql(test.url, "DELETE FROM outbox WHERE notification_id = '\(sent[1].id)'")
+        _ = try await PostgresTestDatabase.psql(
             test.url, "INSERT INTO outbox (notification_id, due_at) VALUES ('\(sent[1].id)', \(noon.milliseconds))")
         let mine = try await test.store.lease(limit: 9, now: due, until: due)
         #expect(Set(mine.map(\.id)) == Set(sent[1...2].map(\.id)))
@@ -144,7 +144,7 @@ import Testing
                 plans.values.map { plan in
                     DispatchOutcome(id: plan.id, attempt: plan.attempt, deliveries: [.sample(.apple, .sent)])
                 })
-            #expect(try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "0")
+            #expect(try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM outbox") == "0")
         }
     }
 }

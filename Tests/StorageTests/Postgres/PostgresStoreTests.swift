@@ -27,8 +27,8 @@ import Testing
             for item in sealed(count) { group.addTask { try await test.store.append([item]) } }
             try await group.waitForAll()
         }
-        let rows = try PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
-        let transactions = try PostgresTestDatabase.psql(
+        let rows = try await PostgresTestDatabase.psql(test.url, "SELECT count(*) FROM notifications")
+        let transactions = try await PostgresTestDatabase.psql(
             test.url, "SELECT count(DISTINCT xmin::text) FROM notifications")
         #expect(Int(rows) == count)
         #expect(try #require(Int(transactions)) < count / 4)

@@ -14,13 +14,13 @@ import Testing
         sent.claimsFirstAttempt = true
         try await test.store.append([sent])
         #expect(try await test.store.begin([sent.id], now: .now)[sent.id] != nil)
-        _ = try PostgresTestDatabase.psql(
+        _ = try await PostgresTestDatabase.psql(
             test.url,
             """
             DO $$ BEGIN EXECUTE format(
                 'ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$
             """)
-        _ = try PostgresTestDatabase.psql(
+        _ = try await PostgresTestDatabase.psql(
             test.url,
             """
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import StackKit
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ enum PostgresTestDatabase {
             let server = try TestEnvironment.databaseURL
             let name = "storage_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
             let defaults = oddDefaults.map { "ALTER DATABASE \(name) SET \($0) TO '\($1)'" }
-            _ = try psql(server, ["CREATE DATABASE \(name)"] + defaults)
+            _ = try await psql(server, ["CREATE DATABASE \(name)"] + defaults)
             var url = try #require(URLComponents(string: server))
             url.path = "/\(name)"
             return try #require(url.string)
@@ -34,7 +35,7 @@ enum PostgresTestDatabase {
 
     static func drop(_ url: String) async {
         if let name = URLComponents(string: url)?.path.dropFirst(), let server = try? TestEnvironment.databaseURL {
-            _ = try? psql(server, "DROP DATABASE \(name) WITH (FORCE)")
+            _ = try? await psql(server, "DROP DATABASE \(name) WITH (FORCE)")
         }
         await permits.give()
     }
@@ -48,27 +49,21 @@ enum PostgresTestDatabase {
     ]
 
     /// Runs one statement and returns what it printed.
-    static func psql(_ url: String, _ statement: String) throws -> String { try psql(url, [statement]) }
+    static func psql(_ url: String, _ statement: String) async throws -> String { try await psql(url, [statement]) }
 
-    private static func psql(_ url: String, _ statements: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments =
-            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url]
-            + statements.flatMap { ["-c", $0] }
+    private static func psql(_ url: String, _ statements: [String]) async throws -> String {
         let options = [
             "default_transaction_isolation=read\\ committed", "lock_timeout=0", "standard_conforming_strings=on",
-            "bytea_output=hex", "TimeZone=UTC",
+            "bytea_output=hex", "TimeZone=UTC", "client_min_messages=warning",
         ]
-        process.environment = ProcessInfo.processInfo.environment.merging([
+        let environment = ProcessInfo.processInfo.environment.merging([
             "PGOPTIONS": options.map { "-c \($0)" }.joined(separator: " ")
         ]) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw StorageError(.failed, "psql failed") }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let ended = try await result(
+            of: "psql",
+            ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url] + statements.flatMap { ["-c", $0] },
+            environment: environment)
+        guard ended.exitCode == 0 else { throw StorageError(.failed, "psql failed") }
+        return ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

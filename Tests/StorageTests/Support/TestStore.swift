@@ -24,7 +24,7 @@ extension TestStore {
     /// Changes the database directly. No port has such a change.
     func execute(_ statement: String) async throws {
         if kind == .postgres {
-            _ = try PostgresTestDatabase.psql(url, statement)
+            _ = try await PostgresTestDatabase.psql(url, statement)
         } else {
             let queue = try DatabaseQueue(path: String(url.dropFirst("sqlite:".count)))
             try await queue.write { db in try db.execute(sql: statement) }
