@@ -28,7 +28,6 @@ let httpTypes = product("HTTPTypes", "swift-http-types")
 let hummingbird = product("Hummingbird", "hummingbird")
 let hummingbirdCore = product("HummingbirdCore", "hummingbird")
 let hummingbirdTesting = product("HummingbirdTesting", "hummingbird")
-let hummingbirdTLS = product("HummingbirdTLS", "hummingbird")
 let jwtKit = product("JWTKit", "jwt-kit")
 let logging = product("Logging", "swift-log")
 let metrics = product("Metrics", "swift-metrics")
@@ -38,6 +37,7 @@ let nioCore = product("NIOCore", "swift-nio")
 let nioEmbedded = product("NIOEmbedded", "swift-nio")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
 let nioHTTP2 = product("NIOHTTP2", "swift-nio-http2")
+let nioHTTPTypes = product("NIOHTTPTypes", "swift-nio-extras")
 let nioHTTPTypesHTTP2 = product("NIOHTTPTypesHTTP2", "swift-nio-extras")
 let nioPosix = product("NIOPosix", "swift-nio")
 let nioTLS = product("NIOTLS", "swift-nio")
@@ -130,9 +130,9 @@ let package = Package(
     ],
     targets: [
         // Text, JSON, time, files and errors; they know nothing of SecurePush.
-        module("Foundations", [deque, logging, tracing]),
+        module("Foundations", [crypto, deque, logging, tracing]),
         // The domain: no NIO, no HTTP, no C.
-        module("Domain", ["Foundations", crypto, logging, tracing]),
+        module("Domain", ["Foundations", crypto, logging]),
 
         // Wrappers of C libraries; they know AMQP and SQL, not push.
         .systemLibrary(
@@ -142,7 +142,7 @@ let package = Package(
             name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         module("ThreadExecutor", pinned),
-        module("AMQP", ["CRabbitMQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle]),
+        module("AMQP", ["CRabbitMQ", "ThreadExecutor", deque, logging, serviceLifecycle]),
         module("Postgres", ["CLibPQ", "ThreadExecutor", deque, logging, metrics, serviceLifecycle]),
 
         // What Swift's Glibc module leaves out: settings of malloc and the process.
@@ -163,12 +163,12 @@ let package = Package(
         module(
             "Storage",
             [
-                "Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, metrics, serviceLifecycle,
+                "Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, serviceLifecycle,
             ]),
         module(
             "Messaging",
             [
-                "Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, metrics, serviceLifecycle, tracing,
+                "Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, serviceLifecycle, tracing,
             ]),
         module(
             "NotificationHubs",
@@ -187,8 +187,8 @@ let package = Package(
             [
                 "CBuildInformation", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
-                hummingbirdCore, hummingbirdTLS, logging, metrics, metricsCore, nioCore, nioHTTP1, nioHTTP2,
-                nioHTTPTypesHTTP2, nioPosix, nioSSL, serviceLifecycle, tracing, unixSignals,
+                hummingbirdCore, logging, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes,
+                nioHTTPTypesHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing, unixSignals,
             ], resources: [.embedInCode("OpenAPI/common.json")]),
 
         // The services; they never import each other.
@@ -233,14 +233,14 @@ let package = Package(
         module(
             "TestSupport", in: "Tests",
             [
-                "Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing,
+                "Domain", "Foundations", "Storage", "StackKit", nioCore, nioPosix, tracing,
             ]),
         module("APITestSupport", in: "Tests", ["TestSupport", httpTypes, hummingbirdTesting, nioCore]),
-        tests("FoundationsTests", ["Foundations", "StackKit", "TestSupport", logging, tracing]),
-        tests("DomainTests", ["Domain", "Foundations", "StackKit", "TestSupport", crypto, tracing]),
+        tests("FoundationsTests", ["Foundations", "TestSupport", logging, tracing]),
+        tests("DomainTests", ["Domain", "Foundations", "StackKit", "TestSupport", crypto, logging]),
         tests("ThreadExecutorTests", ["ThreadExecutor", "StackKit", "TestSupport"]),
         tests("AMQPTests", ["AMQP", "StackKit", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit]),
-        tests("PostgresTests", ["Postgres", "StackKit", "TestSupport", logging, serviceLifecycle]),
+        tests("PostgresTests", ["Postgres", "StackKit", "TestSupport", logging]),
         tests(
             "StorageTests",
             [
@@ -250,26 +250,25 @@ let package = Package(
         tests(
             "MessagingTests",
             [
-                "Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, serviceLifecycle,
-                tracing,
+                "Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, tracing,
             ]),
         tests(
             "NotificationHubsTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "NotificationHubs", "StackKit",
-                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, tracing,
+                "TestSupport", logging, nioCore, nioPosix, nioSSL, serviceLifecycle, tracing,
             ]),
         tests(
             "AuthenticationTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "Authentication", "StackKit",
-                "TestSupport", crypto, cryptoExtras, hummingbird, hummingbirdTesting, jwtKit, logging, serviceLifecycle,
+                "TestSupport", crypto, cryptoExtras, hummingbird, jwtKit, logging, serviceLifecycle,
             ]),
         tests(
             "ServiceRuntimeTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit",
-                "TestSupport", hummingbird, hummingbirdTesting, httpTypes, logging, metrics, metricsCore, nioCore,
+                "TestSupport", hummingbird, hummingbirdTesting, httpTypes, logging, metricsCore, nioCore,
                 nioEmbedded, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, serviceLifecycleTestKit, tracing,
                 unixSignals,
             ]),
@@ -277,21 +276,21 @@ let package = Package(
             "IngestTests",
             [
                 "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird,
-                hummingbirdTesting, logging, serviceLifecycle,
+                "Storage", "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
+                hummingbirdCore, hummingbirdTesting, logging, nioCore, nioPosix, serviceLifecycle,
             ]),
         tests(
             "DispatcherTests",
             [
-                "Dispatcher", "Domain", "Foundations", "Storage", "NotificationHubs", "StackKit", "TestSupport", grdb,
+                "Dispatcher", "Domain", "Foundations", "Storage", "StackKit", "TestSupport", grdb,
                 logging, serviceLifecycle, tracing,
             ]),
         tests(
             "RetrievalTests",
             [
                 "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "NotificationHubs", "APITestSupport", "StackKit", "TestSupport", crypto, hummingbird,
-                hummingbirdTesting, logging, serviceLifecycle,
+                "Storage", "APITestSupport", "StackKit", "TestSupport", crypto, httpTypes, hummingbird,
+                hummingbirdTesting, logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "HubEmulatorTests",
@@ -304,14 +303,14 @@ let package = Package(
             "SecurePushCLITests",
             [
                 "SecurePushCLI", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient, logging,
+                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,
                 securePushClient, securePushEnvelope,
             ]),
         tests(
             "EndToEndTests",
             [
-                "Domain", "Foundations", "AMQP", "StackKit", "TestSupport", asyncHTTPClient, crypto, grdb, httpTypes,
-                hummingbird, logging, nioCore, nioHTTP1, securePushEnvelope,
+                "Domain", "Foundations", "AMQP", "StackKit", "TestSupport", crypto, grdb, httpTypes, hummingbird,
+                logging, nioCore, nioHTTP1, nioPosix, securePushEnvelope,
             ]),
         tests("ExamplesTests", ["StackKit", "TestSupport"]),
         tests("DocumentTests", ["StackKit", "TestSupport"]),
@@ -325,7 +324,7 @@ let package = Package(
         .testTarget(
             name: "FaultTableTests", dependencies: [securePushClient, securePushEnvelope, crypto],
             path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
-        tests("TidyTests", ["TestSupport"]),
+        tests("TidyTests", ["StackKit", "TestSupport"]),
     ]
 )
 

@@ -1,4 +1,5 @@
 import Foundation
+import StackKit
 import TestSupport
 import Testing
 
@@ -14,6 +15,42 @@ import Testing
 
         let pins: [Pin]
     }
+
+    /// `swift package dump-package`, as far as it is looked at here.
+    private struct Manifest: Decodable {
+        struct Target: Decodable {
+            let name: String
+            let path: String?
+            let dependencies: [[String: [Member?]]]
+
+            /// The first word of each dependency is a module's name; a product here is named after its module.
+            var modules: Set<String> {
+                Set(
+                    dependencies.flatMap(\.values).compactMap {
+                        if case .name(let name)? = $0.first { name } else { nil }
+                    })
+            }
+        }
+
+        /// A name, or the condition of a dependency.
+        enum Member: Decodable {
+            case name(String), condition
+
+            init(from decoder: any Decoder) throws {
+                let name = try? decoder.singleValueContainer().decode(String.self)
+                self = name.map(Self.name) ?? .condition
+            }
+        }
+
+        let targets: [Target]
+    }
+
+    /// Modules of Swift and of the operating systems.
+    private static let platform: Set = [
+        "CoreFoundation", "CryptoKit", "Darwin", "Dispatch", "Foundation", "FoundationEssentials",
+        "FoundationNetworking",
+        "Glibc", "Musl", "Synchronization", "Testing",
+    ]
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: TestEnvironment.packageRoot.appending(path: path), encoding: .utf8)
@@ -51,6 +88,23 @@ import Testing
         #expect(!lock.pins.isEmpty)
         for pin in lock.pins {
             #expect(versions[pin.identity] == pin.state.version, "Package.swift does not pin \(pin.identity)")
+        }
+    }
+
+    /// Such an import compiles in a folder that has the module from an earlier build, and not in a fresh clone.
+    @Test func `A target depends on every module that it imports`() async throws {
+        let root = TestEnvironment.packageRoot.path
+        let manifest = try await run("swift", ["package", "--package-path", root, "dump-package"])
+        let targets = try JSONDecoder().decode(Manifest.self, from: Data(manifest.utf8)).targets
+        #expect(targets.contains { $0.name == "Ingest" && $0.modules.contains("Hummingbird") })
+        for target in targets {
+            guard let path = target.path else { continue }
+            let known = target.modules.union(Self.platform)
+            for file in SourceFile.all where file.path.hasPrefix(path + "/") {
+                for name in file.imports where !known.contains(name) {
+                    Issue.record("\(file.path) imports \(name): add it to \(target.name) in Package.swift.")
+                }
+            }
         }
     }
 

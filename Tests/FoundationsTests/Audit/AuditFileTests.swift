@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Domain
 @testable import Foundations
 
 /// The audit log's file: its chain, several writers, rotation, and files that cannot be used.

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Domain
 @testable import Foundations
 
 /// What root does in a folder that another user owns, and in which that user has put something.
