@@ -48,8 +48,7 @@ import Testing
     /// Modules of Swift and of the operating systems.
     private static let platform: Set = [
         "CoreFoundation", "CryptoKit", "Darwin", "Dispatch", "Foundation", "FoundationEssentials",
-        "FoundationNetworking",
-        "Glibc", "Musl", "Synchronization", "Testing",
+        "FoundationNetworking", "Glibc", "Musl", "Synchronization", "Testing",
     ]
 
     private static func text(_ path: String) throws -> String {

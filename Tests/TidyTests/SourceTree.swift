@@ -12,9 +12,9 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// The folder that makes a module: `Shared/AMQP`, `Services/Ingest`, `Tests/TidyTests`, `Clients/Swift`.
     var module: String { path.split(separator: "/").prefix(2).joined(separator: "/") }
 
-    /// The modules that the file imports.
+    /// The modules that the file imports. An indented import is one of another language, in a string.
     var imports: [String] {
-        lines.compactMap { line in
+        lines.filter { !$0.hasPrefix(" ") }.compactMap { line in
             var words = line.split(separator: " ")[...]
             while let first = words.first, first.hasPrefix("@") || Self.accessLevels.contains(String(first)) {
                 words.removeFirst()
