@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint \
-	man clean
+	man docs clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
@@ -77,6 +77,9 @@ lint: ## check the sources' form
 
 man: build ## write manual pages to .build/man and completion scripts to .build/completions
 	@scripts/manual.sh
+
+docs: ## build the documents as a site, in .build/site
+	@scripts/docs.sh
 
 clean: ## remove what was built; keys and data of local stacks stay
 	@swift package clean
