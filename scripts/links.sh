@@ -4,6 +4,6 @@
 # DIR has the links. TARGET is the program as the links name it, by default the securepush in DIR.
 set -euo pipefail
 cd "${1:?usage: scripts/links.sh DIR [TARGET]}"
-for service in ingest dispatcher retrieval hub-emulator; do
+for service in ingest dispatcher retrieval operator hub-emulator; do
     ln -sfn "${2:-securepush}" "$service"
 done

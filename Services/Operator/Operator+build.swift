@@ -1,3 +1,4 @@
+import Authentication
 import Domain
 import Foundations
 import Hummingbird

@@ -19,7 +19,7 @@ struct OperatorGuard<Context: RequestContext>: RouterMiddleware {
         // Another site may link to the page, and nothing else: reading is not free. A look at a notification is on
         // record in the operator's name.
         if !HostAllowList.isSameOrigin(request) {
-            guard request.isOfLink, !request.uri.path.hasPrefix("/admin/api") else {
+            guard request.isOfLink, !request.isOfAPI else {
                 throw Problem.forbidden("Pages of other sites can only link to the operator's page.")
             }
         }
@@ -51,13 +51,16 @@ extension Request {
             && headers[.secFetchDest] == "document" && headers[.secPurpose] == nil
     }
 
+    /// However the path is spelled: the router takes `//admin/api` for the same.
+    fileprivate var isOfAPI: Bool { uri.path.split(separator: "/").starts(with: ["admin", "api"]) }
+
     /// Whether a script asks. A browser would open its own dialogue for the scheme `Basic`, over a page that can say more
     /// about a password that has changed.
     fileprivate var isOfScript: Bool { headers[.secFetchMode].map { $0 != "navigate" } ?? false }
 
     /// Whether a person may see the answer: the page says what is wrong better than JSON.
     fileprivate var isOfPage: Bool {
-        (method == .get || method == .head) && !uri.path.hasPrefix("/admin/api")
+        (method == .get || method == .head) && !isOfAPI
     }
 }
 

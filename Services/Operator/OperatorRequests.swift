@@ -28,7 +28,8 @@ struct FailureSelection {
 
     init(_ json: inout JSONObjectReader) {
         // A text that a group can have; it is logged.
-        let text = JSONRule<String>.string("The text must have at most \(FailureReason.maxLength) characters.") { text in
+        let text = JSONRule<String>.string("The text must have at most \(FailureReason.maxLength) characters.") {
+            text in
             text.count <= FailureReason.maxLength ? text : nil
         }
         reason = json.required("Reason", text) ?? ""

@@ -9,6 +9,7 @@ enum PageFiles {
     private static let files: [String: (type: String, bytes: [UInt8])] = [
         "/operator.css": ("text/css", PackageResources.operator_css),
         "/operator.js": (script, PackageResources.operator_js),
+        "/app.js": (script, PackageResources.app_js),
         "/actions.js": (script, PackageResources.actions_js),
         "/api.js": (script, PackageResources.api_js),
         "/charts.js": (script, PackageResources.charts_js),

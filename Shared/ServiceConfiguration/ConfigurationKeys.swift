@@ -10,7 +10,8 @@ package struct ConfigurationKeys: Sendable {
         "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
     package let httpPort = ConfigurationKey(
-        "HTTP_PORT", .port, defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, operator 8083, hub-emulator 8090",
+        "HTTP_PORT", .port,
+        defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, operator 8083, hub-emulator 8090",
         meaning: "Port to listen on; 0 takes any free port and logs which")
     package let tlsCertificateFile = ConfigurationKey(
         "TLS_CERTIFICATE_FILE", .existingFile,

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Ingest
+@testable import Operator
 
 @Suite("The dead letters for all who ask", .timeLimit(.minutes(5)))
 struct DeadLetterAccessTests {
@@ -31,7 +31,7 @@ struct DeadLetterAccessTests {
         func open() async throws -> any DeadLetterQueue {
             let isFirst = try state.withLock { state in
                 state.opened += 1
-                if let problem = state.problem { throw PollFailure(description: problem) }
+                if let problem = state.problem { throw Refusal(description: problem) }
                 return state.opened == 1
             }
             if isFirst { for await _ in silence {} }
@@ -50,14 +50,14 @@ struct DeadLetterAccessTests {
             for _ in 0..<20 {
                 group.addTask {
                     let report = try await deadLetters.oldest(9)
-                    #expect(report.deadLetters.count == 3)
+                    #expect(report.oldest.count == 3)
                 }
             }
             try await group.waitForAll()
         }
         broker.pass(DeadLetterAccess.freshness - .milliseconds(1))
         let some = try await deadLetters.oldest(2)
-        #expect(some.deadLetters.count == 2 && some.total == 3)
+        #expect(some.oldest.count == 2 && some.total == 3)
         #expect(broker.opened == 1)
         broker.queues.add(NotificationID(), reason: "attempts")
         broker.pass(.milliseconds(1))
@@ -69,7 +69,7 @@ struct DeadLetterAccessTests {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)
         broker.state.withLock { $0.problem = "connection refused" }
-        for _ in 0..<3 { await #expect(throws: PollFailure.self) { try await deadLetters.oldest(9) } }
+        for _ in 0..<3 { await #expect(throws: Refusal.self) { try await deadLetters.oldest(9) } }
         #expect(broker.opened == 1)
         broker.state.withLock { $0.problem = nil }
         broker.pass(DeadLetterAccess.freshness)
@@ -107,7 +107,7 @@ struct DeadLetterAccessTests {
         #expect(broker.opened == 1)
         end.finish()
         try await replay.value
-        for reading in readings { #expect(try await reading.value.deadLetters.count == 2) }
+        for reading in readings { #expect(try await reading.value.oldest.count == 2) }
         #expect(broker.opened == 2)
     }
 
@@ -155,8 +155,8 @@ struct DeadLetterAccessTests {
         let broker = Broker(letters: 1)
         let deadLetters = makeAccess(broker)
         for _ in 0..<2 {
-            await #expect(throws: PollFailure.self) {
-                try await deadLetters.change { _ in throw PollFailure(description: "the broker is away") }
+            await #expect(throws: Refusal.self) {
+                try await deadLetters.change { _ in throw Refusal(description: "the broker is away") }
             }
         }
         #expect(try await deadLetters.oldest(9).total == 1)

@@ -1,5 +1,4 @@
 import APITestSupport
-import Domain
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -7,37 +6,36 @@ import HummingbirdTesting
 import Logging
 import ServiceConfiguration
 import ServiceRuntime
-import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite("The operator's page in the composed service")
-struct AdminServiceTests {
-    @Test func `With a port the page has a listener of its own`() async throws {
-        try await withBuiltIngest(["ADMIN_PORT": "8083"]) { configuration, built, _ in
-            #expect(configuration.startDetails["operator_page"] == "http://127.0.0.1:8083")
-            let admin = try #require(built.admin)
-            #expect(admin.sources.count == 1)
-            // The API of senders is not on the operator's port, nor the page on theirs.
-            let paths = admin.router.routes.map { "\($0.path)" }
-            #expect(paths.contains("/admin/api/overview") && !paths.contains("/api/notifications"))
-            #expect(!built.router.routes.contains { "\($0.path)".hasPrefix("/admin") })
+@Suite("The composed service")
+struct OperatorServiceTests {
+    @Test func `Its parts work together without a broker`() async throws {
+        try await withTemporaryFolder { folder in
+            let password = folder.appending(path: "password")
+            try Data("\(OperatorBench.password)\n".utf8).write(to: password)
+            var reader = ConfigurationReader(environment: [
+                "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
+                "ADMIN_PASSWORD_FILE": password.path,
+            ])
+            let configuration = try #require(OperatorConfiguration(&reader), "\(reader.issues)")
+            #expect(configuration.startDetails["address"] == "http://127.0.0.1:8083")
+            let context = ServiceContext(name: "operator", logger: .silent, metrics: PrometheusMetrics())
+            let built = try await buildOperator(configuration, context: context)
             let application = try makeHTTPApplication(
-                router: admin.router, configuration: HTTPConfiguration(port: 0), context: admin.context)
+                router: built.router, configuration: HTTPConfiguration(port: 0), context: context)
             try await application.test(.live) { client in
-                let refused = try await client.execute(uri: "/", method: .get)
+                let ready = try await client.execute(uri: "/readyz", method: .get)
+                let checks = try ready.object()["checks"] as? [String: String]
+                #expect(ready.status == .ok && checks == ["database": "up", "amqp": "down", "files": "up"])
+                let refused = try await client.execute(uri: "/admin/api/overview", method: .get)
                 #expect(refused.status == .unauthorized)
                 let headers: HTTPFields = [.authorization: OperatorBench.credentials]
-                let page = try await client.execute(uri: "/", method: .get, headers: headers)
-                #expect(page.status == .ok && page.text.contains("<bdi>broker</bdi> cannot be reached"))
+                let overview = try await client.execute(uri: "/admin/api/overview", method: .get, headers: headers)
+                #expect(overview.status == .ok && overview.text.contains("The broker cannot be reached"))
             }
-        }
-    }
-
-    @Test func `Without a port there is no page`() async throws {
-        try await withBuiltIngest([:]) { configuration, built, _ in
-            #expect(built.admin == nil && configuration.startDetails["operator_page"] == nil)
         }
     }
 }

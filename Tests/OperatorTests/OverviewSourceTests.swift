@@ -25,28 +25,27 @@ struct OverviewSourceTests {
     }
 
     private func makeSource(_ store: CountingStore) -> OverviewSource {
-        let configuration = OperatorConfiguration(
-            http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: [], dispatchers: [], retrievals: [])
-        let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+        let context = ServiceContext(name: "operator", logger: .silent, metrics: PrometheusMetrics())
         return OverviewSource(
-            store: store, queues: FakeQueues(), backlog: { nil }, table: ProcessTable(), configuration: configuration,
-            service: context)
+            directory: OperatorDirectory(store: store, platforms: [.apple]),
+            backlog: { _ in OutboxBacklog(count: 0, oldest: nil) }, queues: FakeQueues(), table: ProcessTable(),
+            targets: [:], service: context)
     }
 
-    @Test func `Many pages read the failures once`() async throws {
+    @Test func `Many pages ask the store once`() async throws {
         let store = CountingStore()
-        let (source, directory) = (makeSource(store), OperatorDirectory(store: store, platforms: [.apple]))
+        let source = makeSource(store)
         await withTaskGroup { group in
             for _ in 0..<50 {
-                group.addTask { #expect(await source.failures(.hour, in: directory)?.groups.isEmpty == true) }
+                group.addTask { #expect(await source.overview(.hour).failures?.groups.isEmpty == true) }
             }
         }
         #expect(store.asked.withLock { $0 } < 5)
     }
 
     @Test func `A page does not wait for a silent store`() async throws {
-        let store = CountingStore(isSilent: true)
-        let failures = await makeSource(store).failures(.hour, in: OperatorDirectory(store: store, platforms: [.apple]))
-        #expect(failures == nil)
+        let overview = await makeSource(CountingStore(isSilent: true)).overview(.hour)
+        #expect(overview.failures == nil && overview.funnel == nil && !overview.queues.isEmpty)
+        #expect(overview.state == .bad && overview.troubles.first?.kind == .source)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @testable import Operator
 
 @Suite("The polls of other processes", .timeLimit(.minutes(5)))
-struct MetricsPollerTests {
+struct ProcessPollerTests {
     /// Another process on this machine, which answers `/metrics`.
     private final class OtherProcess: Sendable {
         let hosts = Mutex<[String]>([])
@@ -43,6 +43,11 @@ struct MetricsPollerTests {
     ) async throws {
         let other = OtherProcess(isEndless: isEndless)
         let router = Router()
+        router.get("/readyz") { _, _ in
+            Response(
+                status: .serviceUnavailable,
+                body: ResponseBody(byteBuffer: ByteBuffer(string: #"{"status":"unready","checks":{"amqp":"down"}}"#)))
+        }
         router.get("/metrics") { request, _ in
             other.hosts.withLock { $0.append(request.head.authority ?? "") }
             return Response(status: .ok, body: other.body)
@@ -55,12 +60,8 @@ struct MetricsPollerTests {
         defer { listening.cancel() }
         try await expectEventually { other.port.withLock { $0 } != 0 }
         let table = ProcessTable()
-        let configuration = OperatorConfiguration(
-            http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: [],
-            dispatchers: try targets(other.port.withLock { $0 }).map { try #require(MetricsTarget($0)) },
-            retrievals: [])
-        let poller = MetricsPoller(
-            configuration: configuration, metrics: PrometheusMetrics(), table: table, logger: .silent)
+        let found = try targets(other.port.withLock { $0 }).map { try #require(ProcessTarget($0)) }
+        let poller = ProcessPoller(targets: [.dispatcher: found], metrics: PrometheusMetrics(), table: table)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await poller.run() }
             defer { tasks.cancelAll() }
@@ -74,20 +75,20 @@ struct MetricsPollerTests {
 
     @Test func `A name is polled at its address and kept as host`() async throws {
         try await withPolls(targets: { ["http://localhost:\($0)"] }) { other, table in
-            try await expectEventually { dispatchers(table).first?.window != nil }
+            try await expectEventually { dispatchers(table).first?.process.window != nil }
             let entry = try #require(dispatchers(table).first)
             let port = other.port.withLock { $0 }
-            #expect(entry.address == "http://127.0.0.1:\(port)" && entry.problem == nil)
+            #expect(entry.address == "http://127.0.0.1:\(port)" && entry.process.version == "9.9.9")
+            #expect(entry.process.readiness.state == "unready" && entry.process.readiness.down == ["amqp"])
             #expect(other.hosts.withLock { $0.first } == "localhost:\(port)")
-            #expect(entry.window?.after["securepush_build_info"].first?.labels["version"] == "9.9.9")
-            #expect(table.entries.contains { $0.kind == .ingest && $0.problem == nil })
+            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == "ready" })
         }
     }
 
     @Test func `An answer that never ends is a problem of that process alone`() async throws {
         try await withPolls(isEndless: true, targets: { ["http://127.0.0.1:\($0)"] }) { _, table in
-            try await expectEventually { dispatchers(table).first?.problem != nil }
-            #expect(table.entries.contains { $0.kind == .ingest && $0.problem == nil })
+            try await expectEventually { dispatchers(table).first?.process.readiness.state == "unreachable" }
+            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == "ready" })
         }
     }
 
@@ -96,7 +97,7 @@ struct MetricsPollerTests {
         let name = "http://\(String(repeating: "a", count: 70)):1"
         try await withPolls(targets: { _ in ["http://127.0.0.1:1", name] }) { _, table in
             try await expectEventually { dispatchers(table).count == 2 }
-            let problems = dispatchers(table).map { $0.problem ?? "" }
+            let problems = dispatchers(table).map { $0.process.readiness.down.first ?? "" }
             #expect(problems == ["Connection refused.", "The name has no address."])
         }
     }

@@ -3,7 +3,7 @@ import Foundations
 import ServiceRuntime
 import Testing
 
-@testable import Ingest
+@testable import Operator
 
 @Suite("What the polls of the processes show")
 struct ProcessTableTests {
@@ -22,8 +22,15 @@ struct ProcessTableTests {
             """)
     }
 
-    private func note(_ table: ProcessTable, _ samples: PrometheusSamples, at time: Timestamp) {
-        table.note([.init(kind: .dispatcher, address: "http://d:1", result: .success(samples))], at: time)
+    private let start = ContinuousClock.now
+
+    private func note(
+        _ table: ProcessTable, _ samples: PrometheusSamples?, _ state: String = "ready", at time: Timestamp
+    ) {
+        let poll = ProcessPoll(
+            readiness: Readiness(state: state, down: state == "ready" ? [] : ["refused"]), samples: samples,
+            time: start + .milliseconds(time.milliseconds))
+        table.note([.init(kind: .dispatcher, address: "http://d:1", poll: poll)], at: time)
     }
 
     @Test func `Lanes and latencies come from two polls`() throws {
@@ -36,8 +43,7 @@ struct ProcessTableTests {
         let hub = try #require(table.latencies.first { $0.name == "hub" })
         #expect(hub.count == 100 && hub.p50Milliseconds == 10)
         #expect(hub.p99Milliseconds.map { $0 > 100 && $0 <= 1000 } == true)
-        let chart = LatencyChart(hub)
-        #expect(chart.hasPoints && chart.lines.contains { $0.name == "p50" })
+        #expect(hub.points.p50 == [nil, 10])
     }
 
     /// A process could answer with numbers that JSON cannot hold and that no scale has.
@@ -59,9 +65,9 @@ struct ProcessTableTests {
         #expect(lane.limit == nil && lane.held == nil && lane.p99Milliseconds == nil && lane.sentPerSecond ?? 0 == 0)
         let hub = try #require(table.latencies.first { $0.name == "hub" })
         #expect(hub.count == 5 && hub.p50Milliseconds == nil)
-        #expect(!LatencyChart(hub).hasPoints)
+        #expect(hub.points.p50 == [nil, nil])
         _ = try JSONEncoder().encode(lanes)
-        _ = try JSONEncoder().encode(table.latencies)
+        _ = try JSONEncoder().encode(table.latencies.map(\.points))
         _ = try JSONEncoder().encode(Overview.Rates(table.entries))
     }
 
@@ -75,12 +81,10 @@ struct ProcessTableTests {
     @Test func `What fails keeps its beginning and a restart is no rate`() throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
-        let failure = Result<PrometheusSamples, PollFailure>.failure(PollFailure(description: "refused"))
-        for second in [5, 10] {
-            table.note([.init(kind: .dispatcher, address: "http://d:1", result: failure)], at: noon + .seconds(second))
-        }
-        let entry = try #require(table.entries.first)
-        #expect(entry.problem == "refused" && entry.since == noon + .seconds(5))
+        for second in [5, 10] { note(table, nil, "unreachable", at: noon + .seconds(second)) }
+        let process = try #require(table.entries.first?.process)
+        #expect(process.readiness.down == ["refused"] && process.since == noon + .seconds(5))
+        #expect(process.version == "0.1.0")
         #expect(Overview.Lane.all(in: table.entries).isEmpty)
         note(table, samples(sent: 3, below: [0, 0, 0, 0], start: 500), at: noon + .seconds(15))
         note(table, samples(sent: 1, below: [9, 9, 9, 9], start: 900), at: noon + .seconds(20))
@@ -91,7 +95,7 @@ struct ProcessTableTests {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
         table.note([], at: noon + .seconds(5))
-        #expect(table.entries.first?.problem != nil)
+        #expect(table.entries.first?.process.readiness.state == "unreachable")
         table.note([], at: noon + ProcessTable.memory + .seconds(1))
         #expect(table.entries.isEmpty)
     }
@@ -101,6 +105,6 @@ struct ProcessTableTests {
         for poll in 0..<(LatencyHistory.maxPoints + 50) {
             note(table, samples(sent: poll, below: [poll, poll, poll, poll]), at: noon + .seconds(5 * poll))
         }
-        #expect(table.latencies.allSatisfy { $0.points.count == LatencyHistory.maxPoints })
+        #expect(table.latencies.allSatisfy { $0.points.at.count == LatencyHistory.maxPoints })
     }
 }

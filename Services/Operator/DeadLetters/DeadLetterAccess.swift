@@ -78,7 +78,8 @@ actor DeadLetterAccess {
 
     private func read() async throws -> Letters {
         try await use { queue in
-            let (letters, total) = try await DeadLetterScan(queue: queue).letters(OperatorActions.maxListed) { _ in true }
+            let (letters, total) = try await DeadLetterScan(queue: queue).letters(OperatorActions.maxListed) { _ in true
+            }
             return (letters, total)
         }
     }

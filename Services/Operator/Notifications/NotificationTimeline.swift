@@ -63,7 +63,8 @@ extension NotificationTimeline {
             }
         self.init(
             id: record.id.description, recipient: record.recipient.text, sender: life.sender, status: status.rawValue,
-            verdict: Verdict(record, isOwed: isOwed, now: now), createdAt: record.createdAt.description, expiresAt: record.expiresAt.description,
+            verdict: Verdict(record, isOwed: isOwed, now: now), createdAt: record.createdAt.description,
+            expiresAt: record.expiresAt.description,
             notBefore: record.notBefore?.description, readAt: record.readAt?.description,
             shownAt: record.shownAt?.description, revokedAt: record.revokedAt?.description, claims: life.attempt,
             outbox: outbox, outboxText: outboxText,

@@ -205,7 +205,8 @@ extension Overview.Process {
     init(_ entry: ProcessTable.Entry) {
         let (process, readiness) = (entry.process, entry.process.readiness)
         let problems = readiness.down.map { part in
-            readiness.state == "unreachable" ? part : "\(part) is down\(readiness.reasons[part].map { ": \($0)" } ?? "")"
+            readiness.state == "unreachable"
+                ? part : "\(part) is down\(readiness.reasons[part].map { ": \($0)" } ?? "")"
         }
         self.init(
             kind: entry.kind, address: entry.address, state: readiness.state, since: process.since.description,

@@ -79,7 +79,8 @@ extension Overview {
             if let problem = queue.problem {
                 return [
                     Trouble(
-                        level: .warn, kind: .queue, short: "\(queue.name) is unknown", text: "\(queue.name): \(problem)",
+                        level: .warn, kind: .queue, short: "\(queue.name) is unknown",
+                        text: "\(queue.name): \(problem)",
                         section: "queues")
                 ]
             }

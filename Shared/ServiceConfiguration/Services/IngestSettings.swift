@@ -26,7 +26,8 @@ package struct IngestSettings: Sendable {
         requiresEncryption = reader[\.recipientE2ERequired]
         userRateLimit = reader[\.rateLimitUser]
         for name in Self.movedToOperator where reader.environment[name] != nil {
-            reader.note(name, "is no setting of ingest: the operator's page is the service `operator`, at its HTTP_PORT")
+            reader.note(
+                name, "is no setting of ingest: the operator's page is the service `operator`, at its HTTP_PORT")
         }
     }
 

@@ -6,6 +6,7 @@ import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import Logging
 import NIOCore
 import ServiceLifecycle
 import ServiceRuntime
@@ -16,14 +17,17 @@ import Testing
 
 @testable import Operator
 
-/// The operator's page around a store, with a broker and dead letters in memory.
+/// The service around a store, with a broker and dead letters in memory.
 struct OperatorBench: StoringBench {
     let client: any TestClientProtocol
     let store: any Store
-    let publisher: FakePublisher
     let queues: FakeQueues
     let table: ProcessTable
-    let handedOver: Mailbox<OutboxEntry>
+
+    /// What ingest's relay would publish now.
+    func due() async throws -> [OutboxEntry] {
+        try await store.lease(limit: 1000, now: .now, until: .now + .seconds(60))
+    }
 
     static let password = "correct horse"
     static let credentials = "Basic " + Data("admin:\(password)".utf8).base64EncodedString()
@@ -47,6 +51,10 @@ struct OperatorBench: StoringBench {
     }
 }
 
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// A broker's queues and dead letters in memory.
 final class FakeQueues: QueueReadings, DeadLetterQueue {
     struct State: Sendable {
@@ -68,7 +76,7 @@ final class FakeQueues: QueueReadings, DeadLetterQueue {
     func queues() async throws -> [QueueReading] {
         try state.withLock { state in
             state.asked += 1
-            if let problem = state.problem { throw PollFailure(description: problem) }
+            if let problem = state.problem { throw Refusal(description: problem) }
             return [
                 QueueReading(name: "securepush.dispatch", purpose: .dispatch, messages: 3, consumers: 2),
                 QueueReading(name: "securepush.retry.1", purpose: .retry, problem: "not permitted"),
@@ -125,34 +133,39 @@ private func withOperator(
     let file = folder.appending(path: "admin-password")
     try Data(OperatorBench.password.utf8).write(to: file)
     let authenticator = hasPassword ? try OperatorAuthenticator(passwordFile: file.path, logger: .silent) : nil
-    let (queues, publisher, table) = (FakeQueues(), FakePublisher(), ProcessTable())
-    let handedOver = Mailbox<OutboxEntry>()
-    let context = try ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
+    let (queues, table, store) = (FakeQueues(), ProcessTable(), opened.store)
+    let context = try ServiceContext(name: "operator", logger: .silent, metrics: PrometheusMetrics())
         .auditing(to: auditLog)
-    let configuration = OperatorConfiguration(
-        http: HTTPConfiguration(port: 0), passwordFile: nil, allowedHosts: allowedHosts,
-        dispatchers: [MetricsTarget("http://127.0.0.1:1")!], retrievals: [])
+    let directory = OperatorDirectory(store: store, platforms: [.apple, .fcmv1, .windows])
     let controller = OperatorController(
         source: OverviewSource(
-            store: opened.store, queues: queues, backlog: { OutboxBacklog(count: 7, oldest: nil) }, table: table,
-            configuration: configuration, service: context),
-        directory: OperatorDirectory(store: opened.store, platforms: [.apple, .fcmv1, .windows]),
-        actions: OperatorActions(
-            store: opened.store, publisher: publisher, openDeadLetters: { queues },
-            handOver: { handedOver.put(CollectionOfOne($0)) }, logger: .silent))
-    let second = context.forSecondListener()
+            directory: directory, backlog: { try await store.backlog(now: $0) }, queues: queues, table: table,
+            targets: [.dispatcher: [ProcessTarget("http://127.0.0.1:1")!]], service: context),
+        directory: directory,
+        actions: OperatorActions(store: store, openDeadLetters: { queues }, logger: .silent))
     let hosts = HostAllowList(listeningHost: "127.0.0.1", allowed: allowedHosts, setting: "ADMIN_ALLOWED_HOSTS")
     let router: Router<ServiceRequestContext> = makeRouter(
-        try adminRoutes(controller), context: second, guarding: OperatorGuard(hosts: hosts, authenticator: authenticator))
+        operatorRoutes(controller), context: context,
+        guarding: OperatorGuard(hosts: hosts, authenticator: authenticator))
+    router.addOperations(readiness: [], context: context)
     let application = try makeHTTPApplication(
-        router: router, configuration: HTTPConfiguration(port: 0), context: second)
+        router: router, configuration: HTTPConfiguration(port: 0), context: context)
     try await withRunning(opened.service) {
         try await expectEventually { await opened.readiness() == nil }
         try await application.test(.live) { client in
-            try await body(
-                OperatorBench(
-                    client: client, store: opened.store, publisher: publisher, queues: queues, table: table,
-                    handedOver: handedOver))
+            try await body(OperatorBench(client: client, store: store, queues: queues, table: table))
         }
     }
+}
+
+/// Runs the body with a new folder, and removes it afterwards.
+func withTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-operator-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}
+
+extension Logger {
+    static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }

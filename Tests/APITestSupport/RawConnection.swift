@@ -3,26 +3,26 @@ import NIOPosix
 import Testing
 
 /// A connection that a test writes HTTP to by hand, to send a part, look at the answer, and go on.
-struct RawConnection {
+package struct RawConnection {
     /// The half that another task may use while this one reads.
-    struct Writer: Sendable {
+    package struct Writer: Sendable {
         fileprivate let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
 
-        func write(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
+        package func write(_ text: String) async throws { try await outbound.write(ByteBuffer(string: text)) }
 
         /// A chunk of a body (RFC 9112, section 7.1).
-        func writeChunk(_ text: String) async throws {
+        package func writeChunk(_ text: String) async throws {
             try await write(String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n")
         }
     }
 
-    let writer: Writer
+    package let writer: Writer
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     /// What came and was not waited for yet.
     private var received: [UInt8] = []
 
     /// Connects to loopback for the time of the body.
-    static func with(port: Int?, _ body: (inout RawConnection) async throws -> Void) async throws {
+    package static func with(port: Int?, _ body: (inout RawConnection) async throws -> Void) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "localhost", port: try #require(port)) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -35,14 +35,14 @@ struct RawConnection {
         }
     }
 
-    func write(_ text: String) async throws { try await writer.write(text) }
+    package func write(_ text: String) async throws { try await writer.write(text) }
 
-    func writeChunk(_ text: String) async throws { try await writer.writeChunk(text) }
+    package func writeChunk(_ text: String) async throws { try await writer.writeChunk(text) }
 
     /// Reads up to this text, however long that takes.
     ///
     /// - Returns: what came until the text's end.
-    mutating func read(until end: String) async throws -> String {
+    package mutating func read(until end: String) async throws -> String {
         let pattern = Array(end.utf8)
         var start = 0
         while true {
