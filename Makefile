@@ -31,14 +31,14 @@ status: ## what of the local stack runs
 
 build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
-	@swift build
+	@swift build --product securepush
+	@scripts/links.sh .build/debug
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@# Each product by itself: the static libraries have no module Testing, which the tests' support needs.
-	@for product in ingest dispatcher retrieval hub-emulator securepush; do \
-		SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product $$product || exit; \
-	done
+	@# Only the product: the static libraries have no module Testing, which the tests' support needs.
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush
+	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
 deb: release ## make Debian packages of the release executables, in .build/deb
@@ -65,7 +65,7 @@ tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 
 chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
-	@swift build -c $(or $(CONFIGURATION),debug)
+	@swift build -c $(or $(CONFIGURATION),debug) --product securepush
 	@CHAOS=.build/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
 		scripts/chaos.sh $(ARGS)
 
