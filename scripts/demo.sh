@@ -4,10 +4,7 @@
 # Installs what is missing, builds, starts a private stack in .securepush/demo, and tells what happens. On a terminal it
 # keeps running until Ctrl-C; otherwise it ends by itself. It stops exactly what it started.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 . "$here/services.sh"
 . "$here/demo-steps.sh"
 . "$here/build-progress.sh"

@@ -9,8 +9,7 @@
 #
 # No system service is started: the stack and the tests run private servers.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 
 level=${1:-demo}
 case $level in

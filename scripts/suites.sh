@@ -4,7 +4,8 @@
 # One after another and not all at once: many suites start servers or keep every thread busy on purpose, and have a
 # limit of minutes, so that a hang is named. Within a target they run in parallel, except for the end-to-end tests.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/common.sh"
+cd "$here/.."
 
 limit=1200 # seconds for one target, so that what hangs is named
 passed=0 failed=0 broken=()

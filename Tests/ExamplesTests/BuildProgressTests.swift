@@ -6,7 +6,7 @@ import Testing
 /// The lines that `make demo` shows of the first build, which takes minutes.
 @Suite(.timeLimit(.minutes(5))) struct BuildProgressTests {
     private func progress(_ input: String) async throws -> [String] {
-        let script = "NO_COLOR=1; . scripts/terminal.sh; . scripts/build-progress.sh; { \(input); } | build_progress"
+        let script = "NO_COLOR=1; . scripts/common.sh; . scripts/build-progress.sh; { \(input); } | build_progress"
         let run = try await result(
             of: "/bin/bash", ["-euo", "pipefail", "-c", script], in: TestEnvironment.packageRoot)
         #expect(run.exitCode == 0)

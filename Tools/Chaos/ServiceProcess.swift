@@ -44,7 +44,7 @@ final class ServiceProcess: Sendable {
             URL(filePath: "/bin/bash"),
             [
                 "-c", #". "$1" && record_process "$2" $$ && exec "$0""#, executable.path,
-                scripts.folder.appending(path: "processes.sh").path, folder.run.appending(path: "\(name).pid").path,
+                scripts.folder.appending(path: "common.sh").path, folder.run.appending(path: "\(name).pid").path,
             ],
             environment: environment, output: logs.pipe(for: name), folder: folder.secrets)
         state.withLock {
