@@ -8,9 +8,9 @@ set +o noclobber
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
-    bold=$'\033[1m' dim=$'\033[2m' green=$'\033[32m' red=$'\033[31m' plain=$'\033[0m'
+    terminal=yes bold=$'\033[1m' dim=$'\033[2m' green=$'\033[32m' red=$'\033[31m' plain=$'\033[0m'
 else
-    bold='' dim='' green='' red='' plain=''
+    terminal=no bold='' dim='' green='' red='' plain=''
 fi
 
 say() { printf '%s\n' "$*"; }
@@ -135,6 +135,12 @@ close_inherited() {
         # 255 is where bash reads the script.
         if ((descriptor > 2 && descriptor != 255)); then eval "exec $descriptor>&-" 2>/dev/null || true; fi
     done
+}
+
+# RabbitMQ's nodes have names at localhost.
+check_localhost() {
+    ! command -v getent >/dev/null || getent hosts localhost >/dev/null ||
+        die "This machine does not know the name localhost: /etc/hosts needs the line 127.0.0.1 localhost." 69
 }
 
 # curl to a server on loopback, without the caller's proxies and ~/.curlrc.

@@ -10,6 +10,18 @@ set -euo pipefail
 . "$here/build-progress.sh"
 cd "$here/.."
 
+# What cannot work is refused before the installation and the build.
+stack_claim .securepush/demo
+for file in .securepush/build.log .build; do
+    [ ! -e "$file" ] || [ -w "$file" ] || die "$file belongs to another user, perhaps from a run as root: remove it first." 77
+done
+check_localhost
+# RabbitMQ takes no messages while less than 50 MB are free; a build from nothing takes 2 GB.
+needed=300
+[ -x "${SECUREPUSH_BIN:-.build/debug}/securepush" ] || needed=2500
+free=$(df -Pm . | awk 'NR == 2 { print $4 }')
+[ "$free" -ge $needed ] || die "Only $free MB are free on this disk; the demo needs $needed MB." 75
+
 begin=$SECONDS
 heading "Installing what is missing"
 [ "${1:-}" = --no-install ] || "$here/install-dependencies.sh" demo
@@ -17,14 +29,17 @@ installed=$((SECONDS - begin))
 
 heading "Building (debug)"
 begin=$SECONDS
-mkdir -p .securepush
-swift build 2>&1 | tee .securepush/build.log | build_progress ||
-    { tail -n 30 .securepush/build.log >&2; die "The build failed; the whole log is .securepush/build.log."; }
+swift build 2>&1 | tee .securepush/build.log | build_progress || {
+    ended=("${PIPESTATUS[@]}")
+    # The reader of what this script says has left, as `head` does.
+    [ "${ended[2]}" -eq 0 ] || exit "${ended[2]}"
+    tail -n 30 .securepush/build.log >&2
+    die "The build failed; the whole log is .securepush/build.log."
+}
 built=$((SECONDS - begin))
 
 begin=$SECONDS
 stack_use .securepush/demo
-if stack_is_up; then die "The demo is running already (its processes are in $run)."; fi
 heading "Starting RabbitMQ, the hub emulator and the three services"
 devices=()
 # The devices that failed have said why.
@@ -35,9 +50,7 @@ finish_devices() {
 stack_stop_at_exit finish_devices
 
 # Keys and users stay from run to run; what the last run stored goes, so that each run tells the same story.
-stack_stop
-rm -rf "$stack/rabbitmq" "$stack"/securepush.sqlite* "$run"
-mkdir -p "$run"
+stack_clear
 STORE=sqlite BROKER_NODES=1
 # The browser is a fourth platform. Nothing is sent to it before somebody opens the page.
 export DISPATCH_REGISTERED_ONLY=true

@@ -120,9 +120,7 @@ choose_place() {
 forget_place() { if [ -L "$dir" ]; then rm -f "$dir" && rmdir "${dir%/node}"; fi; }
 
 start() {
-    if command -v getent >/dev/null && ! getent hosts localhost >/dev/null; then
-        die "This machine does not know the name localhost, which the node has: /etc/hosts needs a line 127.0.0.1 localhost." 69
-    fi
+    check_localhost
     choose_place
     mkdir -p "$dir/home" "$dir/log" "$dir/mnesia"
     chmod 700 "$dir"
