@@ -33,14 +33,14 @@ status: ## what of the local stack runs
 
 build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
-	@swift build
+	@swift build --product securepush
+	@scripts/links.sh .build/debug
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@# Each product by itself: the static libraries have no module Testing, which the tests' support needs.
-	@for product in ingest dispatcher retrieval hub-emulator securepush; do \
-		SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product $$product || exit; \
-	done
+	@# Only the product: the static libraries have no module Testing, which the tests' support needs.
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush
+	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
 deb: release ## make Debian packages of the release executables, in .build/deb
@@ -52,7 +52,7 @@ image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0
 client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
-test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests" for some)
+test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests")
 	@scripts/test.sh $(ARGS)
 
 test-clients: ## test the SDKs of the other platforms: web (in Chromium), Android and Windows
@@ -67,7 +67,7 @@ tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 
 chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
-	@swift build -c $(or $(CONFIGURATION),debug)
+	@swift build -c $(or $(CONFIGURATION),debug) --product securepush
 	@CHAOS=.build/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
 		scripts/chaos.sh $(ARGS)
 

@@ -29,13 +29,14 @@ installed=$((SECONDS - begin))
 
 heading "Building (debug)"
 begin=$SECONDS
-swift build 2>&1 | tee .securepush/build.log | build_progress || {
+swift build --product securepush 2>&1 | tee .securepush/build.log | build_progress || {
     ended=("${PIPESTATUS[@]}")
     # The reader of what this script says has left, as `head` does.
     [ "${ended[2]}" -eq 0 ] || exit "${ended[2]}"
     tail -n 30 .securepush/build.log >&2
     die "The build failed; the whole log is .securepush/build.log."
 }
+"$here/links.sh" .build/debug
 built=$((SECONDS - begin))
 
 begin=$SECONDS

@@ -126,5 +126,5 @@ elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
 else
     die "This script knows Debian, Ubuntu and macOS. Elsewhere, install librabbitmq and libpq with their headers, \
 SQLite's headers, pkg-config, RabbitMQ 3.10 or newer, curl and, for the tests, PostgreSQL 15 or newer; \
-then run \`swift build\` and scripts/demo.sh --no-install." 69
+then run scripts/demo.sh --no-install." 69
 fi

@@ -51,13 +51,15 @@ stack_clear() {
 }
 
 stack_start() {
-    local name starting=/tmp/securepush-starting-$(id -u)
+    local name starting deadline=$((SECONDS + 300))
+    starting=/tmp/securepush-starting-$(id -u)
     for name in securepush $services; do
         [ -x "$bin/$name" ] || die "$bin/$name is missing; run \`make build\` first."
     done
     "$bin/securepush" setup --directory "$stack" >"$run/setup.out"
     # Ports are chosen before they are taken: one stack after the other.
     until take_lock "$starting"; do
+        [ $SECONDS -lt $deadline ] || die "Process $(head -n 1 "$starting") has been starting a stack for five minutes." 75
         [ -n "${is_told:-}" ] || say "Another stack is starting: waiting for it."
         is_told=yes
         sleep 0.2

@@ -4,8 +4,7 @@
 # One after another and not all at once: many suites start servers or keep every thread busy on purpose, and have a
 # limit of minutes, so that a hang is named. Within a target they run in parallel, except for the end-to-end tests.
 set -euo pipefail
-. "$(dirname "$0")/common.sh"
-cd "$here/.."
+cd "$(dirname "$0")/.."
 
 limit=1200 # seconds for one target, so that what hangs is named
 passed=0 failed=0 broken=()
