@@ -2,6 +2,8 @@ package import ServiceConfiguration
 package import ServiceLifecycle
 
 /// A service that `securepush serve NAME` runs.
+///
+/// Decision: docs/decisions/0035-one-program.md
 package protocol ServiceProgram: SendableMetatype {
     associatedtype Configuration: Sendable
 
