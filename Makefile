@@ -50,8 +50,8 @@ image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0
 client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
-test: ## run every test, with RabbitMQ and PostgreSQL started beside them
-	@scripts/test.sh
+test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests")
+	@scripts/test.sh $(ARGS)
 
 test-clients: ## test the SDKs of the other platforms: web (in Chromium), Android and Windows
 	@scripts/test-clients.sh
