@@ -5,8 +5,7 @@
 # executable names that file. gdb and lldb look for it beside the executable, in a folder .debug there, and in
 # /usr/lib/debug followed by the executable's own folder. Linux only; needs objcopy.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || die "usage: scripts/strip.sh FROM TO [NAME...]" 64
 from=$1 to=$2
 shift 2
