@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the suites of tests beside each other, and says at the end how many tests passed.
+# Runs the suites of tests beside each other, and says at the end how many tests passed: scripts/suites.sh [SUITE...]
 #
 # Three run at a time: one that computes, and two that mostly wait, for servers, leases and pauses. A test target is one
 # suite. Of the end-to-end tests, which start processes and servers one test after another, each file is one.
@@ -38,11 +38,19 @@ trap 'stop 129' HUP
 # "IngestTests.BatchTests/name()" is of the suite IngestTests, "EndToEndTests.DrainTests/name()" of one of its own.
 "${list[@]}" 2>"$folder/errors" | sed -nE 's/^(EndToEndTests\.[A-Za-z]+)\/.*/\1/p; t; s/^([A-Za-z]+Tests)\..*/\1/p' |
     sort -u >"$folder/suites" || true
-[ -s "$folder/suites" ] || { cat "$folder/errors" && echo "There are no tests." && exit 1; } >&2
+# named NAME...: the suites that have these names, or are of these targets.
+named() {
+    local name
+    for name in "$@"; do grep -E "^${name//./\\.}(\.|$)" "$folder/suites" || true; done
+}
+if [ $# -gt 0 ]; then
+    named "$@" | sort -u >"$folder/chosen"
+    mv "$folder/chosen" "$folder/suites"
+fi
+[ -s "$folder/suites" ] || { cat "$folder/errors" && echo "There are no such tests." && exit 1; } >&2
 waits=() computing=()
-for name in $waiting; do
-    while read -r suite; do waits+=("$suite"); done < <(grep -E "^${name//./\\.}(\.|$)" "$folder/suites" || true)
-done
+# shellcheck disable=SC2086 # names
+while read -r suite; do waits+=("$suite"); done < <(named $waiting)
 while read -r suite; do
     case " ${waits[*]} " in *" $suite "*) ;; *) computing+=("$suite") ;; esac
 done <"$folder/suites"
