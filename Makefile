@@ -32,16 +32,16 @@ status: ## what of the local stack runs
 build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
 	@swift build
+	@scripts/links.sh .build/debug
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@# Each product by itself: the static libraries have no module Testing, which the tests' support needs.
-	@for product in ingest dispatcher retrieval hub-emulator securepush; do \
-		SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product $$product || exit; \
-	done
+	@# By name: the static libraries have no module Testing, which the tests' support needs.
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush $(RELEASE_FLAGS)
+	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
-deb: release ## make Debian packages of the release executables, in .build/deb
+deb: release ## make Debian packages of the release executable, in .build/deb
 	@scripts/deb.sh
 
 image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SERVICES = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+SERVICES = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
 
 
 def dump(program):
