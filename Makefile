@@ -31,12 +31,12 @@ status: ## what of the local stack runs
 
 build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
-	@swift build
+	@swift build --product securepush
 	@scripts/links.sh .build/debug
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@# By name: the static libraries have no module Testing, which the tests' support needs.
+	@# Only the product: the static libraries have no module Testing, which the tests' support needs.
 	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush $(RELEASE_FLAGS)
 	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
@@ -65,7 +65,7 @@ tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 
 chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
-	@swift build -c $(or $(CONFIGURATION),debug)
+	@swift build -c $(or $(CONFIGURATION),debug) --product securepush
 	@CHAOS=.build/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
 		scripts/chaos.sh $(ARGS)
 

@@ -75,11 +75,6 @@ func module(
     )
 }
 
-func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .executableTarget(
-        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: settings)
-}
-
 func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
 }
@@ -88,11 +83,8 @@ let package = Package(
     name: "securepush",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "ingest", targets: ["Ingest"]),
-        .executable(name: "dispatcher", targets: ["Dispatcher"]),
-        .executable(name: "retrieval", targets: ["Retrieval"]),
-        .executable(name: "hub-emulator", targets: ["HubEmulator"]),
-        .executable(name: "securepush", targets: ["SecurePushCLI"]),
+        // Every service too: `securepush serve NAME`, or by the name of a symbolic link; see scripts/links.sh.
+        .executable(name: "securepush", targets: ["SecurePushCLI"])
     ],
     dependencies: [
         // The SDK for devices, a package of its own: the devices of `securepush` and of the chaos test are apps of it.
@@ -192,39 +184,41 @@ let package = Package(
             ], resources: [.embedInCode("OpenAPI/common.json")]),
 
         // The services; they never import each other.
-        service(
-            "Ingest",
+        module(
+            "Ingest", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
                 "Storage", "Messaging", asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore,
                 nioHTTP1, nioPosix, rawStructuredFieldValues, serviceLifecycle,
             ], resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")]),
-        service(
-            "Dispatcher",
+        module(
+            "Dispatcher", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging",
                 "NotificationHubs", deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
             ]),
-        service(
-            "Retrieval",
+        module(
+            "Retrieval", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs", httpTypes, hummingbird, logging, metrics, nioCore, serviceLifecycle,
             ], resources: [.embedInCode("OpenAPI/retrieval.json")]),
-        service(
-            "HubEmulator",
+        module(
+            "HubEmulator", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes,
                 hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle,
             ], resources: [.embedInCode("Page")]),
-        service(
-            "SecurePushCLI",
-            [
-                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto,
-                histogram, logging, nioCore, nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope,
-                serviceLifecycle, unixSignals, x509,
-            ]),
+        // The one program: the command line and every service.
+        .executableTarget(
+            name: "SecurePushCLI",
+            dependencies: [
+                "Ingest", "Dispatcher", "Retrieval", "HubEmulator", "Domain", "Foundations", "OutgoingHTTP",
+                "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
+                "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
+                nioHTTP1,
+                nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
+            ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
         module("StackKit", in: "Tools", ["Domain", "Foundations", asyncHTTPClient, crypto, nioCore, nioHTTP1]),
@@ -302,7 +296,8 @@ let package = Package(
         tests(
             "SecurePushCLITests",
             [
-                "SecurePushCLI", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "SecurePushCLI", "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime",
+                "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,
                 securePushClient, securePushEnvelope,
             ]),
@@ -328,7 +323,7 @@ let package = Package(
     ]
 )
 
-// The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles the five programs.
+// The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles only the program.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
     func tool(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
         .executableTarget(name: name, dependencies: dependencies, path: "Tools/\(path)", swiftSettings: settings)
@@ -358,18 +353,10 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
 }
 
 // `make bench` counts the instructions of hot paths in a release build, also of what a module keeps to itself. So these
-// builds are testable, and the services are libraries without the program's entry point. They have a folder of their
-// own: see scripts/bench.sh.
+// builds are testable. They have a folder of their own: see scripts/bench.sh.
 if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
-    let services = ["Ingest", "Dispatcher", "Retrieval"]
-    package.targets = package.targets.map { target in
-        guard !target.isTest, target.type == .regular || target.type == .executable else { return target }
+    for target in package.targets where target.type == .regular {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
-        guard services.contains(target.name) else { return target }
-        let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(target.name)_main"]
-        return .target(
-            name: target.name, dependencies: target.dependencies, path: target.path, resources: target.resources,
-            swiftSettings: (target.swiftSettings ?? []) + [.unsafeFlags(entry)])
     }
     package.targets.append(
         .executableTarget(

@@ -21,8 +21,9 @@ installed=$((SECONDS - begin))
 heading "Building (debug)"
 begin=$SECONDS
 mkdir -p .securepush
-swift build 2>&1 | tee .securepush/build.log | build_progress ||
+swift build --product securepush 2>&1 | tee .securepush/build.log | build_progress ||
     { tail -n 30 .securepush/build.log >&2; die "The build failed; the whole log is .securepush/build.log."; }
+"$here/links.sh" .build/debug
 built=$((SECONDS - begin))
 
 begin=$SECONDS

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Makes the names of the services in the folder of securepush, as links to it: scripts/links.sh FOLDER
+# Makes the links by which `securepush` runs a service under the service's name: scripts/links.sh DIR [TARGET]
+#
+# DIR has the links. TARGET is the program as the links name it, by default the securepush in DIR.
 set -euo pipefail
-for name in ingest dispatcher retrieval operator hub-emulator; do
-    ln -sfn securepush "$1/$name"
+cd "${1:?usage: scripts/links.sh DIR [TARGET]}"
+for service in ingest dispatcher retrieval operator hub-emulator; do
+    ln -sfn "${2:-securepush}" "$service"
 done

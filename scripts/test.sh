@@ -9,5 +9,6 @@ cd "$here/.."
 timed "install" "$here/install-dependencies.sh" test
 export SECUREPUSH_TOOLS=1 # the tools are tested too
 timed "build" swift build --build-tests
+"$here/links.sh" .build/debug
 if [ $# -gt 0 ]; then exec "$here/with-servers.sh" swift test --skip-build "$@"; fi
 exec "$here/with-servers.sh" "$here/suites.sh"

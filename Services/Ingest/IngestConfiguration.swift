@@ -1,12 +1,12 @@
 import Authentication
 import Domain
-import Logging
+package import Logging
 import Messaging
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-struct IngestConfiguration: Sendable {
+package struct IngestConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
@@ -29,7 +29,7 @@ struct IngestConfiguration: Sendable {
 }
 
 extension IngestConfiguration: StartDetails {
-    var startDetails: Logger.Metadata {
+    package var startDetails: Logger.Metadata {
         var details: Logger.Metadata = [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "platforms": "\(own.platforms.map(\.rawValue).joined(separator: ","))",

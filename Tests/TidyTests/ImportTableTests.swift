@@ -32,8 +32,10 @@ import Testing
             "NotificationHubs",
         ],
         "Services/HubEmulator": ["Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime"],
+        // The one program: it runs every service.
         "Services/SecurePushCLI": [
-            "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
+            "Ingest", "Dispatcher", "Retrieval", "HubEmulator", "Domain", "Foundations", "ServiceConfiguration",
+            "ServiceRuntime", "Authentication", "Storage", "Messaging",
             "AMQP", "NotificationHubs", "OutgoingHTTP", "SecurePushClient", "SecurePushEnvelope",
         ],
     ]

@@ -1,16 +1,21 @@
-import ServiceLifecycle
-import ServiceRuntime
+package import ServiceConfiguration
+package import ServiceLifecycle
+package import ServiceRuntime
 
 /// The dispatcher consumes IDs from the broker and wakes the recipients' devices through the hub. Any number of
 /// dispatchers may run.
-@main
-struct Dispatcher {
-    static func main() async {
-        await ServiceMain.run(
-            name: "dispatcher",
-            summary: "Consumes notification IDs and fans them out through the hub.",
-            read: { DispatcherConfiguration(&$0) },
-            build: { try await buildDispatcher($0, context: $1) })
+package enum DispatcherService: ServiceProgram {
+    package static let name = "dispatcher"
+    package static let summary = "Consumes notification IDs and fans them out through the hub."
+
+    package static func read(_ reader: inout ConfigurationReader) -> DispatcherConfiguration? {
+        DispatcherConfiguration(&reader)
+    }
+
+    package static func build(
+        _ configuration: DispatcherConfiguration, context: ServiceContext
+    ) async throws -> [any Service] {
+        try await buildDispatcher(configuration, context: context)
     }
 }
 

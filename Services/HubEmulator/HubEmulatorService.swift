@@ -1,22 +1,26 @@
-import Logging
-import ServiceConfiguration
-import ServiceLifecycle
-import ServiceRuntime
+package import Logging
+package import ServiceConfiguration
+package import ServiceLifecycle
+package import ServiceRuntime
 
 /// A local Azure Notification Hub for stacks and tests.
-@main
-struct HubEmulator {
-    static func main() async {
-        await ServiceMain.run(
-            name: "hub-emulator", summary: "A local Azure Notification Hub: its REST API, fault injection, a page.",
-            isTraced: false, read: { EmulatorConfiguration.read(&$0) },
-            build: { configuration, context in
-                try await configuration.http.check()
-                return try build(configuration, context: context) { connectionString in
-                    // The only line on standard output: scripts read it. Logs go to standard error and never hold it.
-                    LogWriter.standardOutput.write(Array((connectionString + "\n").utf8))
-                }
-            })
+package enum HubEmulatorService: ServiceProgram {
+    package static let name = "hub-emulator"
+    package static let summary = "A local Azure Notification Hub: its REST API, fault injection, a page."
+    package static let isTraced = false
+
+    package static func read(_ reader: inout ConfigurationReader) -> EmulatorConfiguration? {
+        EmulatorConfiguration.read(&reader)
+    }
+
+    package static func build(
+        _ configuration: EmulatorConfiguration, context: ServiceContext
+    ) async throws -> [any Service] {
+        try await configuration.http.check()
+        return try build(configuration, context: context) { connectionString in
+            // The only line on standard output: scripts read it. Logs go to standard error and never hold it.
+            LogWriter.standardOutput.write(Array((connectionString + "\n").utf8))
+        }
     }
 
     /// The services of the emulator: the state file, the delivery of scheduled sends, and the HTTP server.
@@ -46,5 +50,5 @@ struct HubEmulator {
 }
 
 extension EmulatorConfiguration: StartDetails {
-    var startDetails: Logger.Metadata { ["address": "\(http.address)"] }
+    package var startDetails: Logger.Metadata { ["address": "\(http.address)"] }
 }
