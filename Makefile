@@ -44,10 +44,10 @@ release: ## compile for production, with Swift's libraries inside; symbols apart
 deb: release ## make Debian packages of the release executable, in .build/deb
 	@scripts/deb.sh
 
-image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0)
+image: ## build the container image (IMAGE=registry.example.org/securepush:0.2.0-alpha.1)
 	@scripts/image.sh $(IMAGE)
 
-client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
+client-release: ## split Clients/Swift off with its history, for apps to add by URL (REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them
