@@ -79,6 +79,8 @@ func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.
     .testTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
 }
 
+// Decision: docs/decisions/0029-package-access.md
+// Decision: docs/decisions/0035-one-program.md
 let package = Package(
     name: "securepush",
     platforms: [.macOS(.v15)],
@@ -122,6 +124,7 @@ let package = Package(
     ],
     targets: [
         // Text, JSON, time, files and errors; they know nothing of SecurePush.
+        // Decision: docs/decisions/0028-modules-below-the-adapters.md
         module("Foundations", [crypto, deque, logging, tracing]),
         // The domain: no NIO, no HTTP, no C.
         module("Domain", ["Foundations", crypto, logging]),

@@ -5,9 +5,7 @@
 # Ends the processes of that folder afterwards, even if `chaos` itself was killed. The folder is removed if every
 # criterion is met; CHAOS_DIRECTORY names one that is kept.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 
 bin=${SECUREPUSH_BIN:-$here/../.build/debug}
 program=${CHAOS:-$here/../.build/debug/chaos}

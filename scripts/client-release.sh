@@ -10,8 +10,7 @@
 #
 # `git subtree split` does the same, but not every git has it.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 folder=Clients/Swift

@@ -5,7 +5,7 @@
 # and the schema, and for each user of the broker its permissions. Exit code 0: all is as docs/how-to/limit-privileges.md
 # says. DOCKER names another `docker`.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 read -ra docker <<<"${DOCKER:-docker}"
 compose=("${docker[@]}" compose)

@@ -5,8 +5,7 @@
 # exposure, and shows that changed settings survive an upgrade and keys survive a purge. Needs dpkg-dev, binutils and
 # systemd; without root also fakeroot. Nothing outside the scratch root changes, and no service starts.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 binaries=${1:-$here/../.build/release}
 for tool in dpkg dpkg-deb dpkg-shlibdeps objcopy readelf systemd-analyze; do
     command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev, binutils and systemd." 69

@@ -6,14 +6,13 @@
 # Packages have the time of the last commit, so equal files give equal packages. DEB_COMPRESSION=none is quick, for tests.
 # SECUREPUSH_MAINTAINER is `NAME <ADDRESS>` of whoever makes the package. Needs dpkg-dev, binutils and Python 3.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 binaries=${1:-.build/release} output=${2:-.build/deb}
 for tool in dpkg-deb dpkg-shlibdeps objcopy python3; do
     command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev, binutils and python3." 69
 done
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(own_git log -1 --format=%ct 2>/dev/null || date +%s)}
 version=$("$binaries/securepush" --version | head -n 1 | sed -nE 's/^(securepush )?([0-9][0-9A-Za-z.-]*).*/\2/p')
 [ -n "$version" ] || die "$binaries/securepush does not tell its version."
 # 0.2.0-alpha.1 is 0.2.0~alpha.1-1, which comes before 0.2.0-1.

@@ -5,9 +5,8 @@
 # symbols as TO/debug/securepush.debug. The executable names that file. gdb and lldb look for it beside the executable, in a
 # folder .debug there, and in /usr/lib/debug followed by the executable's own folder. Linux only; needs objcopy.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-[ $# -eq 2 ] || die "usage: scripts/strip.sh FROM TO" 64
+. "$(dirname "$0")/common.sh"
+[ $# -eq 2 ] || usage
 from=$1/securepush to=$2/securepush debug=$2/debug/securepush.debug
 objcopy=$(command -v objcopy || command -v llvm-objcopy) || die "objcopy is missing: install binutils." 69
 [ -x "$from" ] || die "$from is not there: build it first." 66

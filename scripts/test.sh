@@ -2,8 +2,7 @@
 # Every test, with what it needs: installs what is missing, builds, starts private servers, runs all suites.
 # With arguments only what they choose runs, by `swift test`, for example --filter StorageTests.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 timed "install" "$here/install-dependencies.sh" test

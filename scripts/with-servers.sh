@@ -4,10 +4,7 @@
 # Data is in a temporary folder; SECUREPUSH_TEST_AMQP_URL and SECUREPUSH_TEST_DATABASE_URL name the two. Prints nothing
 # after the command, so that what the command says last is what stands last.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 [ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
 # libpq in the tests would take settings of another PostgreSQL from these.
 unset ${!PG*}

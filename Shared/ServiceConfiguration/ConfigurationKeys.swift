@@ -4,6 +4,8 @@ package import Logging
 
 /// All settings of SecurePush, in the order of the reference page. A key is declared here and read in one place, which
 /// makes it a setting of the services that read it there.
+///
+/// Decision: docs/decisions/0036-flags-by-argumentparser.md
 @dynamicMemberLookup
 package struct ConfigurationKeys: Sendable {
     package let httpHost = ConfigurationKey(

@@ -49,6 +49,8 @@ package struct PublishedLease: Sendable, Hashable {
 }
 
 /// When outbox entries become due.
+///
+/// Decision: docs/decisions/0001-state-in-the-database.md
 package enum OutboxPolicy {
     /// How long only the process that stored an entry may publish it.
     package static let grace = Duration.seconds(5)

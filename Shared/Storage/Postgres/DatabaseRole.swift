@@ -4,6 +4,8 @@ import Postgres
 
 /// A database role with the minimum rights of one service. None of them owns or creates tables, or is a superuser; only
 /// ``owner`` owns the tables and runs the migrations.
+///
+/// Decision: docs/decisions/0037-operator-is-a-service.md
 package enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
     /// The command line: dead letters, installations, key rotation, `doctor`.
