@@ -111,6 +111,6 @@ equal "settings after an upgrade" "$(cat "$root/etc/securepush/dispatcher.env")"
 mkdir -m 700 "$root/etc/securepush/ingest"
 echo key >"$root/etc/securepush/ingest/payload.keys"
 check "the packages can be purged" scratch --purge securepush-dbgsym securepush
-rm -rf "$root"/{lib,bin}
+rm -rf "${root:?}"/{lib,bin}
 equal "files after a purge" "$(cd "$root" && find etc usr -type f 2>/dev/null)" "etc/securepush/ingest/payload.keys"
 say "$files files, $checks checks passed"
