@@ -12,6 +12,7 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 # Settings of another PostgreSQL would send our statements there, or ask this one for TLS.
+# shellcheck disable=SC2086 # names of variables
 unset ${!PG*}
 
 # The folder of initdb and postgres: POSTGRES_BIN, PATH, or the newest version that Debian, Homebrew or PGDG installed.

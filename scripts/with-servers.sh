@@ -8,6 +8,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 [ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
 # libpq in the tests would take settings of another PostgreSQL from these.
+# shellcheck disable=SC2086 # names of variables
 unset ${!PG*}
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/securepush.XXXXXX")
