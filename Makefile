@@ -39,17 +39,17 @@ build: ## compile for debugging
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
 	@# Only the product: the static libraries have no module Testing, which the tests' support needs.
-	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush $(RELEASE_FLAGS)
 	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
-deb: release ## make Debian packages of the release executables, in .build/deb
+deb: release ## make Debian packages of the release executable, in .build/deb
 	@scripts/deb.sh
 
-image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0)
+image: ## build the container image (IMAGE=registry.example.org/securepush:0.2.0-alpha.1)
 	@scripts/image.sh $(IMAGE)
 
-client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
+client-release: ## split Clients/Swift off with its history, for apps to add by URL (REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests")

@@ -15,7 +15,7 @@ build_progress() {
     # bash 3.2 of macOS cannot tell the end of its input from the end of the time.
     if [ "${BASH_VERSINFO[0]}" -ge 4 ]; then wait=(-t 1); fi
     while :; do
-        line= code=0
+        line='' code=0
         IFS= read -r ${wait[@]+"${wait[@]}"} line || code=$?
         case $line in
             *error:* | *"warning: unre"* | Build\ *)

@@ -12,6 +12,7 @@ program=${CHAOS:-$here/../.build/debug/chaos}
 [ -x "$program" ] || die "$program is missing; run \`make tools\` first."
 case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$program" "$@" ;; esac
 # What crosses to the services is on loopback; a proxy would only be in the way, and settings of another PostgreSQL too.
+# shellcheck disable=SC2086 # names of variables
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY ${!PG*}
 
 folder=${CHAOS_DIRECTORY:-}
