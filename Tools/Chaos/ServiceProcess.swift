@@ -45,7 +45,7 @@ final class ServiceProcess: Sendable {
             URL(filePath: "/bin/bash"),
             [
                 "-c", #". "$1" && record_process "$2" $$ && exec "$0" serve "$3""#,
-                products.appending(path: "securepush").path, scripts.folder.appending(path: "processes.sh").path,
+                products.appending(path: "securepush").path, scripts.folder.appending(path: "common.sh").path,
                 folder.run.appending(path: "\(name).pid").path, product,
             ],
             environment: environment, output: logs.pipe(for: name), folder: folder.secrets)

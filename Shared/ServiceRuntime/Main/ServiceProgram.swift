@@ -1,7 +1,10 @@
 package import ServiceConfiguration
 package import ServiceLifecycle
+import Synchronization
 
 /// A service that `securepush serve NAME` runs.
+///
+/// Decision: docs/decisions/0035-one-program.md
 package protocol ServiceProgram: SendableMetatype {
     associatedtype Configuration: Sendable
 
@@ -24,12 +27,18 @@ package protocol ServiceProgram: SendableMetatype {
     static func build(_ configuration: Configuration, context: ServiceContext) async throws -> [any Service]
 }
 
+/// The keys by program. The argument parser asks for them often; a debug build asks some dozen times at each start.
+private let knownKeys = Mutex<[ObjectIdentifier: [any ConfigurationKeyDescription]]>([:])
+
 extension ServiceProgram {
     package static var isTraced: Bool { true }
 
     /// The settings of the service, and those of logging and tracing, in the order of the help.
     package static var keys: [any ConfigurationKeyDescription] {
-        ConfigurationReader.keys { readAll(&$0) }
+        if let known = knownKeys.withLock({ $0[ObjectIdentifier(self)] }) { return known }
+        let keys = ConfigurationReader.keys { readAll(&$0) }
+        knownKeys.withLock { $0[ObjectIdentifier(self)] = keys }
+        return keys
     }
 
     /// Reads every setting. The issues are in the reader.
