@@ -8,10 +8,7 @@
 # Needs promtool and, for `run`, prometheus (Debian: package `prometheus`), Python 3 and `make build`. Data is in a
 # temporary folder, and everything that was started is stopped at the end.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 . "$here/services.sh"
 cd "$here/.."
 export PYTHONDONTWRITEBYTECODE=1

@@ -4,8 +4,7 @@
 # Each folder Clients/NAME has test.sh, which installs nothing and prints "N passed, N failed" as its last line, and
 # debian-packages, the packages that it needs. Clients/Swift is tested by `make test`.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 installs=yes

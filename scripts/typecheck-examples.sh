@@ -5,8 +5,7 @@
 # Tests/AppleStandIns stands for Apple's modules. FOLDER is by default Examples/iOS. Apple's headers also say since
 # which version of iOS something exists; this does not check that.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 examples=$(cd "${1:-$here/../Examples/iOS}" && pwd)
 cd "$here/.."
 

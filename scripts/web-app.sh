@@ -7,8 +7,7 @@
 #   --push-keys  the JWK Set of `securepush keys generate --push`
 #   --vapid-key  the public VAPID key of the hub's browser credential
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 
 usage="usage: scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE] [--vapid-key KEY]"
 [ $# -ge 2 ] || die "$usage" 64

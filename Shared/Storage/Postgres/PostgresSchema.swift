@@ -2,6 +2,8 @@
 ///
 /// No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and these
 /// tables are only written together. Names are compared byte by byte. Times are milliseconds since the Unix epoch.
+///
+/// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 enum PostgresSchema {
     static let statements =
         notifications + payloads + outbox + followUps + idempotencyKeys + [silentPushes] + outcomeWatch
