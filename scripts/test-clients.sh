@@ -41,6 +41,7 @@ if [ $installs = yes ]; then
     command -v apt-get >/dev/null || die "This script installs on Debian and Ubuntu only; use --no-install." 69
     "$here/install-dependencies.sh" demo
     timed "install" install_packages
+    case " ${clients[*]} " in *" Web "*) "$here/axe.sh" ;; esac
 fi
 # The web example is tested against the services.
 bin=${SECUREPUSH_BIN:-.build/debug}
