@@ -223,9 +223,9 @@ wait_until_ready() {
 
 # Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
-    local name
-    for name in ingest operator retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
-    for name in ingest operator retrieval dispatcher hub-emulator; do await_end "$name"; done
+    local name order="ingest operator retrieval dispatcher hub-emulator"
+    for name in $order; do stop_service "$name" TERM; done
+    for name in $order; do await_end "$name"; done
     "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true
     if [ -d "$stack/rabbitmq-cluster" ]; then
         "$here/rabbitmq-cluster.sh" stop "$stack/rabbitmq-cluster" >/dev/null 2>&1 || true
