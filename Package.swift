@@ -32,7 +32,6 @@ let jwtKit = product("JWTKit", "jwt-kit")
 let logging = product("Logging", "swift-log")
 let metrics = product("Metrics", "swift-metrics")
 let metricsCore = product("CoreMetrics", "swift-metrics")
-let mustache = product("Mustache", "swift-mustache")
 let nioCore = product("NIOCore", "swift-nio")
 let nioEmbedded = product("NIOEmbedded", "swift-nio")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
@@ -106,7 +105,6 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -190,10 +188,17 @@ let package = Package(
         module(
             "Ingest", in: "Services",
             [
+                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Messaging", httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues,
+                serviceLifecycle,
+            ], resources: [.embedInCode("OpenAPI/ingest.json")]),
+        module(
+            "Operator", in: "Services",
+            [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore,
-                nioHTTP1, nioPosix, rawStructuredFieldValues, serviceLifecycle,
-            ], resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")]),
+                "Storage", "Messaging", asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
+            ], resources: [.embedInCode("Page")]),
         module(
             "Dispatcher", in: "Services",
             [
@@ -216,7 +221,7 @@ let package = Package(
         .executableTarget(
             name: "SecurePushCLI",
             dependencies: [
-                "Ingest", "Dispatcher", "Retrieval", "HubEmulator", "Domain", "Foundations", "OutgoingHTTP",
+                "Ingest", "Dispatcher", "Retrieval", "Operator", "HubEmulator", "Domain", "Foundations", "OutgoingHTTP",
                 "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
                 "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
                 nioHTTP1,
@@ -232,7 +237,9 @@ let package = Package(
             [
                 "Domain", "Foundations", "Storage", "StackKit", nioCore, nioPosix, tracing,
             ]),
-        module("APITestSupport", in: "Tests", ["TestSupport", httpTypes, hummingbirdTesting, nioCore]),
+        module(
+            "APITestSupport", in: "Tests",
+            ["Domain", "Foundations", "TestSupport", httpTypes, hummingbirdTesting, nioCore, nioPosix]),
         tests("FoundationsTests", ["Foundations", "TestSupport", logging, tracing]),
         tests("DomainTests", ["Domain", "Foundations", "StackKit", "TestSupport", crypto, logging]),
         tests("ThreadExecutorTests", ["ThreadExecutor", "StackKit", "TestSupport"]),
@@ -274,7 +281,14 @@ let package = Package(
             [
                 "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
                 "Storage", "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
-                hummingbirdCore, hummingbirdTesting, logging, nioCore, nioPosix, serviceLifecycle,
+                hummingbirdCore, hummingbirdTesting, logging, nioCore, serviceLifecycle,
+            ]),
+        tests(
+            "OperatorTests",
+            [
+                "Operator", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird, hummingbirdTesting,
+                logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "DispatcherTests",

@@ -15,9 +15,10 @@ set -euo pipefail
 # shellcheck disable=SC2086 # names of variables
 unset ${!PG*}
 
-# The folder of initdb and postgres: PATH, or the newest version that Debian, Homebrew or PGDG installed.
+# The folder of initdb and postgres: POSTGRES_BIN, PATH, or the newest version that Debian, Homebrew or PGDG installed.
 find_programs() {
     local program candidate
+    if [[ -n ${POSTGRES_BIN:-} ]]; then echo "$POSTGRES_BIN"; return; fi
     program=$(command -v initdb || true)
     if [[ -n $program ]]; then dirname "$(readlink -f "$program")"; return; fi
     for candidate in $(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /opt/homebrew/opt/postgresql*/bin \

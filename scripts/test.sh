@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every test, with what it needs: installs what is missing, builds, starts private servers, runs all suites.
-# With arguments only what they choose runs, by `swift test`, for example --filter StorageTests.
+# With arguments only what they choose runs, by `swift test`: --filter 'StorageTests|AMQPTests'.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$here/.."

@@ -12,8 +12,6 @@ package struct IngestConfiguration: Sendable {
     var messaging: MessagingConfiguration
     var users: UserAuthenticationConfiguration
     var own: IngestSettings
-    /// The operator's page; `nil` without `ADMIN_PORT`.
-    var admin: AdminConfiguration?
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -22,7 +20,6 @@ package struct IngestConfiguration: Sendable {
         let messaging = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "ingest")
         own = IngestSettings(&reader)
         let users = UserAuthenticationConfiguration.read(&reader, issuesTokens: false)
-        admin = AdminConfiguration(own.admin, &reader, api: http)
         guard let http, let storage, let messaging, let users else { return nil }
         (self.http, self.storage, self.messaging, self.users) = (http, storage, messaging, users)
     }
@@ -30,11 +27,9 @@ package struct IngestConfiguration: Sendable {
 
 extension IngestConfiguration: StartDetails {
     package var startDetails: Logger.Metadata {
-        var details: Logger.Metadata = [
+        [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "platforms": "\(own.platforms.map(\.rawValue).joined(separator: ","))",
         ]
-        details["operator_page"] = admin.map { "\($0.http.address)" }
-        return details
     }
 }

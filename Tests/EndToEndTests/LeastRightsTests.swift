@@ -20,7 +20,7 @@ struct LeastRightsTests {
             "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
         ]
         var all: [(String, String, Bool)] = []
-        for role in ["ingest", "dispatcher", "retrieval", "operator"] {
+        for role in ["ingest", "dispatcher", "retrieval", "operator", "cli"] {
             all += tables.map { (role, "DROP TABLE \($0)", false) }
             all += tables.map { (role, "TRUNCATE \($0)", false) }
             all += [
@@ -47,8 +47,8 @@ struct LeastRightsTests {
             ("dispatcher", "SELECT encryption_key FROM installations", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),
-            ("operator", "DELETE FROM device_places \(nothing)", true),
-            ("operator", "UPDATE device_leases SET until = 1 \(nothing)", true),
+            ("cli", "DELETE FROM device_places \(nothing)", true),
+            ("cli", "UPDATE device_leases SET until = 1 \(nothing)", true),
             ("retrieval", "UPDATE installations SET encryption_key = NULL, owner = 'x' \(nothing)", true),
             ("dispatcher", "SELECT FROM payloads", false),
             ("dispatcher", "SELECT notification_id FROM payloads", false),
@@ -67,7 +67,7 @@ struct LeastRightsTests {
             ("dispatcher", "DELETE FROM silent_pushes \(nothing)", false),
             ("ingest", "DELETE FROM silent_pushes \(nothing)", true),
             ("ingest", "UPDATE silent_pushes SET turn = 1 \(nothing)", false),
-            ("retrieval", "SELECT FROM silent_pushes", false), ("operator", "SELECT FROM silent_pushes", false),
+            ("retrieval", "SELECT FROM silent_pushes", false), ("cli", "SELECT FROM silent_pushes", false),
             ("retrieval", "SELECT sealed FROM payloads", true),
             ("retrieval", "UPDATE payloads SET sealed = NULL \(nothing)", false),
             ("retrieval", "DELETE FROM payloads \(nothing)", false),
@@ -84,25 +84,43 @@ struct LeastRightsTests {
             ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
             ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),
-            ("operator", "SELECT FROM follow_ups", false),
+            ("cli", "SELECT FROM follow_ups", false),
             ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
             ("retrieval", "DELETE FROM installations \(nothing)", true),
             ("retrieval", "UPDATE refresh_tokens SET expires_at = 1 \(nothing)", true),
             ("ingest", "SELECT FROM refresh_tokens", false), ("dispatcher", "SELECT FROM refresh_tokens", false),
-            ("operator", "SELECT FROM refresh_tokens", false),
+            ("cli", "SELECT FROM refresh_tokens", false),
             ("dispatcher", "UPDATE outcome_watch SET until = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM outcome_watch \(nothing)", false),
             ("ingest", "SELECT FROM outcome_watch", false), ("retrieval", "SELECT FROM outcome_watch", false),
-            ("operator", "SELECT FROM outcome_watch", false),
-            ("operator", "SELECT last_seen_at, expires_at FROM installations", true),
+            ("cli", "SELECT FROM outcome_watch", false),
+            ("cli", "SELECT last_seen_at, expires_at FROM installations", true),
             ("dispatcher", "SELECT last_seen_at FROM installations", false),
-            ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
+            ("cli", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
+            ("cli", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("cli", "DELETE FROM notifications \(nothing)", false),
+            ("cli", "DELETE FROM payloads \(nothing)", false),
+            ("cli", "SELECT FROM idempotency_keys", false),
+            ("operator", "SELECT id, sender, recipient, deliveries FROM notifications", true),
+            ("operator", "SELECT alert_title FROM notifications", false),
+            ("operator", "SELECT alert_body FROM notifications", false),
+            ("operator", "UPDATE notifications SET status = 1, deliveries = NULL, claimed_at = NULL \(nothing)", true),
+            ("operator", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
             ("operator", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("operator", "UPDATE notifications SET revoked_at = 1 \(nothing)", false),
+            ("operator", "UPDATE notifications SET expires_at = 1 \(nothing)", false),
             ("operator", "DELETE FROM notifications \(nothing)", false),
-            ("operator", "DELETE FROM payloads \(nothing)", false),
-            ("operator", "SELECT FROM idempotency_keys", false),
+            ("operator", "INSERT INTO notifications (id, sender) VALUES (gen_random_uuid(), 'x')", false),
+            ("operator", "INSERT INTO outbox (notification_id, due_at) SELECT NULL, 1 \(nothing)", true),
+            ("operator", "DELETE FROM outbox \(nothing)", false),
+            ("operator", "SELECT deliveries FROM follow_ups", true),
+            ("operator", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
         ]
-        return all
+        let hidden = [
+            "payloads", "registrations", "installations", "device_places", "device_leases", "idempotency_keys",
+            "silent_pushes", "refresh_tokens", "outcome_watch",
+        ]
+        return all + hidden.map { ("operator", "SELECT FROM \($0)", false) }
     }()
 
     @Test func `No role of the database may do more than its work`() async throws {
@@ -135,7 +153,7 @@ struct LeastRightsTests {
             let exchanges = ["securepush.notifications", "securepush.dead", "", "amq.direct"]
             let writable = [
                 "ingest": ["securepush.notifications"], "dispatcher": ["securepush.dead", ""],
-                "operator": ["securepush.notifications"],
+                "cli": ["securepush.notifications"], "operator": [],
             ]
             for (user, allowed) in writable {
                 let configuration = try AMQPConfiguration(url: stack.url("amqp", of: user), connectionName: "test")
@@ -296,7 +314,7 @@ struct LeastRightsTests {
             let users = [
                 (try stack.url("amqp", of: "ingest"), "ok", "what ingest publishes"),
                 (try stack.url("amqp", of: "dispatcher"), "ok", "what a dispatcher publishes"),
-                (try stack.url("amqp", of: "operator"), "ok", "what ingest publishes"),
+                (try stack.url("amqp", of: "cli"), "ok", "what ingest publishes"),
                 ("amqp://nobody:nobody@127.0.0.1:\(port)/", "failed", "securepush.notifications and securepush.dead"),
                 ("amqp://half:half@127.0.0.1:\(port)/", "failed", "securepush.notifications and the default exchange"),
             ]
@@ -311,7 +329,7 @@ struct LeastRightsTests {
                 #expect(rights?["State"]?.text == state, "\(process.standardOutput)")
                 #expect(rights?["Detail"]?.text?.contains(words) == true, "\(process.standardOutput)")
             }
-            let broker = try AMQPConfiguration(url: try stack.url("amqp", of: "operator"), connectionName: "test")
+            let broker = try AMQPConfiguration(url: try stack.url("amqp", of: "cli"), connectionName: "test")
             for queue in ["securepush.dead", "securepush.dispatch"] {
                 let status = try await AMQPConnection.with(broker) { try await $0.inspect(queue: queue) }
                 #expect(status.messages == 0)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatcher
 import HubEmulator
 import Ingest
+import Operator
 import Retrieval
 import ServiceRuntime
 
@@ -22,7 +23,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Every service of this program.
     static let services: [any ServiceProgram.Type] = [
-        IngestService.self, DispatcherService.self, RetrievalService.self, HubEmulatorService.self,
+        IngestService.self, DispatcherService.self, RetrievalService.self, OperatorService.self,
+        HubEmulatorService.self,
     ]
 
     /// The arguments for ``SecurePush``, if the program was called by the name of a service.

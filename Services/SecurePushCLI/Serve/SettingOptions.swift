@@ -6,6 +6,8 @@ import ServiceRuntime
 ///
 /// The argument parser finds the options of a type in its mirror. This mirror has an option for each key that the service
 /// reads, so a setting is declared once, in ``ConfigurationKeys``.
+///
+/// Decision: docs/decisions/0036-flags-by-argumentparser.md
 struct SettingOptions<Program: ServiceProgram>: ParsableArguments, CustomReflectable {
     /// The given values by key name.
     private(set) var values: [String: String] = [:]

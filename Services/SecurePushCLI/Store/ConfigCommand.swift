@@ -3,6 +3,7 @@ import Dispatcher
 import Foundation
 import Foundations
 import Ingest
+import Operator
 import OutgoingHTTP
 import Retrieval
 import ServiceConfiguration
@@ -143,12 +144,14 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case ingest
     case retrieval
     case dispatcher
+    case `operator`
 
     private var program: any ServiceProgram.Type {
         switch self {
         case .ingest: IngestService.self
         case .retrieval: RetrievalService.self
         case .dispatcher: DispatcherService.self
+        case .operator: OperatorService.self
         }
     }
 

@@ -34,6 +34,14 @@ package struct OutboxBacklog: Sendable, Hashable {
     }
 }
 
+/// Who publishes the ID of a notification that is sent again.
+package enum Republishing: Sendable, Hashable {
+    /// The caller, at once: the outbox entry counts as published, and is due ``OutboxPolicy/redelivery`` later.
+    case caller
+    /// The relay of an ingest: the outbox entry is due at once, with this trace, or the notification's own.
+    case relay(traceparent: String?)
+}
+
 /// The result of a sweep of published entries.
 package struct PublishedLease: Sendable, Hashable {
     /// The entries to publish again, the oldest first.

@@ -3,6 +3,8 @@ package import ServiceLifecycle
 import Synchronization
 
 /// A service that `securepush serve NAME` runs.
+///
+/// Decision: docs/decisions/0035-one-program.md
 package protocol ServiceProgram: SendableMetatype {
     associatedtype Configuration: Sendable
 

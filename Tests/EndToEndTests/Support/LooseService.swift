@@ -39,8 +39,8 @@ struct LooseService: Sendable {
             folder: folder)
     }
 
-    func get(_ path: String) async throws -> LoopbackHTTP.Response {
-        try await Self.http.send(.GET, port: port, path, timeout: patience)
+    func get(_ path: String, within limit: Duration = patience) async throws -> LoopbackHTTP.Response {
+        try await Self.http.send(.GET, port: port, path, timeout: limit)
     }
 
     /// Waits until it answers.

@@ -62,7 +62,7 @@ final class SeparatedStack: Sendable {
     /// The URL that `setup` has put into a service's folder.
     func url(_ kind: String, of service: String) throws -> String {
         let file =
-            service == "operator"
+            service == "cli"
             ? secrets.appending(path: "\(kind)-url") : services.appending(path: "\(service)/\(kind)-url")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").joined()
     }
