@@ -2,8 +2,10 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint \
-	man docs clean
+# Shells would go to its folders, and print a line.
+unexport CDPATH
+.PHONY: help demo up down status build release deb image client-release release-check test test-clients bench tools \
+	chaos format lint man docs clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
@@ -15,7 +17,7 @@ export SECUREPUSH_REVISION := $(or $(SECUREPUSH_REVISION),$(shell scripts/revisi
 SOURCES := Package.swift Clients/Swift/Package.swift Clients/Swift/Sources Clients/Swift/Tests Examples Services Shared Tests Tools
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@LC_ALL=C sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 demo: ## show the whole way of a secret on this machine; installs what is missing
 	@scripts/demo.sh
@@ -31,27 +33,30 @@ status: ## what of the local stack runs
 
 build: ## compile for debugging
 	@scripts/install-dependencies.sh demo
-	@swift build
+	@swift build --product securepush
+	@scripts/links.sh .build/debug
 
 release: ## compile for production, with Swift's libraries inside; symbols apart in .build/stripped
 	@scripts/install-dependencies.sh build
-	@# Each product by itself: the static libraries have no module Testing, which the tests' support needs.
-	@for product in ingest dispatcher retrieval hub-emulator securepush; do \
-		SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product $$product || exit; \
-	done
+	@# Only the product: the static libraries have no module Testing, which the tests' support needs.
+	@SECUREPUSH_STATIC=1 swift build -c release --static-swift-stdlib --product securepush $(RELEASE_FLAGS)
+	@scripts/links.sh .build/release
 	@if [ "$$(uname -s)" = Linux ]; then scripts/strip.sh .build/release .build/stripped; fi
 
-deb: release ## make Debian packages of the release executables, in .build/deb
+deb: release ## make Debian packages of the release executable, in .build/deb
 	@scripts/deb.sh
 
-image: ## build the container image (IMAGE=registry.example.org/securepush:0.1.0)
+image: ## build the container image (IMAGE=registry.example.org/securepush:0.2.0-alpha.1)
 	@scripts/image.sh $(IMAGE)
 
-client-release: ## split Clients/Swift off with its history, for apps to add by URL (VERSION=1.2.3 REPOSITORY=URL)
+client-release: ## split Clients/Swift off with its history, for apps to add by URL (REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
 
-test: ## run every test, with RabbitMQ and PostgreSQL started beside them
-	@scripts/test.sh
+release-check: ## check before a release what CI leaves out (ARGS="package image")
+	@scripts/release-check.sh $(ARGS)
+
+test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests")
+	@scripts/test.sh $(ARGS)
 
 test-clients: ## test the SDKs of the other platforms: web (in Chromium), Android and Windows
 	@scripts/test-clients.sh
@@ -61,11 +66,11 @@ bench: ## count the instructions of hot paths, and compare them with the recorde
 
 tools: ## compile the tools for chaos and benchmarks (CONFIGURATION=release)
 	@scripts/install-dependencies.sh build
-	@scripts/tools.sh build -c $(or $(CONFIGURATION),debug)
+	@SECUREPUSH_TOOLS=1 swift build -c $(or $(CONFIGURATION),debug)
 
 chaos: tools ## break a stack on purpose and prove that nothing is lost (ARGS="--count 10000 --seed 7")
 	@scripts/install-dependencies.sh test
-	@swift build -c $(or $(CONFIGURATION),debug)
+	@swift build -c $(or $(CONFIGURATION),debug) --product securepush
 	@CHAOS=.build/$(or $(CONFIGURATION),debug)/chaos SECUREPUSH_BIN=.build/$(or $(CONFIGURATION),debug) \
 		scripts/chaos.sh $(ARGS)
 

@@ -32,7 +32,6 @@ let jwtKit = product("JWTKit", "jwt-kit")
 let logging = product("Logging", "swift-log")
 let metrics = product("Metrics", "swift-metrics")
 let metricsCore = product("CoreMetrics", "swift-metrics")
-let mustache = product("Mustache", "swift-mustache")
 let nioCore = product("NIOCore", "swift-nio")
 let nioEmbedded = product("NIOEmbedded", "swift-nio")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
@@ -75,24 +74,18 @@ func module(
     )
 }
 
-func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .executableTarget(
-        name: name, dependencies: dependencies, path: "Services/\(name)", resources: resources, swiftSettings: settings)
-}
-
 func tests(_ name: String, in folder: String = "Tests", _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
 }
 
+// Decision: docs/decisions/0029-package-access.md
+// Decision: docs/decisions/0035-one-program.md
 let package = Package(
     name: "securepush",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "ingest", targets: ["Ingest"]),
-        .executable(name: "dispatcher", targets: ["Dispatcher"]),
-        .executable(name: "retrieval", targets: ["Retrieval"]),
-        .executable(name: "hub-emulator", targets: ["HubEmulator"]),
-        .executable(name: "securepush", targets: ["SecurePushCLI"]),
+        // Every service too: `securepush serve NAME`, or by the name of a symbolic link; see scripts/links.sh.
+        .executable(name: "securepush", targets: ["SecurePushCLI"])
     ],
     dependencies: [
         // The SDK for devices, a package of its own: the devices of `securepush` and of the chaos test are apps of it.
@@ -112,7 +105,6 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -130,6 +122,7 @@ let package = Package(
     ],
     targets: [
         // Text, JSON, time, files and errors; they know nothing of SecurePush.
+        // Decision: docs/decisions/0028-modules-below-the-adapters.md
         module("Foundations", [crypto, deque, logging, tracing]),
         // The domain: no NIO, no HTTP, no C.
         module("Domain", ["Foundations", crypto, logging]),
@@ -192,39 +185,48 @@ let package = Package(
             ], resources: [.embedInCode("OpenAPI/common.json")]),
 
         // The services; they never import each other.
-        service(
-            "Ingest",
+        module(
+            "Ingest", in: "Services",
+            [
+                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
+                "Messaging", httpTypes, hummingbird, logging, metrics, nioCore, rawStructuredFieldValues,
+                serviceLifecycle,
+            ], resources: [.embedInCode("OpenAPI/ingest.json")]),
+        module(
+            "Operator", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", asyncHTTPClient, httpTypes, hummingbird, logging, metrics, mustache, nioCore,
-                nioHTTP1, nioPosix, rawStructuredFieldValues, serviceLifecycle,
-            ], resources: [.embedInCode("OpenAPI/ingest.json"), .embedInCode("Admin/Page")]),
-        service(
-            "Dispatcher",
+                "Storage", "Messaging", asyncHTTPClient, crypto, httpTypes, hummingbird, logging, nioCore, nioHTTP1,
+                nioPosix, serviceLifecycle,
+            ], resources: [.embedInCode("Page")]),
+        module(
+            "Dispatcher", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Storage", "Messaging",
                 "NotificationHubs", deque, hummingbird, logging, metrics, serviceLifecycle, tracing,
             ]),
-        service(
-            "Retrieval",
+        module(
+            "Retrieval", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
                 "NotificationHubs", httpTypes, hummingbird, logging, metrics, nioCore, serviceLifecycle,
             ], resources: [.embedInCode("OpenAPI/retrieval.json")]),
-        service(
-            "HubEmulator",
+        module(
+            "HubEmulator", in: "Services",
             [
                 "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes,
                 hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle,
             ], resources: [.embedInCode("Page")]),
-        service(
-            "SecurePushCLI",
-            [
-                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "Messaging", "AMQP", "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto,
-                histogram, logging, nioCore, nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope,
-                serviceLifecycle, unixSignals, x509,
-            ]),
+        // The one program: the command line and every service.
+        .executableTarget(
+            name: "SecurePushCLI",
+            dependencies: [
+                "Ingest", "Dispatcher", "Retrieval", "Operator", "HubEmulator", "Domain", "Foundations", "OutgoingHTTP",
+                "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
+                "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
+                nioHTTP1,
+                nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
+            ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
         module("StackKit", in: "Tools", ["Domain", "Foundations", asyncHTTPClient, crypto, nioCore, nioHTTP1]),
@@ -235,7 +237,9 @@ let package = Package(
             [
                 "Domain", "Foundations", "Storage", "StackKit", nioCore, nioPosix, tracing,
             ]),
-        module("APITestSupport", in: "Tests", ["TestSupport", httpTypes, hummingbirdTesting, nioCore]),
+        module(
+            "APITestSupport", in: "Tests",
+            ["Domain", "Foundations", "TestSupport", httpTypes, hummingbirdTesting, nioCore, nioPosix]),
         tests("FoundationsTests", ["Foundations", "TestSupport", logging, tracing]),
         tests("DomainTests", ["Domain", "Foundations", "StackKit", "TestSupport", crypto, logging]),
         tests("ThreadExecutorTests", ["ThreadExecutor", "StackKit", "TestSupport"]),
@@ -277,7 +281,15 @@ let package = Package(
             [
                 "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
                 "Storage", "Messaging", "AMQP", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
-                hummingbirdCore, hummingbirdTesting, logging, nioCore, nioPosix, serviceLifecycle,
+                hummingbirdCore, hummingbirdTesting, logging, nioCore, serviceLifecycle,
+            ]),
+        tests(
+            "OperatorTests",
+            [
+                "Operator", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime",
+                "Authentication", "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
+                hummingbirdTesting,
+                logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "DispatcherTests",
@@ -302,7 +314,8 @@ let package = Package(
         tests(
             "SecurePushCLITests",
             [
-                "SecurePushCLI", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
+                "SecurePushCLI", "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime",
+                "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,
                 securePushClient, securePushEnvelope,
             ]),
@@ -328,7 +341,7 @@ let package = Package(
     ]
 )
 
-// The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles the five programs.
+// The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles only the program.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
     func tool(_ name: String, _ path: String, _ dependencies: [Target.Dependency]) -> Target {
         .executableTarget(name: name, dependencies: dependencies, path: "Tools/\(path)", swiftSettings: settings)
@@ -358,18 +371,10 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
 }
 
 // `make bench` counts the instructions of hot paths in a release build, also of what a module keeps to itself. So these
-// builds are testable, and the services are libraries without the program's entry point. They have a folder of their
-// own: see scripts/bench.sh.
+// builds are testable. They have a folder of their own: see scripts/bench.sh.
 if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
-    let services = ["Ingest", "Dispatcher", "Retrieval"]
-    package.targets = package.targets.map { target in
-        guard !target.isTest, target.type == .regular || target.type == .executable else { return target }
+    for target in package.targets where target.type == .regular {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"])]
-        guard services.contains(target.name) else { return target }
-        let entry = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(target.name)_main"]
-        return .target(
-            name: target.name, dependencies: target.dependencies, path: target.path, resources: target.resources,
-            swiftSettings: (target.swiftSettings ?? []) + [.unsafeFlags(entry)])
     }
     package.targets.append(
         .executableTarget(

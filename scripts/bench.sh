@@ -6,8 +6,7 @@
 # have no entry point: `swift build` must not take them for its own. Then callgrind runs each operation; see
 # Tools/Benchmarks/measure.py. BENCH_SCRATCH names another folder for the build.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 if [ "$(uname -s)" != Linux ]; then

@@ -5,15 +5,14 @@
 # Ends the processes of that folder afterwards, even if `chaos` itself was killed. The folder is removed if every
 # criterion is met; CHAOS_DIRECTORY names one that is kept.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 
 bin=${SECUREPUSH_BIN:-$here/../.build/debug}
 program=${CHAOS:-$here/../.build/debug/chaos}
 [ -x "$program" ] || die "$program is missing; run \`make tools\` first."
 case " $* " in *" --help "* | *" -h "* | *" --check-only "* | *" --plan-only "*) exec "$program" "$@" ;; esac
 # What crosses to the services is on loopback; a proxy would only be in the way, and settings of another PostgreSQL too.
+# shellcheck disable=SC2086 # names of variables
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY ${!PG*}
 
 folder=${CHAOS_DIRECTORY:-}

@@ -10,17 +10,15 @@
 #
 # `git subtree split` does the same, but not every git has it.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 folder=Clients/Swift
-source=Shared/ServiceRuntime/Main/ServiceContext.swift
-version=${1:-$(sed -nE 's/.*static let current = "([0-9.]+)".*/\1/p' "$source" 2>/dev/null || true)}
+version=${1:-$("$here/version.sh")}
 repository=${2:-.build/client-release/securepush-client-swift.git}
 
 # SwiftPM takes a tag as a version only in this form.
-[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "The version must have the form 1.2.3, but is '$version'." 64
+[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "The version must have the form 1.2.3, but is '$version'." 64
 git rev-parse --quiet --verify "HEAD:$folder" >/dev/null || die "HEAD has no folder $folder."
 [ -z "$(git status --porcelain -- $folder)" ] || die "$folder has changes that are not committed."
 [ "$(git rev-parse --is-shallow-repository)" = false ] || die "This clone is shallow; run git fetch --unshallow."

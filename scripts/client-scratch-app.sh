@@ -4,8 +4,7 @@
 # Makes an app in a temporary folder that depends on the repository of client-release.sh by a file URL, lists the
 # packages that SwiftPM fetches for it, builds it and runs it.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 
 repository=${1:-.build/client-release/securepush-client-swift.git}

@@ -5,7 +5,7 @@
 # and the schema, and for each user of the broker its permissions. Exit code 0: all is as docs/how-to/limit-privileges.md
 # says. DOCKER names another `docker`.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 read -ra docker <<<"${DOCKER:-docker}"
 compose=("${docker[@]}" compose)
@@ -25,16 +25,17 @@ files() { # SERVICE EXPECTED
         'find /var/lib/securepush /services /run/securepush -type f -readable 2>/dev/null | sed "s|.*/||" | sort | xargs' || true)
     row "$1" "$found" "$2"
 }
-files ingest "admin-password amqp-url api-keys database-url jwks.json payload.keys users"
+files ingest "amqp-url api-keys database-url jwks.json payload.keys users"
 files dispatcher "amqp-url database-url hub-connection-string"
 files retrieval "database-url hub-connection-string jwks.json payload.keys token-signing-key.pem users"
+files operator "admin-password amqp-url database-url"
 files hub-emulator "hub-connection-string"
 files postgres "password"
 files rabbitmq "definitions.json"
 
 echo
 echo "Secrets in a container's environment"
-for service in ingest dispatcher retrieval hub-emulator postgres rabbitmq; do
+for service in ingest dispatcher retrieval operator hub-emulator postgres rabbitmq; do
     found=$("${compose[@]}" exec -T "$service" sh -c 'env | grep -E "://[^ ]*:[^ ]*@|SharedAccessKey=|PASSWORD=|PASS=" | cut -d= -f1 | xargs' || true)
     row "$service" "$found" ""
 done
@@ -47,7 +48,7 @@ may() { # ROLE SQL yes|no: the session of the superuser takes the role on, and w
     if ! psql "SET SESSION AUTHORIZATION securepush_$1; BEGIN; $2; ROLLBACK" >/dev/null; then found=no; fi
     row "$1: $2" "$found" "$3"
 }
-for role in ingest dispatcher retrieval operator; do
+for role in ingest dispatcher retrieval operator cli; do
     may $role "CREATE TABLE mine (a int)" no
     may $role "DROP TABLE payloads" no
     may $role "TRUNCATE outbox" no
@@ -62,7 +63,10 @@ may dispatcher "DELETE FROM notifications" no
 may retrieval "SELECT sealed FROM payloads" yes
 may retrieval "DELETE FROM payloads" no
 may retrieval "SELECT FROM outbox" no
-may operator "DELETE FROM payloads" no
+may operator "SELECT FROM payloads" no
+may operator "SELECT FROM installations" no
+may operator "DELETE FROM notifications" no
+may cli "DELETE FROM payloads" no
 row "superusers" "$(psql "SELECT string_agg(rolname, ' ' ORDER BY rolname) FROM pg_roles WHERE rolsuper AND rolcanlogin")" postgres
 row "owner of the tables" "$(psql "SELECT string_agg(DISTINCT tableowner, ' ') FROM pg_tables WHERE schemaname = 'public'")" \
     securepush_owner
@@ -74,9 +78,10 @@ permissions() { rabbitmqctl list_permissions --no-table-headers | awk -v user="s
 read='^securepush\.(dispatch|dead|retry\.[0-9.]+)$'
 row ingest "$(permissions ingest)" "^\$ ^securepush\\.notifications\$ $read"
 row dispatcher "$(permissions dispatcher)" "^\$ ^(amq\\.default|securepush\\.dead)\$ $read"
-row operator "$(permissions operator)" "^\$ ^securepush\\.notifications\$ $read"
+row operator "$(permissions operator)" "^\$ ^\$ $read"
+row cli "$(permissions cli)" "^\$ ^securepush\\.notifications\$ $read"
 row "users" "$(rabbitmqctl list_users --no-table-headers | awk '{ print $1 }' | sort | xargs)" \
-    "securepush_dispatcher securepush_ingest securepush_operator"
+    "securepush_cli securepush_dispatcher securepush_ingest securepush_operator"
 
 echo
 if [ "$bad" -gt 0 ]; then

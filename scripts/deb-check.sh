@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages in a scratch root, looks at them, and removes them again: scripts/deb-check.sh [BINARIES]
 #
-# BINARIES is .build/release. Checks files, owners and modes, runs each executable, verifies the systemd units and their
+# BINARIES is .build/release. Checks files, owners and modes, runs each service, verifies the systemd units and their
 # exposure, and shows that changed settings survive an upgrade and keys survive a purge. Needs dpkg-dev, binutils and
 # systemd; without root also fakeroot. Nothing outside the scratch root changes, and no service starts.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 binaries=${1:-$here/../.build/release}
 for tool in dpkg dpkg-deb dpkg-shlibdeps objcopy readelf systemd-analyze; do
     command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev, binutils and systemd." 69
@@ -61,11 +60,12 @@ while read -r owner mode path; do
 done < <(cd "$root" && find etc usr -type f -printf '%u:%g %m /%p\n')
 folders=$(cd "$root" && find etc usr -type d ! -perm 755)
 equal "folders that are not 755" "$folders" ""
-for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,hub-emulator}; do
+for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,operator,hub-emulator}; do
     check "$name runs" "$root/$name" --version
-    check "$name has its symbols" test -s "$root/usr/lib/debug/$name.debug"
-    check "$name names its symbols" grep -qF "${name##*/}.debug" <(readelf -p .gnu_debuglink "$root/$name")
+    equal "file of $name" "$(readlink -f "$root/$name")" "$root/usr/lib/securepush/securepush"
 done
+check "the symbols are there" test -s "$root/usr/lib/debug/usr/lib/securepush/securepush.debug"
+check "the executable names them" grep -qF securepush.debug <(readelf -p .gnu_debuglink "$root/usr/lib/securepush/securepush")
 
 # Each variable of the units and of the files of settings is a setting.
 settings=$(cat "$here/../docs/reference/"{configuration,hub-emulator}.md)
@@ -111,6 +111,6 @@ equal "settings after an upgrade" "$(cat "$root/etc/securepush/dispatcher.env")"
 mkdir -m 700 "$root/etc/securepush/ingest"
 echo key >"$root/etc/securepush/ingest/payload.keys"
 check "the packages can be purged" scratch --purge securepush-dbgsym securepush
-rm -rf "$root"/{lib,bin}
+rm -rf "${root:?}"/{lib,bin}
 equal "files after a purge" "$(cd "$root" && find etc usr -type f 2>/dev/null)" "etc/securepush/ingest/payload.keys"
 say "$files files, $checks checks passed"

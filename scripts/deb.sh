@@ -1,40 +1,38 @@
 #!/usr/bin/env bash
 # Makes the Debian packages: scripts/deb.sh [BINARIES [OUTPUT]]
 #
-# BINARIES is .build/release, OUTPUT is .build/deb. `make deb` builds the executables first. Writes securepush_VERSION_ARCH.deb
-# and securepush-dbgsym_VERSION_ARCH.deb with their symbols. The executables write their manual pages and completions.
+# BINARIES is .build/release, OUTPUT is .build/deb. `make deb` builds the executable first. Writes securepush_VERSION_ARCH.deb
+# and securepush-dbgsym_VERSION_ARCH.deb with its symbols. The executable writes its manual pages and completions.
 # Packages have the time of the last commit, so equal files give equal packages. DEB_COMPRESSION=none is quick, for tests.
-# Needs dpkg-dev, binutils and Python 3.
+# SECUREPUSH_MAINTAINER is `NAME <ADDRESS>` of whoever makes the package. Needs dpkg-dev, binutils and Python 3.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 binaries=${1:-.build/release} output=${2:-.build/deb}
 for tool in dpkg-deb dpkg-shlibdeps objcopy python3; do
     command -v $tool >/dev/null || die "$tool is missing: install dpkg-dev, binutils and python3." 69
 done
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
-version=$("$binaries/securepush" --version | head -n 1 | sed -nE 's/^(securepush )?([0-9][0-9.]*).*/\2/p')
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(own_git log -1 --format=%ct 2>/dev/null || date +%s)}
+version=$("$binaries/securepush" --version | head -n 1 | sed -nE 's/^(securepush )?([0-9][0-9A-Za-z.-]*).*/\2/p')
 [ -n "$version" ] || die "$binaries/securepush does not tell its version."
+# 0.2.0-alpha.1 is 0.2.0~alpha.1-1, which comes before 0.2.0-1.
+version=${version/-/\~}-1
 architecture=$(dpkg --print-architecture)
-maintainer="SecurePush <securepush@localhost>"
+maintainer=${SECUREPUSH_MAINTAINER:-SecurePush maintainers <maintainers@securepush.example.org>}
 
 stage=$(mktemp -d "${TMPDIR:-/tmp}/securepush-deb.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 root=$stage/securepush symbols=$stage/securepush-dbgsym
 umask 022
-mkdir -p "$root"/{DEBIAN,etc/securepush,usr/{bin,lib/securepush,lib/systemd/system,share/doc/securepush}}
-mkdir -p "$symbols"/{DEBIAN,usr/lib/debug/usr/{bin,lib/securepush},usr/share/doc}
+mkdir -p "$root"/{DEBIAN,etc/securepush,usr/{bin,lib/securepush,lib/systemd/system,share/{doc/securepush,lintian/overrides}}}
+mkdir -p "$symbols"/{DEBIAN,usr/lib/debug/usr/lib/securepush,usr/share/doc}
 
-# The services have short names, so they are not on the path.
+# The services have short names, so their links are not on the path.
 "$here/strip.sh" "$binaries" "$root/usr/lib/securepush"
-for name in ingest dispatcher retrieval hub-emulator; do
-    mv "$root/usr/lib/securepush/debug/$name.debug" "$symbols/usr/lib/debug/usr/lib/securepush/"
-done
-mv "$root/usr/lib/securepush/debug/securepush.debug" "$symbols/usr/lib/debug/usr/bin/"
-mv "$root/usr/lib/securepush/securepush" "$root/usr/bin/"
+mv "$root/usr/lib/securepush/debug/securepush.debug" "$symbols/usr/lib/debug/usr/lib/securepush/"
 rmdir "$root/usr/lib/securepush/debug"
+ln -s ../lib/securepush/securepush "$root/usr/bin/securepush"
 
 install -m 644 deploy/systemd/*.service "$root/usr/lib/systemd/system/"
 install -m 644 deploy/debian/*.env "$root/etc/securepush/"
@@ -42,25 +40,27 @@ install -m 644 deploy/debian/*.env "$root/etc/securepush/"
 (cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
 install -m 755 deploy/debian/{postinst,prerm,postrm} "$root/DEBIAN/"
 install -m 644 deploy/debian/copyright "$root/usr/share/doc/securepush/"
+install -m 644 deploy/debian/lintian-overrides "$root/usr/share/lintian/overrides/securepush"
 date=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
-printf 'securepush (%s) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" |
-    gzip -9n >"$root/usr/share/doc/securepush/changelog.gz"
-gzip -9nc CHANGELOG.md >"$root/usr/share/doc/securepush/CHANGELOG.md.gz"
+printf 'securepush (%s) stable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" |
+    gzip -9n >"$root/usr/share/doc/securepush/changelog.Debian.gz"
+gzip -9nc CHANGELOG.md >"$root/usr/share/doc/securepush/changelog.gz"
 
 "$here/manual.sh" "$binaries" "$stage/man" "$stage/completions" >/dev/null
 mkdir -p "$root/usr/share/man"
 cp -r "$stage/man"/man[18] "$root/usr/share/man/"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
-# Those of the command line; the services are not on the path.
-install -D -m 644 "$stage/completions/bash/securepush" "$root/usr/share/bash-completion/completions/securepush"
+# Those of the command line; the services are not on the path. That for bash is sourced, so its first line says nothing.
+mkdir -p "$root/usr/share/bash-completion/completions"
+sed '1{/^#!/d}' "$stage/completions/bash/securepush" >"$root/usr/share/bash-completion/completions/securepush"
 install -D -m 644 "$stage/completions/zsh/_securepush" "$root/usr/share/zsh/vendor-completions/_securepush"
 install -D -m 644 "$stage/completions/fish/securepush.fish" "$root/usr/share/fish/vendor_completions.d/securepush.fish"
 
-# The libraries that the executables load, and the versions whose functions they call.
+# The libraries that the executable loads, and the versions whose functions it calls.
 mkdir -p "$stage/shlibs/debian"
 printf 'Source: securepush\n\nPackage: securepush\nArchitecture: any\n' >"$stage/shlibs/debian/control"
 depends=$(cd "$stage/shlibs" &&
-    dpkg-shlibdeps -O --ignore-missing-info "$root"/usr/lib/securepush/* "$root/usr/bin/securepush" 2>"$stage/shlibs/log" |
+    dpkg-shlibdeps -O --ignore-missing-info "$root/usr/lib/securepush/securepush" 2>"$stage/shlibs/log" |
     sed -n 's/^shlibs:Depends=//p') || { cat "$stage/shlibs/log" >&2; die "dpkg-shlibdeps failed."; }
 
 control() { # ROOT PACKAGE DEPENDS SECTION DESCRIPTION...
@@ -82,12 +82,13 @@ END
 }
 control "$root" securepush "$depends, ca-certificates" net \
     "Description: push notifications that carry only an ID" \
-    " A sender hands a secret to ingest, which seals and stores it. Only an ID passes" \
-    " through the broker, the notification hub and the push networks. The device" \
-    " fetches the secret from retrieval with its user's credentials." \
+    " A sender hands a secret to ingest, which seals and stores it. Only an ID" \
+    " passes through the broker, the notification hub and the push networks. The" \
+    " device fetches the secret from retrieval with its user's credentials." \
     " ." \
-    " The package has the three services, a hub emulator, the command line and systemd" \
-    " units. No service starts before it is configured and enabled." \
+    " The package has the services ingest, dispatcher, retrieval and operator, a hub" \
+    " emulator, the command line and systemd units. No service starts before it is" \
+    " configured and enabled." \
     "Recommends: systemd (>= 251)" \
     "Suggests: postgresql (>= 15), rabbitmq-server (>= 3.10)"
 ln -s securepush "$symbols/usr/share/doc/securepush-dbgsym"
@@ -97,7 +98,7 @@ control "$symbols" securepush-dbgsym "securepush (= $version)" debug \
 
 mkdir -p "$output"
 for folder in "$root" "$symbols"; do
-    dpkg-deb --root-owner-group -Z"${DEB_COMPRESSION:-zstd}" --build "$folder" "$output" >/dev/null
+    dpkg-deb --root-owner-group -Z"${DEB_COMPRESSION:-xz}" --build "$folder" "$output" >/dev/null
 done
 for package in "$output"/securepush{,-dbgsym}_"${version}_$architecture".deb; do
     say "$package ($(awk -v bytes="$(stat -c %s "$package")" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'))"

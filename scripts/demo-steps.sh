@@ -43,7 +43,7 @@ await_text() {
 }
 
 # The texts that a device has shown, a line each.
-shown_by() { sed -n 's/^[a-z0-9]* *shows *//p' "$run/device-$1.out"; }
+shown_by() { sed -n 's/^[[:alnum:]]* *shows *//p' "$run/device-$1.out"; }
 
 demo_register() {
     local platform pids=''
@@ -106,7 +106,7 @@ demo_other_user() {
     local status
     heading "6. bob knows the ID, and asks for it"
     status=$(printf 'user = "bob:%s"\n' "$(cat "$secrets/bob.password")" |
-        curl -sS --max-time 10 -K - -o "$run/bob.json" -w '%{http_code}' "$RETRIEVAL_URL/api/notifications/$id")
+        ask -K - -o "$run/bob.json" -w '%{http_code}' "$RETRIEVAL_URL/api/notifications/$id")
     say "   $status $(cat "$run/bob.json")"
     [ "$status" = 404 ] || die "bob should be answered 404."
 }
@@ -145,7 +145,7 @@ count_holding() {
 demo_search() {
     local place found=0 answer
     heading "8. A search for the secret, and for its ID as a check of the search"
-    curl -sS --max-time 10 "$HUB_EMULATOR_URL/emulator/messages" >"$run/hub-record.json"
+    ask "$HUB_EMULATOR_URL/emulator/messages" >"$run/hub-record.json"
     printf '   %-34s %-16s %s\n' "files that hold" "the secret" "the ID"
     for place in hub-record broker logs database; do
         # shellcheck disable=SC2046 # file names without blanks, made by place_files
@@ -180,11 +180,11 @@ place_name() {
 demo_browser() {
     local page policy origin=http://127.0.0.1:$emulator_port
     heading "9. Your own browser is a device, too"
-    page=$(curl -fsS --max-time 10 -D "$run/web-app.headers" "$web_app") || die "The page is not served."
+    page=$(ask -f -D "$run/web-app.headers" "$web_app") || die "The page is not served."
     policy=$(tr -d '\r' <"$run/web-app.headers" | sed -n 's/^[Cc]ontent-[Ss]ecurity-[Pp]olicy: //p')
     case $page in *"<title>SecurePush</title>"*) ;; *) die "This is not the page." ;; esac
     case $policy in *"connect-src 'self' $RETRIEVAL_URL;"*) ;; *) die "The page may not call retrieval." ;; esac
-    curl -sS --max-time 10 -o /dev/null -D "$run/web-app.cors" -H "Origin: $origin" "$RETRIEVAL_URL/api/notifications"
+    ask -o /dev/null -D "$run/web-app.cors" -H "Origin: $origin" "$RETRIEVAL_URL/api/notifications"
     grep -qi "^access-control-allow-origin: $origin" "$run/web-app.cors" || die "Retrieval does not let the page in."
     say "   ${bold}$web_app$plain"
     say "   user name alice, password $bold$(cat "$secrets/alice.password")$plain (of this stack only)"
@@ -195,13 +195,14 @@ demo_browser() {
 demo_stay() {
     local platform
     heading "alice's devices stay on until Ctrl-C. Open $web_app for a fourth one. From another terminal:"
-    say "   export INGEST_URL=$INGEST_URL INGEST_API_KEY=\$(cat $secrets/ingest-api-key)"
-    say "   $bin/securepush send --to alice --payload 'Hello.'"
+    printf '   export INGEST_URL=%s INGEST_API_KEY="$(cat %q)"\n' "$INGEST_URL" "$secrets/ingest-api-key"
+    printf '   %q send --to alice --payload Hello.\n' "$bin/securepush"
     say
     for platform in $platforms; do
         "$bin/securepush" device --user alice --platform "$platform" --password-file "$secrets/alice.password" </dev/null &
         devices+=($!)
     done
     trap 'exit 0' INT
-    wait
+    # Without the terminal nobody could end it: make does not pass its hangup on.
+    while [ -t 0 ]; do sleep 2 & wait $!; done
 }

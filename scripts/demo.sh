@@ -4,14 +4,23 @@
 # Installs what is missing, builds, starts a private stack in .securepush/demo, and tells what happens. On a terminal it
 # keeps running until Ctrl-C; otherwise it ends by itself. It stops exactly what it started.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 . "$here/services.sh"
 . "$here/demo-steps.sh"
 . "$here/build-progress.sh"
 cd "$here/.."
+
+# What cannot work is refused before the installation and the build.
+stack_claim .securepush/demo
+for file in .securepush/build.log .build; do
+    [ ! -e "$file" ] || [ -w "$file" ] || die "$file belongs to another user, perhaps from a run as root: remove it first." 77
+done
+check_localhost
+# RabbitMQ takes no messages while less than 50 MB are free; a build from nothing takes 2 GB.
+needed=300
+[ -x "${SECUREPUSH_BIN:-.build/debug}/securepush" ] || needed=2500
+free=$(df -Pm . | awk 'NR == 2 { print $4 }')
+[ "$free" -ge $needed ] || die "Only $free MB are free on this disk; the demo needs $needed MB." 75
 
 begin=$SECONDS
 heading "Installing what is missing"
@@ -20,15 +29,19 @@ installed=$((SECONDS - begin))
 
 heading "Building (debug)"
 begin=$SECONDS
-mkdir -p .securepush
-swift build 2>&1 | tee .securepush/build.log | build_progress ||
-    { tail -n 30 .securepush/build.log >&2; die "The build failed; the whole log is .securepush/build.log."; }
+swift build --product securepush 2>&1 | tee .securepush/build.log | build_progress || {
+    ended=("${PIPESTATUS[@]}")
+    # The reader of what this script says has left, as `head` does.
+    [ "${ended[2]}" -eq 0 ] || exit "${ended[2]}"
+    tail -n 30 .securepush/build.log >&2
+    die "The build failed; the whole log is .securepush/build.log."
+}
+"$here/links.sh" .build/debug
 built=$((SECONDS - begin))
 
 begin=$SECONDS
 stack_use .securepush/demo
-if stack_is_up; then die "The demo is running already (its processes are in $run)."; fi
-heading "Starting RabbitMQ, the hub emulator and the three services"
+heading "Starting RabbitMQ, the hub emulator and the four services"
 devices=()
 # The devices that failed have said why.
 finish_devices() {
@@ -38,9 +51,7 @@ finish_devices() {
 stack_stop_at_exit finish_devices
 
 # Keys and users stay from run to run; what the last run stored goes, so that each run tells the same story.
-stack_stop
-rm -rf "$stack/rabbitmq" "$stack"/securepush.sqlite* "$run"
-mkdir -p "$run"
+stack_clear
 STORE=sqlite BROKER_NODES=1
 # The browser is a fourth platform. Nothing is sent to it before somebody opens the page.
 export DISPATCH_REGISTERED_ONLY=true

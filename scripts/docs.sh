@@ -6,8 +6,7 @@
 #     pip download --no-deps --require-hashes -r scripts/docs/requirements.txt -d FOLDER
 #     PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER make docs
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 home=$here/../.build/docs
 requirements=$here/docs/requirements.txt
 

@@ -300,7 +300,7 @@ def start_stack(work):
     """A stack with PostgreSQL on free ports; returns them."""
     (work / "stack/run").mkdir(parents=True)
     os.chmod(work / "stack", 0o700)
-    find = f'. "{ROOT}/scripts/ports.sh"; free_ports 4'
+    find = f'. "{ROOT}/scripts/common.sh"; free_ports 4'
     first = int(subprocess.run(["bash", "-c", find], capture_output=True, text=True, check=True).stdout)
     ports = {name: str(first + offset) for offset, name in enumerate(("ingest", "retrieval", "dispatcher", "emulator"))}
     lines = "".join(f"{name}_port={port}\n" for name, port in ports.items())

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Installs what is missing, and nothing else: scripts/install-dependencies.sh build | demo | test | bench
+# Installs what is missing, and nothing else: scripts/install-dependencies.sh build | demo | test | bench | packages NAME...
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
 #   test   and PostgreSQL, Prometheus (promtool), and the tools that check manual pages, Debian packages and systemd
 #          units, for the tests
 #   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
+#   packages  these packages of Debian and Ubuntu
 #
 # No system service is started: the stack and the tests run private servers.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 
 level=${1:-demo}
 case $level in
-    build | demo | test | bench) ;;
-    *) die "usage: scripts/install-dependencies.sh build | demo | test | bench" 64 ;;
+    build | demo | test | bench | packages) ;;
+    *) usage ;;
 esac
 
 check_swift() {
@@ -31,6 +31,7 @@ check_swift() {
 }
 
 debian_packages() {
+    if [ "$level" = packages ]; then echo "${@:2}" && return; fi
     echo librabbitmq-dev libpq-dev libsqlite3-dev pkg-config
     case $level in
         build) return ;;
@@ -41,15 +42,18 @@ debian_packages() {
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
+# The file names its process, so that one that a killed run left goes with the next run.
 policy=/usr/sbin/policy-rc.d
-made_policy=no
 log=
 forbid_starting() {
     if [ -e $policy ]; then return; fi
-    as_root sh -c "printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy"
-    made_policy=yes
+    as_root sh -c "printf '#!/bin/sh\n# SecurePush installs, process $$\nexit 101\n' >$policy && chmod 755 $policy"
 }
-allow_starting() { if [ $made_policy = yes ]; then as_root rm -f $policy; fi; }
+allow_starting() {
+    local owner
+    owner=$(sed -n 's/^# SecurePush installs, process //p' $policy 2>/dev/null || true)
+    if [ -n "$owner" ] && { [ "$owner" = $$ ] || ! is_alive "$owner"; }; then as_root rm -f $policy; fi
+}
 
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"
@@ -57,24 +61,36 @@ as_root() {
     else die "These packages are missing: ${missing[*]}. Install them as root, or install sudo." 69; fi
 }
 
-is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# One package may be there for two architectures.
+is_installed() { dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
+
+# apt waits for the lock of dpkg by itself, and not for that of its lists. A list of another repository that cannot be
+# had is no reason to stop.
+install_missing() {
+    local _
+    for _ in $(seq 1 60); do
+        as_root env LC_ALL=C apt-get update -q >"$log" 2>&1 || ! grep -q 'Could not get lock' "$log" || { sleep 5 && continue; }
+        break
+    done
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 "${missing[@]}" >>"$log" 2>&1
+}
 
 install_on_debian() {
     local package
     missing=()
-    for package in $(debian_packages); do is_installed "$package" || missing+=("$package"); done
+    allow_starting
+    for package in $(debian_packages "$@"); do is_installed "$package" || missing+=("$package"); done
     [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }
     say "Installing ${missing[*]} ..."
     log=$(mktemp)
     trap 'allow_starting; rm -f "$log"' EXIT # after the function too: the log's name is no local
     forbid_starting
-    { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
+    install_missing || {
         tail -n 20 "$log" >&2
         die "apt-get could not install them." 69
     }
     allow_starting
-    made_policy=no
     keep_off_at_boot
     say "Installed ${missing[*]}; their system services were not started."
 }
@@ -102,13 +118,13 @@ install_on_macos() {
     say "Installed ${missing[*]}."
 }
 
-check_swift
+[ "$level" = packages ] || check_swift
 if [ "$(uname -s)" = Darwin ]; then
     install_on_macos
 elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
-    install_on_debian
+    install_on_debian "$@"
 else
     die "This script knows Debian, Ubuntu and macOS. Elsewhere, install librabbitmq and libpq with their headers, \
 SQLite's headers, pkg-config, RabbitMQ 3.10 or newer, curl and, for the tests, PostgreSQL 15 or newer; \
-then run \`swift build\` and scripts/demo.sh --no-install." 69
+then run scripts/demo.sh --no-install." 69
 fi

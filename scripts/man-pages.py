@@ -11,9 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-SERVICES = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
-
-
 def dump(program):
     output = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True)
     return json.loads(output.stdout)["command"]
@@ -86,8 +83,6 @@ def options(arguments):
         if argument.get("allValues"):
             text += " One of: " + ", ".join(argument["allValues"]) + "."
         out.extend([".TP", title])
-        if "environment" in argument:
-            out.append(f"\\fB{escape(argument['environment'])}\\fR in the environment.")
         out.append(escape(text.strip()) or "\\&")
     return out
 
@@ -122,6 +117,8 @@ def command_body(path, command):
     arguments = options(command.get("arguments", []))
     if arguments:
         body += [".SH OPTIONS", *arguments]
+    if command["commandName"] == "serve":
+        return body + [".SH SEE ALSO", pages_of_services(command)]
     for inner in shown(command):
         body += [f'.SH "{path.upper()} {inner["commandName"].upper()}"', escape(inner.get("abstract", "") or "\\&")]
         body += paragraphs(inner.get("discussion", ""))
@@ -129,9 +126,11 @@ def command_body(path, command):
     return body + [".SH SEE ALSO", "\\fBsecurepush\\fR(1)"]
 
 
-def command_line(binaries, folder):
-    program = f"{binaries}/securepush"
-    release, root = version(program), dump(program)
+def pages_of_services(serve):
+    return ", ".join(f"\\fBsecurepush\\-{escape(service['commandName'])}\\fR(8)" for service in shown(serve))
+
+
+def command_line(root, serve, release, folder):
     body = [".SH SYNOPSIS", ".B securepush", "\\fIcommand\\fR [\\fIoptions\\fR]", ".SH DESCRIPTION"]
     body += paragraphs(root.get("discussion", "")) + [".SH COMMANDS"]
     for command in shown(root):
@@ -140,14 +139,14 @@ def command_line(binaries, folder):
         text = page(f"securepush-{name}", 1, release, command.get("abstract", ""), command_body(f"securepush {name}", command))
         (folder / f"securepush-{name}.1").write_text(text)
     body += [".SH OPTIONS", *options(root.get("arguments", []))]
-    body += [".SH SEE ALSO", ", ".join(f"\\fBsecurepush\\-{escape(s)}\\fR(8)" for s in SERVICES)]
+    body += [".SH SEE ALSO", pages_of_services(serve)]
     (folder / "securepush.1").write_text(page("securepush", 1, release, root["abstract"], body))
 
 
-def service(binaries, folder, name):
-    program = f"{binaries}/{name}"
-    release, command = version(program), dump(program)
-    body = [".SH SYNOPSIS", f".B {escape(name)}", "[\\fIoptions\\fR]", ".br", f".B {escape(name)} health", "[\\fIoptions\\fR]"]
+def service(command, release, folder):
+    name = command["commandName"]
+    line = escape(f"securepush serve {name}")
+    body = [".SH SYNOPSIS", f".B {line}", "[\\fIoptions\\fR]", ".br", f".B {line} health", "[\\fIoptions\\fR]"]
     body += [".SH DESCRIPTION", escape(command["abstract"]), ".PP"]
     body += ["Each setting is an option and an environment variable. The option wins. The variable may also begin with"]
     body += ["\\fBSECUREPUSH_\\fR. A variable with \\fB_FILE\\fR at its end names a file with the value of a secret."]
@@ -169,14 +168,16 @@ def service(binaries, folder, name):
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: scripts/man-pages.py BINARIES FOLDER")
-    binaries, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    program, folder = Path(sys.argv[1]).resolve() / "securepush", Path(sys.argv[2])
     for section in ["man1", "man8"]:
         (folder / section).mkdir(parents=True, exist_ok=True)
         for old in (folder / section).glob("securepush*"):
             old.unlink()
-    command_line(binaries, folder / "man1")
-    for name in SERVICES:
-        service(binaries, folder / "man8", name)
+    release, root = version(program), dump(program)
+    serve = next(command for command in shown(root) if command["commandName"] == "serve")
+    command_line(root, serve, release, folder / "man1")
+    for command in shown(serve):
+        service(command, release, folder / "man8")
 
 
 main()

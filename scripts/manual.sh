@@ -5,8 +5,7 @@
 # BINARIES is .build/debug, MAN is .build/man and COMPLETIONS is .build/completions unless they are given. The folders of
 # COMPLETIONS are those of a Debian package: bash, zsh (files _NAME) and fish (files NAME.fish).
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 cd "$here/.."
 binaries=${1:-.build/debug} man=${2:-.build/man} completions=${3:-.build/completions}
 [ -x "$binaries/securepush" ] || die "$binaries has no programs: run \`make build\`." 69

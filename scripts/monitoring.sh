@@ -8,16 +8,13 @@
 # Needs promtool and, for `run`, prometheus (Debian: package `prometheus`), Python 3 and `make build`. Data is in a
 # temporary folder, and everything that was started is stopped at the end.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 . "$here/services.sh"
 cd "$here/.."
 export PYTHONDONTWRITEBYTECODE=1
 
 action=${1:-}
-case $action in check | run) ;; *) die "usage: scripts/monitoring.sh check | run [PICTURE]" 64 ;; esac
+case $action in check | run) ;; *) usage ;; esac
 for program in promtool python3 $([ "$action" = check ] || echo prometheus); do
     command -v "$program" >/dev/null || die "$program is not installed (Debian: apt-get install prometheus python3)." 69
 done

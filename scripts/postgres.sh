@@ -10,17 +10,15 @@
 # The database `securepush` belongs to the user `securepush`, who may create databases. URL:
 # postgres://securepush@127.0.0.1:PORT/securepush. PostgreSQL refuses to run as root: as root, the user `postgres` runs it.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 # Settings of another PostgreSQL would send our statements there, or ask this one for TLS.
+# shellcheck disable=SC2086 # names of variables
 unset ${!PG*}
 
-die() { echo "postgres.sh: $*" >&2; exit 1; }
-usage() { die "usage: postgres.sh start DIR PORT | stop DIR | kill DIR | status DIR | sql URL SQL"; }
-
-# The folder of initdb and postgres: PATH, or the newest version that Debian, Homebrew or PGDG installed.
+# The folder of initdb and postgres: POSTGRES_BIN, PATH, or the newest version that Debian, Homebrew or PGDG installed.
 find_programs() {
     local program candidate
+    if [[ -n ${POSTGRES_BIN:-} ]]; then echo "$POSTGRES_BIN"; return; fi
     program=$(command -v initdb || true)
     if [[ -n $program ]]; then dirname "$(readlink -f "$program")"; return; fi
     for candidate in $(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /opt/homebrew/opt/postgresql*/bin \
@@ -38,17 +36,6 @@ as_owner() {
     else (cd / && runuser -u postgres -- "$@"); fi
 }
 
-# Closes what a caller left open besides stdin, stdout and stderr: a server that inherits it keeps a caller waiting that
-# watches for its end (Foundation's Process does).
-close_inherited() {
-    local fd
-    for fd in /dev/fd/*; do
-        fd=${fd##*/}
-        # 255 is where bash reads this script.
-        if ((fd > 2 && fd != 255)); then eval "exec $fd>&-" 2>/dev/null || true; fi
-    done
-}
-
 # Lets the user postgres through to DIR: search permission on folders that only root may enter.
 open_path() {
     [[ $(id -u) -eq 0 ]] || return 0
@@ -57,7 +44,7 @@ open_path() {
     local folder
     folder=$(dirname "$dir")
     while ! as_owner test -x "$dir" && [[ $folder != / ]]; do
-        as_owner test -x "$folder" || chmod o+x "$folder"
+        as_owner test -x "$folder" || { chmod o+x "$folder" && warn "PostgreSQL's user may now pass through $folder (chmod o+x)."; }
         folder=$(dirname "$folder")
     done
     as_owner test -x "$dir" || die "the user postgres cannot enter $dir"

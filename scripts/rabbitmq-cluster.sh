@@ -13,21 +13,9 @@
 # DIR/N is node N's folder. Its ports are PORT+3(N-1) and the two after it; epmd is node 1's. Quorum queues get a
 # member on each node, as RabbitMQ does by default. A minority pauses (cluster_partition_handling), as its guide advises.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 
 nodes="1 2 3"
-
-usage() {
-    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
-    exit 64
-}
-
-fail() {
-    echo "rabbitmq-cluster.sh: $1" >&2
-    exit "${2:-1}"
-}
 
 node() { local command=$1 number=$2; shift 2; "$here/rabbitmq.sh" "$command" "$dir/$number" "$@"; }
 
@@ -72,18 +60,21 @@ start() {
     # Background jobs do not hear Ctrl-C.
     exit_at_signals
     trap '[ -n "$is_complete" ] || abandon_start' EXIT
-    if [ ! -f "$dir/joined" ]; then
-        node start 1 "$(port_of 1)"
-        first=1
-    fi
+    case $(cat "$dir/joined" 2>/dev/null || echo never) in
+        "$dir" | '') ;;
+        *) # also after a move, which costs the nodes their data
+            node start 1 "$(port_of 1)"
+            first=1
+            ;;
+    esac
     for number in $nodes; do
         [ "$number" != "$first" ] || continue
         node start "$number" "$(port_of "$number")" >&2 &
         starting+=($!)
     done
-    for number in "${starting[@]}"; do wait "$number" || fail "a node did not start" 69; done
+    for number in "${starting[@]}"; do wait "$number" || die "a node did not start" 69; done
     await_members "$nodes"
-    touch "$dir/joined"
+    echo "$dir" >"$dir/joined"
     node heal 1 >&2
     is_complete=yes
     url
@@ -108,7 +99,7 @@ await_members() {
         while :; do
             seen=$(node ctl "$number" eval 'length(rabbit_nodes:all_running()).' 2>&1) || true
             [ "$seen" != 3 ] || break
-            [ $SECONDS -lt $deadline ] || fail "node $number sees ${seen:-no} running members of 3 after 60 s" 69
+            [ $SECONDS -lt $deadline ] || die "node $number sees ${seen:-no} running members of 3 after 60 s" 69
             sleep 0.5
         done
     done
@@ -136,7 +127,7 @@ first_running() {
     for number in $nodes; do
         if node status "$number" >/dev/null 2>&1; then echo "$number" && return; fi
     done
-    fail "no node is running" 69
+    die "no node is running" 69
 }
 
 # The broker names its leader's Erlang node, which holds the port.
@@ -146,9 +137,9 @@ leader() {
     answer=$(node ctl "$number" eval "
         {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"/\">>, queue, <<\"$1\">>)),
         {ok, _, {_, Node}} = ra:members(amqqueue:get_pid(Q), 5000), io:format(\"~s~n\", [Node]).") ||
-        fail "queue $1 has no leader, or is not there"
+        die "queue $1 has no leader, or is not there"
     answer=$(echo "$answer" | sed -n 's/^securepush\([0-9]*\)@.*/\1/p')
-    [ -n "$answer" ] || fail "queue $1 has no leader"
+    [ -n "$answer" ] || die "queue $1 has no leader"
     echo $(((answer - port) / 3 + 1))
 }
 
@@ -158,7 +149,7 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd -P)
 port=$(cat "$dir/port" 2>/dev/null || true)
 if [ "$command" = start ]; then port=${3:-${port:-$(free_ports 9)}}; fi
-[ -n "$port" ] || fail "there is no cluster in $dir"
+[ -n "$port" ] || die "there is no cluster in $dir"
 case $command in
     kill | restart) case ${3:-} in 1 | 2 | 3) ;; *) usage ;; esac ;;
     leader) [ -n "${3:-}" ] || usage ;;

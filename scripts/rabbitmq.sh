@@ -11,13 +11,7 @@
 # PORT serves AMQP, PORT+1 is the distribution's and PORT+2 is epmd's. DIR/pid is the node's process ID. A node of a
 # cluster (rabbitmq-cluster.sh) uses the epmd of another: DIR/epmd-port names its port, and it starts and ends none.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/processes.sh"
-
-usage() {
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
-    exit 64
-}
+. "$(dirname "$0")/common.sh"
 
 # Debian's scripts in /usr/sbin refuse all users but root and rabbitmq; the plain ones do not.
 tool() {
@@ -29,8 +23,7 @@ tool() {
             return
         fi
     done
-    echo "rabbitmq.sh: $name is not installed (Debian: rabbitmq-server, Homebrew: rabbitmq)." >&2
-    exit 69
+    die "$name is not installed (Debian: rabbitmq-server, Homebrew: rabbitmq)." 69
 }
 
 # Runs a RabbitMQ program in the node's private environment.
@@ -47,14 +40,9 @@ private() {
         RABBITMQ_CTL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}' "$@"
 }
 
-# Runs a server in the background without what this script inherited: a caller that waits for the end of a pipe or a
-# socket (Foundation's Process does) would wait for the server's end. `exec` makes $! the server's own process ID.
+# Runs a server in the background, in a session of its own. `exec` makes $! the server's own process ID.
 detached() {
-    local descriptor
-    for descriptor in /dev/fd/*; do
-        descriptor=${descriptor##*/}
-        [ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
-    done
+    close_inherited
     if command -v setsid >/dev/null; then set -- setsid "$@"; fi
     runner='exec'
     private "$@"
@@ -102,7 +90,38 @@ start_epmd() {
     disown
 }
 
+# Chooses the path by which the node knows its folder. RabbitMQ hands that path to a shell without quotes: a folder with
+# other characters than these gets a link in /tmp. The path is also in the node's Raft logs, so data that was moved or
+# copied has no leader any more. Such data goes; ingest publishes again what is still in its outbox.
+choose_place() {
+    local LC_ALL=C
+    dir=$folder
+    case $folder in
+        *[!A-Za-z0-9/._+@=:~-]*)
+            dir=$place
+            if [ "$(readlink "$dir")" != "$folder" ]; then
+                # The link goes with its node, and the next node takes the same one.
+                case $dir in
+                    /tmp/securepush-node.*/node) mkdir -m 700 "${dir%/node}" 2>/dev/null || dir= ;;
+                    *) dir= ;;
+                esac
+                dir=${dir:-$(mktemp -d /tmp/securepush-node.XXXXXX)/node}
+                ln -s "$folder" "$dir"
+            fi
+            ;;
+    esac
+    if [ -n "$place" ] && [ "$dir" != "$place" ]; then
+        warn "RabbitMQ's data was written at $place, and cannot be read at another place: it is removed."
+        rm -rf "$dir/mnesia"
+    fi
+    echo "$dir" >"$dir/place"
+}
+
+forget_place() { if [ -L "$dir" ]; then rm -f "$dir" && rmdir "${dir%/node}"; fi; }
+
 start() {
+    check_localhost
+    choose_place
     mkdir -p "$dir/home" "$dir/log" "$dir/mnesia"
     chmod 700 "$dir"
     if node_is_alive && answers_amqp; then return; fi
@@ -126,11 +145,11 @@ start() {
         recorded_process "$dir/server.pid" >/dev/null || node_is_alive || break
         sleep 0.1
     done
-    echo "rabbitmq.sh: the node did not start; $dir/log/console.log ends with:" >&2
     tail -n 20 "$dir/log/console.log" >&2
     end_launched
     end_epmd
-    exit 69
+    forget_place
+    die "RabbitMQ did not start; $folder/log/console.log ends as above." 69
 }
 
 # Sends a signal to the node, and waits for its end. The node removes DIR/pid long before it has ended.
@@ -165,6 +184,7 @@ stop() {
     end_node TERM "$pid"
     end_launched
     end_epmd
+    forget_place
 }
 
 end_epmd() {
@@ -225,7 +245,7 @@ ERLANG
 heal() {
     local output
     output=$(ctl eval "$(heal_expression)") || {
-        echo "rabbitmq.sh: the node does not answer: $output" >&2
+        warn "The node does not answer: $output"
         return 1
     }
     echo "$output" | grep -v '^ok$' || echo "every quorum queue has a leader"
@@ -242,8 +262,10 @@ ctl() {
 [ $# -ge 2 ] || usage
 command=$1
 mkdir -p "$2"
-dir=$(cd "$2" && pwd -P)
-port=$(cat "$dir/port" 2>/dev/null || true)
+folder=$(cd "$2" && pwd -P)
+place=$(cat "$folder/place" 2>/dev/null || true) dir=$folder
+if [ "$(readlink "$place")" = "$folder" ]; then dir=$place; fi
+port=$(cat "$folder/port" 2>/dev/null || true)
 [ "$command" != start ] || port=${3:-$port}
 [ "$command" != start ] || [ -n "$port" ] || usage
 if [ -z "$port" ]; then

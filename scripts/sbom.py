@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints a software bill of materials as SPDX 2.3 in JSON: sbom.py VERSION REVISION CREATED RESOLVED [DPKG_STATUS]
 
-RESOLVED is SwiftPM's Package.resolved, the Swift packages inside the executables; DPKG_STATUS is dpkg's status file, the
+RESOLVED is SwiftPM's Package.resolved, the Swift packages inside the executable; DPKG_STATUS is dpkg's status file, the
 Debian packages beside them. The image has the result in /usr/share/securepush/sbom.spdx.json. Equal input gives equal
 output.
 """

@@ -4,18 +4,13 @@
 # Starts a stack in a temporary folder, and schemathesis (https://schemathesis.io) against ingest and retrieval with all
 # of its checks; EXAMPLES, 100 unless given, bounds the cases of an operation and phase. STORE=postgres takes a private
 # PostgreSQL instead of SQLite. HOOKS=none leaves the hooks out, and fails by the rules that JSON Schema cannot
-# express: see docs/contributing/contract-tests.md. Needs `make build`, Python 3 and, the first time, PyPI: schemathesis goes into
+# express: see docs/contributing/tests.md. Needs `make build`, Python 3 and, the first time, PyPI: schemathesis goes into
 # .build/schemathesis. Reports are in .build/schemathesis/reports.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 examples=${1:-100}
-home=$here/../.build/schemathesis
-program=${SCHEMATHESIS:-$home/bin/schemathesis}
-[ -x "$program" ] || {
-    python3 -m venv "$home"
-    "$home/bin/pip" install --quiet "schemathesis==4.32.5"
-}
+reports=$here/../.build/schemathesis/reports
+program=${SCHEMATHESIS:-$(python_with schemathesis schemathesis==4.32.5)/schemathesis}
 
 stack=$(mktemp -d "${TMPDIR:-/tmp}/schemathesis.XXXXXX")
 finish() {
@@ -27,14 +22,14 @@ trap finish EXIT
 . "$stack/run/ports"
 INGEST_API_KEY=$(cat "$stack/secrets/ingest-api-key")
 ALICE_PASSWORD=$(cat "$stack/secrets/alice.password")
-RETRIEVAL_TOKEN=$(curl -fsS -X POST -u "alice:$ALICE_PASSWORD" "http://127.0.0.1:$retrieval_port/api/token" |
+RETRIEVAL_TOKEN=$(ask -f -X POST -u "alice:$ALICE_PASSWORD" "http://127.0.0.1:$retrieval_port/api/token" |
     sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 export INGEST_API_KEY ALICE_PASSWORD RETRIEVAL_TOKEN
 export PYTHONDONTWRITEBYTECODE=1
 [ "${HOOKS:-}" = none ] || export PYTHONPATH=$here/schemathesis SCHEMATHESIS_HOOKS=hooks
 
 # Something to read.
-curl -fsS -o "$stack/sent.json" -H "Authorization: Bearer $INGEST_API_KEY" -H "Content-Type: application/json" \
+ask -f -o "$stack/sent.json" -H "Authorization: Bearer $INGEST_API_KEY" -H "Content-Type: application/json" \
     -d '{"Recipient": "alice", "Payload": "Your results are in."}' "http://127.0.0.1:$ingest_port/api/notifications"
 
 result=0
@@ -45,7 +40,7 @@ test_api() {
     heading "$name"
     "$program" --config-file "$here/schemathesis/schemathesis.toml" run "http://127.0.0.1:$port/openapi.json" \
         --checks all --max-examples "$examples" --seed 1 --continue-on-failure \
-        --report json --report-json-path "$home/reports/$name.json" "$@" || result=1
+        --report json --report-json-path "$reports/$name.json" "$@" || result=1
 }
 # use_after_free expects 404 after a DELETE. By the contract DELETE revokes: the payload is destroyed, a repeat is 204,
 # and its sender still sees that it was ("Status":"revoked"). `RevokeNotificationTests` hold that in its place.

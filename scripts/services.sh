@@ -4,7 +4,7 @@
 # A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
 # IDs, ports and logs.
 
-services="hub-emulator ingest dispatcher retrieval"
+services="hub-emulator ingest dispatcher retrieval operator"
 
 # Of the caller's environment, every program of a stack sees these alone. Others may be settings of another installation:
 # with AUDIT_LOG or AUTH_USERS_FILE the stack would write into files that are not its own.
@@ -23,32 +23,61 @@ stack_use() {
         esac
         unset "$variable"
     done
-    # Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
-    [ -d "$1" ] || { mkdir -p "$1" && chmod 700 "$1"; }
+    make_folder "$1"
     stack=$(cd "$1" && pwd)
     secrets=$stack/secrets run=$stack/run
     mkdir -p "$run"
     broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
+    database_port=
     bin=${SECUREPUSH_BIN:-$here/../.build/debug}
     bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
 }
 
+# Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
+make_folder() { [ -d "$1" ] || { mkdir -p "$1" && chmod 700 "$1"; }; }
+
+# stack_claim DIR: takes the folder of a stack for this script, until it ends.
+stack_claim() {
+    make_folder "$1"
+    [ -w "$1" ] || die "$1 belongs to $(ls -ld "$1" | awk '{ print $3 }'): work as that user, or remove it." 77
+    take_lock "$1/lock" || die "Process $(head -n 1 "$1/lock") starts, runs or stops the stack in $1 already." 75
+}
+
+# What the stack kept of its last run goes, but for keys and users.
+stack_clear() {
+    stack_stop
+    rm -rf "$stack"/rabbitmq "$stack"/rabbitmq-cluster "$stack"/postgres "$stack"/securepush.sqlite* "$run"
+    mkdir -p "$run"
+}
+
 stack_start() {
-    local name
+    local name starting deadline=$((SECONDS + 300))
+    starting=/tmp/securepush-starting-$(id -u)
     for name in securepush $services; do
         [ -x "$bin/$name" ] || die "$bin/$name is missing; run \`make build\` first."
     done
     "$bin/securepush" setup --directory "$stack" >"$run/setup.out"
+    # Ports are chosen before they are taken: one stack after the other.
+    until take_lock "$starting"; do
+        [ $SECONDS -lt $deadline ] || die "Process $(head -n 1 "$starting") has been starting a stack for five minutes." 75
+        [ -n "${is_told:-}" ] || say "Another stack is starting: waiting for it."
+        is_told=yes
+        sleep 0.2
+    done
     choose_ports
     start_broker
     start_database
     write_connection_string
     start_services
+    rm -f "$starting"
 }
 
-# The ports in `run/ports` are used again, so that addresses that a person has noted stay valid.
+
+# The ports in `run/ports` are used again, so that addresses that a person has noted stay valid. So are the kinds of the
+# database and the broker.
 choose_ports() {
-    [ -f "$run/ports" ] && . "$run/ports"
+    if [ -f "$run/ports" ]; then . "$run/ports"; fi
+    STORE=${STORE:-${database_port:+postgres}}
     broker_nodes=${BROKER_NODES:-${broker_nodes:-1}}
     case $broker_nodes in 1 | 3) ;; *) die "BROKER_NODES is 1 or 3." 64 ;; esac
     amqp_port=$(broker_port_or_free "${amqp_port:-}")
@@ -56,12 +85,12 @@ choose_ports() {
     ingest_port=$(port_or_free "${ingest_port:-8080}")
     dispatcher_port=$(port_or_free "${dispatcher_port:-8082}")
     retrieval_port=$(port_or_free "${retrieval_port:-8081}")
-    admin_port=$(port_or_free "${admin_port:-8083}")
-    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port" = 8090808080828081 ] ||
-        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port."
+    operator_port=$(port_or_free "${operator_port:-8083}")
+    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port$operator_port" = 80908080808280818083 ] ||
+        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port, operator $operator_port."
     printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" emulator_port "$emulator_port" \
         ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" \
-        admin_port "$admin_port" >"$run/ports"
+        operator_port "$operator_port" >"$run/ports"
 }
 
 # The broker's data belongs to its port (the node's name holds it), so its old port is taken again when that can be.
@@ -128,9 +157,7 @@ start_services() {
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
     wait_until_ready hub-emulator "$emulator_port"
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" \
-        "${users[@]}" ADMIN_PORT="$admin_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
-        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
+        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" "${users[@]}"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
         DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" HUB_TELEMETRY="${HUB_TELEMETRY:-false}" "${hub[@]}"
@@ -138,9 +165,13 @@ start_services() {
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
         RETRIEVAL_CORS_ORIGINS="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port" \
         "${users[@]}" "${hub[@]}"
+    start_service operator HTTP_PORT="$operator_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "$platforms" \
+        INGEST_URL="http://127.0.0.1:$ingest_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
+        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
     wait_until_ready ingest "$ingest_port"
     wait_until_ready dispatcher "$dispatcher_port"
     wait_until_ready retrieval "$retrieval_port"
+    wait_until_ready operator "$operator_port"
 }
 
 # start_service NAME KEY=VALUE...: with these settings and no others, out of reach of the terminal's Ctrl-C.
@@ -179,22 +210,22 @@ wait_until_ready() {
     while [ $SECONDS -lt $deadline ]; do
         # The answer may be another stack's, which took the port first; then this service has ended.
         if ! service_is_alive "$name"; then break; fi
-        if curl -fsS -o /dev/null --max-time 2 "http://127.0.0.1:$port/readyz" 2>/dev/null; then
+        if ask -f -o /dev/null --max-time 2 "http://127.0.0.1:$port/readyz" 2>/dev/null; then
             service_is_alive "$name" && return
             break
         fi
         sleep 0.1
     done
     failed_service=$name
-    warn "$name did not become ready: $(curl -sS --max-time 2 "http://127.0.0.1:$port/readyz" 2>&1 || true)"
+    warn "$name did not become ready: $(ask --max-time 2 "http://127.0.0.1:$port/readyz" 2>&1 || true)"
     return 1
 }
 
 # Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
-    local name
-    for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
-    for name in ingest retrieval dispatcher hub-emulator; do await_end "$name"; done
+    local name order="ingest operator retrieval dispatcher hub-emulator"
+    for name in $order; do stop_service "$name" TERM; done
+    for name in $order; do await_end "$name"; done
     "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true
     if [ -d "$stack/rabbitmq-cluster" ]; then
         "$here/rabbitmq-cluster.sh" stop "$stack/rabbitmq-cluster" >/dev/null 2>&1 || true

@@ -2,23 +2,28 @@
 # The local stack without containers, in the background: scripts/stack.sh up | down | status [DIR]
 #
 # DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. The broker is one RabbitMQ
-# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. DISPATCH_WITHDRAW, DISPATCH_REGISTERED_ONLY,
-# HUB_TELEMETRY and HUB_PLATFORMS apply. STACK_NAME=VALUE gives every service the setting NAME, such as STACK_AUDIT_LOG.
+# node; BROKER_NODES=3 takes a cluster of three, any one of which may die. Both stay as they are from run to run.
+# DISPATCH_WITHDRAW, DISPATCH_REGISTERED_ONLY, HUB_TELEMETRY and HUB_PLATFORMS apply. STACK_NAME=VALUE gives every service the setting NAME, such as STACK_AUDIT_LOG.
 # No other variable reaches the stack: it might be a setting of another installation.
 # These listen on their default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-. "$here/ports.sh"
-. "$here/processes.sh"
+. "$(dirname "$0")/common.sh"
 . "$here/services.sh"
 
 action=${1:-}
-stack_use "${2:-$here/../.securepush/local}" STORE BROKER_NODES HUB_PLATFORMS DISPATCH_WITHDRAW DISPATCH_REGISTERED_ONLY \
+case $action in up | down | status) ;; *) usage ;; esac
+folder=${2:-$here/../.securepush/local}
+[ "$action" = status ] || stack_claim "$folder"
+stack_use "$folder" STORE BROKER_NODES HUB_PLATFORMS DISPATCH_WITHDRAW DISPATCH_REGISTERED_ONLY \
     HUB_TELEMETRY
 
 up() {
     if stack_is_up; then
+        stack_read_ports
+        local store=sqlite
+        [ -z "$database_port" ] || store=postgres
+        [ "${STORE:-$store}${BROKER_NODES:-$broker_nodes}" = "$store$broker_nodes" ] ||
+            die "The stack runs with STORE=$store and BROKER_NODES=$broker_nodes; \`make down\` comes first."
         broker heal
         say "The stack is up already."
     else
@@ -38,22 +43,21 @@ usage_hints() {
     say "retrieval   http://127.0.0.1:$retrieval_port"
     say "dispatcher  http://127.0.0.1:$dispatcher_port  (health and metrics)"
     say "the page    http://127.0.0.1:$emulator_port/  (what crossed the hub, what devices show)"
-    # A stack that an earlier version started has no such page.
-    [ -z "${admin_port:-}" ] || say "operator    http://127.0.0.1:$admin_port/  (the operator's page)"
+    say "operator    http://127.0.0.1:$operator_port/  (the operator's page)"
     say "a device    http://127.0.0.1:$emulator_port/emulator/app/  (your browser; the password is in $secrets/alice.password)"
     say
     say "Send something:"
-    say "  export INGEST_URL=http://127.0.0.1:$ingest_port INGEST_API_KEY=\$(cat $secrets/ingest-api-key)"
+    printf '  export INGEST_URL=http://127.0.0.1:%s INGEST_API_KEY="$(cat %q)"\n' "$ingest_port" "$secrets/ingest-api-key"
     say "  export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port"
-    say "  $bin/securepush device --user alice --platform apple --password-file $secrets/alice.password &"
-    say "  $bin/securepush send --to alice --payload 'Your results are in.'"
+    printf '  %q device --user alice --platform apple --password-file %q &\n' "$bin/securepush" "$secrets/alice.password"
+    printf '  %q send --to alice --payload "Your results are in."\n' "$bin/securepush"
 }
 
 # Processes whose record is gone are not stopped: nothing would tell them from those of another checkout.
 down() {
     local port ports="8080 8081 8082 8083 8090" left=() was_recorded=
     ! stack_is_recorded || was_recorded=yes
-    if [ -f "$run/ports" ]; then ports=$(sed -n 's/^[a-z]*_port=//p' "$run/ports"); fi
+    if [ -f "$run/ports" ]; then ports=$(sed -n 's/^[[:alpha:]]*_port=//p' "$run/ports"); fi
     [ -z "$was_recorded" ] || stack_stop
     for port in $ports; do port_is_free "$port" || left+=("$port"); done
     if [ -n "$was_recorded" ] && [ ${#left[@]} -eq 0 ]; then
@@ -69,5 +73,4 @@ case $action in
     up) up ;;
     down) down ;;
     status) stack_status ;;
-    *) die "usage: scripts/stack.sh up | down | status [DIR]" 64 ;;
 esac

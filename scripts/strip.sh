@@ -1,29 +1,24 @@
 #!/usr/bin/env bash
-# Takes the debug symbols out of executables: scripts/strip.sh FROM TO [NAME...]
+# Takes the debug symbols out of securepush: scripts/strip.sh FROM TO
 #
-# Writes each executable of the folder FROM into the folder TO without symbols, and its symbols as TO/debug/NAME.debug. The
-# executable names that file. gdb and lldb look for it beside the executable, in a folder .debug there, and in
-# /usr/lib/debug followed by the executable's own folder. Linux only; needs objcopy.
+# Writes the executable of the folder FROM into the folder TO without symbols, the links of the services beside it, and the
+# symbols as TO/debug/securepush.debug. The executable names that file. gdb and lldb look for it beside the executable, in a
+# folder .debug there, and in /usr/lib/debug followed by the executable's own folder. Linux only; needs objcopy.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
-[ $# -ge 2 ] || die "usage: scripts/strip.sh FROM TO [NAME...]" 64
-from=$1 to=$2
-shift 2
-[ $# -gt 0 ] || set -- ingest dispatcher retrieval hub-emulator securepush
+. "$(dirname "$0")/common.sh"
+[ $# -eq 2 ] || usage
+from=$1/securepush to=$2/securepush debug=$2/debug/securepush.debug
 objcopy=$(command -v objcopy || command -v llvm-objcopy) || die "objcopy is missing: install binutils." 69
+[ -x "$from" ] || die "$from is not there: build it first." 66
 
-mkdir -p "$to/debug"
+mkdir -p "$2/debug"
 mebibytes() { awk -v bytes="$(stat -Lc %s "$1")" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'; }
-for name in "$@"; do
-    [ -x "$from/$name" ] || die "$from/$name is not there: build it first." 66
-    "$objcopy" --only-keep-debug "$from/$name" "$to/debug/$name.debug"
-    chmod 644 "$to/debug/$name.debug"
-    # The dynamic symbols stay: Swift needs them at run time.
-    "$objcopy" --strip-all "$from/$name" "$to/$name.part"
-    (cd "$to/debug" && "$objcopy" --add-gnu-debuglink="$name.debug" "../$name.part")
-    chmod 755 "$to/$name.part"
-    mv -f "$to/$name.part" "$to/$name"
-    printf '%-14s %12s -> %12s, symbols %12s\n' "$name" "$(mebibytes "$from/$name")" "$(mebibytes "$to/$name")" \
-        "$(mebibytes "$to/debug/$name.debug")"
-done
+"$objcopy" --only-keep-debug "$from" "$debug"
+chmod 644 "$debug"
+# The dynamic symbols stay: Swift needs them at run time.
+"$objcopy" --strip-all "$from" "$to.part"
+(cd "$2/debug" && "$objcopy" --add-gnu-debuglink=securepush.debug ../securepush.part)
+chmod 755 "$to.part"
+mv -f "$to.part" "$to"
+"$here/links.sh" "$2"
+say "securepush: $(mebibytes "$from"), stripped $(mebibytes "$to"), symbols $(mebibytes "$debug")"

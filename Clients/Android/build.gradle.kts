@@ -4,6 +4,8 @@ plugins {
     id("org.jetbrains.kotlin.android")
 }
 
+version = "0.2.0-alpha.1"
+
 android {
     namespace = "securepush.android"
     compileSdk = 35

@@ -31,6 +31,7 @@ compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIn
     -recurse:"$example/Common/*.cs" -recurse:"$example/App/*.cs" -recurse:'Tests/ExampleParts/*.cs'
 # The last -target counts.
 compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
+# shellcheck disable=SC2046 # file names without blanks
 compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
     -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq \
     -r:"$nunit/nunit.framework.dll" \

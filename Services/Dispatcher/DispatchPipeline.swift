@@ -13,6 +13,8 @@ import Tracing
 /// record since their rows were stored, so of those it only reads the plans (``OpenAttempts``). One lane per platform
 /// sends, or holds what the hub cannot accept now. The settlement stores the outcomes of all finished attempts in one
 /// statement, publishes retries, and only then acknowledges. The prefetch limits what is in flight.
+///
+/// Decision: docs/decisions/0002-attempt-on-record-before-the-push.md
 struct DispatchPipeline: Service {
     let consumer: any DispatchConsumer
     let store: any DispatchStore

@@ -1,12 +1,12 @@
 import Domain
-import Logging
+package import Logging
 import Messaging
 import NotificationHubs
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-struct DispatcherConfiguration: Sendable {
+package struct DispatcherConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
@@ -44,7 +44,7 @@ extension DispatcherConfiguration {
 }
 
 extension DispatcherConfiguration: StartDetails {
-    var startDetails: Logger.Metadata {
+    package var startDetails: Logger.Metadata {
         [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "hub": "\(hub.hubs.map(\.hubName).joined(separator: ","))",

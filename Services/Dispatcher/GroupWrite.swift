@@ -3,6 +3,8 @@ import Foundations
 
 /// Gives a group to the store in one statement. If the store refuses the group for good, it finds the elements that are
 /// refused, so that they do not hold up the others.
+///
+/// Decision: docs/decisions/0006-group-commit.md
 struct GroupWrite<Element: Sendable, Value: Sendable>: Sendable {
     struct Result: Sendable {
         /// The values that the successful statements returned.

@@ -8,6 +8,8 @@ import Synchronization
 ///
 /// The outbox does not see them. Those that last longer than ``OutboxPolicy/entry`` are entered in their rows, so that
 /// the sweep does not publish the notification a second time. Nearly all are settled by then.
+///
+/// Decision: docs/decisions/0002-attempt-on-record-before-the-push.md
 final class OpenAttempts: Sendable {
     private struct Group {
         var ids: [NotificationID]

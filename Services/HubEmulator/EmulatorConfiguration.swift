@@ -2,7 +2,7 @@ import Foundation
 import ServiceConfiguration
 import ServiceRuntime
 
-struct EmulatorConfiguration: Sendable {
+package struct EmulatorConfiguration: Sendable {
     var http: HTTPConfiguration
     var connectionString: HubConnectionString
     /// The key of the Listen rule.

@@ -1,7 +1,7 @@
 import Hummingbird
 import ServiceRuntime
 
-extension HubEmulator {
+extension HubEmulatorService {
     static func makeRouter(
         _ configuration: EmulatorConfiguration, state: EmulatorState, context: ServiceContext
     ) -> Router<EmulatorContext> {

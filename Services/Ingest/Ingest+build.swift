@@ -13,15 +13,12 @@ struct BuiltIngest {
     var services: [any Service]
     var store: any Store
     var router: Router<ServiceRequestContext>
-    /// The operator's page; `nil` without `ADMIN_PORT`.
-    var admin: BuiltAdmin?
 }
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) async throws -> BuiltIngest {
     // What a setting can be wrong about comes first, so that a start that fails has made nothing.
     try await configuration.http.check()
-    try await configuration.admin?.http.check(ConfigurationKeys.adminHost)
     let senders = try ConfigurationKeys.ingestAPIKeysFile.making {
         try APIKeyRing(path: configuration.own.apiKeysFile, logger: context.logger)
     }
@@ -31,7 +28,6 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let users =
         configuration.users.isUsable
         ? try configuration.users.making { try UserAuthenticator(configuration: $0, logger: context.logger) } : nil
-    let operators = try configuration.admin?.authenticator(context.logger)
     let context = try context.auditing(to: configuration.own.auditLog)
     let opened = try await openStore(configuration.storage, logger: context.logger)
     let publisher = try RabbitMQDispatchPublisher(
@@ -39,11 +35,6 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let queues = RabbitMQInspector(configuration: configuration.messaging)
     let relay = OutboxRelay(
         outbox: opened.store, publisher: publisher, probe: queues, logger: context.logger)
-    let admin = try configuration.admin.map {
-        try buildAdmin(
-            $0, authenticator: operators, ingest: configuration, store: opened.store, publisher: publisher,
-            queues: queues, relay: relay, context: context)
-    }
 
     var acceptor = NotificationAcceptor(
         store: opened.store, sealer: sealer, relay: relay, platforms: configuration.own.platforms,
@@ -58,7 +49,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
             ReadinessCheck(name: "database") { await opened.readiness() },
             // Without the broker the outbox fills, but no request is refused.
             ReadinessCheck(name: "amqp", isRequired: false) { publisher.problem },
-            context.watch([senders.source, sealer.source] + (users?.sources ?? []) + (admin?.sources ?? [])),
+            context.watch([senders.source, sealer.source] + (users?.sources ?? [])),
         ],
         details: [relay.readinessDetail], openAPI: try ingestOpenAPI(platforms: configuration.own.platforms),
         context: context)
@@ -70,8 +61,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
         router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
         services: [opened.service, publisher, queues, relay, purging] + [context.audit].compactMap(\.self)
-            + (admin?.services ?? []) + [http],
-        store: opened.store, router: router, admin: admin)
+            + [http], store: opened.store, router: router)
 }
 
 /// The description of the API, with the platforms that this service is configured for.

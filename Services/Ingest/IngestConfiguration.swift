@@ -1,19 +1,17 @@
 import Authentication
 import Domain
-import Logging
+package import Logging
 import Messaging
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-struct IngestConfiguration: Sendable {
+package struct IngestConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var messaging: MessagingConfiguration
     var users: UserAuthenticationConfiguration
     var own: IngestSettings
-    /// The operator's page; `nil` without `ADMIN_PORT`.
-    var admin: AdminConfiguration?
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -22,19 +20,16 @@ struct IngestConfiguration: Sendable {
         let messaging = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "ingest")
         own = IngestSettings(&reader)
         let users = UserAuthenticationConfiguration.read(&reader, issuesTokens: false)
-        admin = AdminConfiguration(own.admin, &reader, api: http)
         guard let http, let storage, let messaging, let users else { return nil }
         (self.http, self.storage, self.messaging, self.users) = (http, storage, messaging, users)
     }
 }
 
 extension IngestConfiguration: StartDetails {
-    var startDetails: Logger.Metadata {
-        var details: Logger.Metadata = [
+    package var startDetails: Logger.Metadata {
+        [
             "address": "\(http.address)", "store": "\(storage)", "broker": "\(messaging)",
             "platforms": "\(own.platforms.map(\.rawValue).joined(separator: ","))",
         ]
-        details["operator_page"] = admin.map { "\($0.http.address)" }
-        return details
     }
 }

@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// The store commits requests in order of arrival. Small requests do not wait here, so in the store they wait for at
 /// most that many bytes. A large request is sealed only in its turn, so copies of payloads are bounded as well.
+///
+/// Decision: docs/decisions/0011-requests-are-weighed.md
 final class LargeRequestQueue: Sendable {
     enum Limit {
         /// The bytes that the store may hold at a time; a larger request is stored alone.

@@ -135,6 +135,8 @@ extension NotificationAcceptor {
     ///   - body: the bytes as received; the same key with another body is an error.
     ///   - request: the request, or why it is refused; a refusal leaves the key free.
     /// - Throws: the refusal; ``StorageError``; ``Problem``: 409 while the key is in use, 422 for another body.
+    ///
+    /// Decision: docs/decisions/0009-idempotency-key-commits-with-its-notifications.md
     func acceptOnce(
         _ key: IdempotentRequest.Key, body: [UInt8], now: Timestamp,
         request: Result<CreateNotificationRequest, any Error>, from origin: RequestOrigin

@@ -9,6 +9,8 @@ import Synchronization
 /// idempotency keys.
 ///
 /// Every ingest process sweeps; the store keeps them from blocking each other.
+///
+/// Decision: docs/decisions/0016-destruction-is-separate-work.md
 final class PurgeSweep: Sendable {
     private let retention: any OperatorStore
     private let logger: Logger

@@ -1,11 +1,11 @@
 import Authentication
-import Logging
+package import Logging
 import NotificationHubs
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
 
-struct RetrievalConfiguration: Sendable {
+package struct RetrievalConfiguration: Sendable {
     var http: HTTPConfiguration
     var storage: StorageConfiguration
     var users: UserAuthenticationConfiguration
@@ -26,7 +26,7 @@ struct RetrievalConfiguration: Sendable {
 }
 
 extension RetrievalConfiguration: StartDetails {
-    var startDetails: Logger.Metadata {
+    package var startDetails: Logger.Metadata {
         var details: Logger.Metadata = ["address": "\(http.address)", "store": "\(storage)"]
         details["hub"] = hub.map { "\($0.hubs.map(\.hubName).joined(separator: ","))" }
         details["endpoint"] = hub.map { "\(Set($0.hubs.map(\.endpoint.url)).sorted().joined(separator: ","))" }

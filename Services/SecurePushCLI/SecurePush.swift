@@ -6,7 +6,7 @@ import ServiceRuntime
 struct SecurePush: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "securepush",
-        abstract: "Send secrets, simulate devices, and operate a SecurePush system.",
+        abstract: "Run the services, send secrets, simulate devices, and operate a SecurePush system.",
         discussion: """
             URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and \
             RETRIEVAL_TOKEN. The database and the broker come from the services' own settings (DATABASE_URL, AMQP_URL, \
@@ -27,6 +27,6 @@ struct SecurePush: AsyncParsableCommand {
             APIKeysCommand.self, KeysCommand.self, InstallationsCommand.self, HubsCommand.self, DeadLettersCommand.self,
             MigrateCommand.self, ConfigCommand.self, AuditCommand.self,
             DoctorCommand.self, LoadTestCommand.self, TopCommand.self, TailCommand.self, SetupCommand.self,
-            HubRecordCommand.self, VersionCommand.self,
+            HubRecordCommand.self, VersionCommand.self, ServeCommand.self,
         ])
 }

@@ -6,6 +6,8 @@ import Tracing
 /// The spans of published messages, of kind PRODUCER (OpenTelemetry, "Semantic conventions for RabbitMQ").
 ///
 /// A message carries the IDs of its own span, so that the span of its processing is below it.
+///
+/// Decision: docs/decisions/0005-a-trace-in-every-message.md
 struct PublishSpans: Sendable {
     private let tracer: any Tracer
     private let topology: DispatchTopology

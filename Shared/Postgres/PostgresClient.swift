@@ -5,6 +5,8 @@ import Synchronization
 import ThreadExecutor
 
 /// A pool of connections to one database, which ``run()`` keeps open.
+///
+/// Decision: docs/decisions/0022-make-or-buy.md
 package final class PostgresClient: Service {
     /// Is told of a statement that succeeded (`nil`), or why it failed.
     package typealias Observer = @Sendable (PostgresError?, PostgresStatement, PostgresParameters) -> Void

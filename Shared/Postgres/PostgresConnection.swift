@@ -212,6 +212,8 @@ extension PostgresConnection: ThreadExecutor.Client {
     }
 
     /// Reads the bytes that the TLS library has already decrypted: the socket does not become readable for them.
+    ///
+    /// Decision: docs/decisions/0020-a-c-connection-is-an-actor-on-its-thread.md
     private func drainDecrypted(_ handle: ConnectionHandle) {
         while case .connected = phase, handle.hasDecryptedBytes {
             let isAlive = handle.consumeInput()

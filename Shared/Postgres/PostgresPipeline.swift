@@ -6,6 +6,8 @@ import Synchronization
 /// Each query is sent as an optional Parse, then Bind and Execute, then Sync: it is its own transaction, and its
 /// failure affects no other query. A result counts only once its Sync has been answered, because the server commits
 /// there and not before (PostgreSQL's manual, 34.5 and 55.2.4).
+///
+/// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 struct PostgresPipeline<Query, Reply> {
     /// One item from `PQgetResult`.
     enum Event {

@@ -1,6 +1,8 @@
 import Synchronization
 
 /// Connections for transactions of several statements, which block a thread each. They are opened when they are needed.
+///
+/// Decision: docs/decisions/0024-cold-transactions-block-their-connection.md
 package final class PostgresTransactions: Sendable {
     /// One more than this is refused.
     private static let maxWaiting = 1024

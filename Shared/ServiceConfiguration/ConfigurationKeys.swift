@@ -4,13 +4,16 @@ package import Logging
 
 /// All settings of SecurePush, in the order of the reference page. A key is declared here and read in one place, which
 /// makes it a setting of the services that read it there.
+///
+/// Decision: docs/decisions/0036-flags-by-argumentparser.md
 @dynamicMemberLookup
 package struct ConfigurationKeys: Sendable {
     package let httpHost = ConfigurationKey(
         "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
     package let httpPort = ConfigurationKey(
-        "HTTP_PORT", .port, defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, hub-emulator 8090",
+        "HTTP_PORT", .port,
+        defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, operator 8083, hub-emulator 8090",
         meaning: "Port to listen on; 0 takes any free port and logs which")
     package let tlsCertificateFile = ConfigurationKey(
         "TLS_CERTIFICATE_FILE", .existingFile,
@@ -244,27 +247,24 @@ package struct ConfigurationKeys: Sendable {
     package let sslCertDir = ConfigurationKey(
         "SSL_CERT_DIR", .string(hint: "FOLDERS"),
         meaning: "Folders of such files, separated by colons; the broker uses SSL_CERT_FILE only")
-    package let adminPort = ConfigurationKey(
-        "ADMIN_PORT", .port, defaultText: "no page",
-        meaning: "Port of the operator's page and its API under /admin/api/; 0 takes any free port and logs which")
-    package let adminHost = ConfigurationKey(
-        "ADMIN_HOST", .string(hint: "HOST"), default: "127.0.0.1",
-        meaning: "Address that the operator's page listens on; beyond loopback it needs ADMIN_PASSWORD_FILE and TLS")
     package let adminPasswordFile = ConfigurationKey(
         "ADMIN_PASSWORD_FILE", .existingFile,
         meaning: "File with the password of the user admin of the operator's page, or its scrypt hash; read again when "
-            + "it changes")
+            + "it changes. Needed if HTTP_HOST is beyond loopback")
     package let adminAllowedHosts = ConfigurationKey(
         "ADMIN_ALLOWED_HOSTS", .list,
-        meaning: "Further host names under which the operator's page answers, besides ADMIN_HOST and loopback names; "
+        meaning: "Further host names under which the operator's page answers, besides HTTP_HOST and loopback names; "
             + "requests with another Host get 403")
+    package let ingestURL = ConfigurationKey(
+        "INGEST_URL", .list(of: .string, hint: "URLS"),
+        meaning: "Base URLs of the ingest services whose state the operator's page shows; an http:// name with several "
+            + "addresses stands for all of them")
     package let dispatcherURL = ConfigurationKey(
         "DISPATCHER_URL", .list(of: .string, hint: "URLS"),
-        meaning: "Base URLs of the dispatchers whose metrics the operator's page shows; an http:// name with several "
-            + "addresses stands for all of them")
+        meaning: "Base URLs of the dispatchers whose state the operator's page shows, as for INGEST_URL")
     package let retrievalURL = ConfigurationKey(
         "RETRIEVAL_URL", .list(of: .string, hint: "URLS"),
-        meaning: "Base URLs of the retrieval services whose metrics the operator's page shows, as for DISPATCHER_URL")
+        meaning: "Base URLs of the retrieval services whose state the operator's page shows, as for INGEST_URL")
 }
 
 extension ConfigurationKeys {

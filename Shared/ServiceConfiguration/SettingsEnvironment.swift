@@ -92,8 +92,7 @@ extension SettingsEnvironment {
 
     /// The variables of the command line `securepush`, which no service reads.
     private static let commandVariables = [
-        "INGEST_URL", "INGEST_API_KEY", "INGEST_API_KEY_FILE", "RETRIEVAL_URL", "RETRIEVAL_TOKEN",
-        "RETRIEVAL_TOKEN_FILE", "DISPATCHER_URL", "HUB_EMULATOR_URL",
+        "INGEST_API_KEY", "INGEST_API_KEY_FILE", "RETRIEVAL_TOKEN", "RETRIEVAL_TOKEN_FILE", "HUB_EMULATOR_URL",
     ]
 
     /// Variables that other programs write in lower case.

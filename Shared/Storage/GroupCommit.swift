@@ -13,6 +13,8 @@ import Synchronization
 ///
 /// If the database refuses a commit for good (``StorageError/isRefusal(_:)``), its callers are split in halves, which
 /// are committed before anything else, and so on. So one value that the database refuses fails its own caller only.
+///
+/// Decision: docs/decisions/0006-group-commit.md
 final class GroupCommit<Element: Sendable, Output: Sendable>: Sendable {
     /// Receives one output per element in their order, or why nothing is known to be durable.
     typealias Completion = @Sendable (Result<[Output], any Error>) -> Void

@@ -1,6 +1,8 @@
 import Domain
 
 /// The one version of the schema. No version of SecurePush has been released, so there are no steps from earlier ones.
+///
+/// Decision: docs/decisions/0025-no-steps-from-earlier-schemas.md
 enum SchemaVersion {
     static let current = 17
     static let name = "0017_baseline"

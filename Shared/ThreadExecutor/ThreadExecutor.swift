@@ -25,6 +25,8 @@ package struct ThreadResourceError: Error, Sendable, Hashable, CustomStringConve
 /// block, and its owner must hold the actor.
 ///
 /// The thread ends after ``stop()``, which the owning actor calls in its `deinit`, when no more jobs can arrive.
+///
+/// Decision: docs/decisions/0020-a-c-connection-is-an-actor-on-its-thread.md
 package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// The actor that uses this executor, as the thread calls it between jobs. All calls are made on the thread.
     package protocol Client: AnyObject, Sendable {

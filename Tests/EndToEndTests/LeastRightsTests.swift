@@ -20,7 +20,7 @@ struct LeastRightsTests {
             "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
         ]
         var all: [(String, String, Bool)] = []
-        for role in ["ingest", "dispatcher", "retrieval", "operator"] {
+        for role in ["ingest", "dispatcher", "retrieval", "operator", "cli"] {
             all += tables.map { (role, "DROP TABLE \($0)", false) }
             all += tables.map { (role, "TRUNCATE \($0)", false) }
             all += [
@@ -47,8 +47,8 @@ struct LeastRightsTests {
             ("dispatcher", "SELECT encryption_key FROM installations", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),
-            ("operator", "DELETE FROM device_places \(nothing)", true),
-            ("operator", "UPDATE device_leases SET until = 1 \(nothing)", true),
+            ("cli", "DELETE FROM device_places \(nothing)", true),
+            ("cli", "UPDATE device_leases SET until = 1 \(nothing)", true),
             ("retrieval", "UPDATE installations SET encryption_key = NULL, owner = 'x' \(nothing)", true),
             ("dispatcher", "SELECT FROM payloads", false),
             ("dispatcher", "SELECT notification_id FROM payloads", false),
@@ -67,7 +67,7 @@ struct LeastRightsTests {
             ("dispatcher", "DELETE FROM silent_pushes \(nothing)", false),
             ("ingest", "DELETE FROM silent_pushes \(nothing)", true),
             ("ingest", "UPDATE silent_pushes SET turn = 1 \(nothing)", false),
-            ("retrieval", "SELECT FROM silent_pushes", false), ("operator", "SELECT FROM silent_pushes", false),
+            ("retrieval", "SELECT FROM silent_pushes", false), ("cli", "SELECT FROM silent_pushes", false),
             ("retrieval", "SELECT sealed FROM payloads", true),
             ("retrieval", "UPDATE payloads SET sealed = NULL \(nothing)", false),
             ("retrieval", "DELETE FROM payloads \(nothing)", false),
@@ -84,25 +84,43 @@ struct LeastRightsTests {
             ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
             ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),
-            ("operator", "SELECT FROM follow_ups", false),
+            ("cli", "SELECT FROM follow_ups", false),
             ("retrieval", "SELECT FROM outbox", false), ("retrieval", "SELECT FROM idempotency_keys", false),
             ("retrieval", "DELETE FROM installations \(nothing)", true),
             ("retrieval", "UPDATE refresh_tokens SET expires_at = 1 \(nothing)", true),
             ("ingest", "SELECT FROM refresh_tokens", false), ("dispatcher", "SELECT FROM refresh_tokens", false),
-            ("operator", "SELECT FROM refresh_tokens", false),
+            ("cli", "SELECT FROM refresh_tokens", false),
             ("dispatcher", "UPDATE outcome_watch SET until = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM outcome_watch \(nothing)", false),
             ("ingest", "SELECT FROM outcome_watch", false), ("retrieval", "SELECT FROM outcome_watch", false),
-            ("operator", "SELECT FROM outcome_watch", false),
-            ("operator", "SELECT last_seen_at, expires_at FROM installations", true),
+            ("cli", "SELECT FROM outcome_watch", false),
+            ("cli", "SELECT last_seen_at, expires_at FROM installations", true),
             ("dispatcher", "SELECT last_seen_at FROM installations", false),
-            ("operator", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
+            ("cli", "UPDATE notifications SET deliveries = NULL \(nothing)", true),
+            ("cli", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("cli", "DELETE FROM notifications \(nothing)", false),
+            ("cli", "DELETE FROM payloads \(nothing)", false),
+            ("cli", "SELECT FROM idempotency_keys", false),
+            ("operator", "SELECT id, sender, recipient, deliveries FROM notifications", true),
+            ("operator", "SELECT alert_title FROM notifications", false),
+            ("operator", "SELECT alert_body FROM notifications", false),
+            ("operator", "UPDATE notifications SET status = 1, deliveries = NULL, claimed_at = NULL \(nothing)", true),
+            ("operator", "UPDATE notifications SET recipient = 'x' \(nothing)", false),
             ("operator", "UPDATE notifications SET read_at = 1 \(nothing)", false),
+            ("operator", "UPDATE notifications SET revoked_at = 1 \(nothing)", false),
+            ("operator", "UPDATE notifications SET expires_at = 1 \(nothing)", false),
             ("operator", "DELETE FROM notifications \(nothing)", false),
-            ("operator", "DELETE FROM payloads \(nothing)", false),
-            ("operator", "SELECT FROM idempotency_keys", false),
+            ("operator", "INSERT INTO notifications (id, sender) VALUES (gen_random_uuid(), 'x')", false),
+            ("operator", "INSERT INTO outbox (notification_id, due_at) SELECT NULL, 1 \(nothing)", true),
+            ("operator", "DELETE FROM outbox \(nothing)", false),
+            ("operator", "SELECT deliveries FROM follow_ups", true),
+            ("operator", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
         ]
-        return all
+        let hidden = [
+            "payloads", "registrations", "installations", "device_places", "device_leases", "idempotency_keys",
+            "silent_pushes", "refresh_tokens", "outcome_watch",
+        ]
+        return all + hidden.map { ("operator", "SELECT FROM \($0)", false) }
     }()
 
     @Test func `No role of the database may do more than its work`() async throws {
@@ -135,7 +153,7 @@ struct LeastRightsTests {
             let exchanges = ["securepush.notifications", "securepush.dead", "", "amq.direct"]
             let writable = [
                 "ingest": ["securepush.notifications"], "dispatcher": ["securepush.dead", ""],
-                "operator": ["securepush.notifications"],
+                "cli": ["securepush.notifications"], "operator": [],
             ]
             for (user, allowed) in writable {
                 let configuration = try AMQPConfiguration(url: stack.url("amqp", of: user), connectionName: "test")
@@ -236,9 +254,58 @@ struct LeastRightsTests {
             #expect(try await retrieval.request(.DELETE, installation, bearer: device).status == 204)
 
             // The command line's work.
-            try await stack.securepush("dead-letters", "list", environment: stack.operatorEnvironment)
-            try await stack.securepush("dead-letters", "purge", "--yes", environment: stack.operatorEnvironment)
+            try await stack.securepush("dead-letters", "list", environment: stack.commandLineEnvironment)
+            try await stack.securepush("dead-letters", "purge", "--yes", environment: stack.commandLineEnvironment)
             for service in [ingest, dispatcher, retrieval] { try await service.drain() }
+            for refusal in ["permission denied", "ACCESS_REFUSED"] {
+                #expect(!stack.logs.contains(refusal), "\(refusal): \(stack.logs.prefix(2000))")
+            }
+        }
+    }
+
+    /// It takes dead letters and reopens notifications; ingest publishes them, for the operator may not.
+    @Test func `The operator's page works with its own rights, and what it sends again goes out`() async throws {
+        try await withSeparatedStack { stack in
+            let hub = try await stack.start("hub-emulator")
+            let (ingest, dispatcher) = (try await stack.start("ingest"), try await stack.start("dispatcher"))
+            let page = try await stack.start("operator")
+            try await expectReady(ingest, dispatcher)
+            #expect(try await page.isReady(#""amqp":"up""#))
+            let file = stack.services.appending(path: "operator/admin-password")
+            let password = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").joined()
+            let admin = "Basic " + Data("admin:\(password)".utf8).base64EncodedString()
+            let key = try String(
+                contentsOf: stack.secrets.appending(path: "ingest-api-key"), encoding: .utf8
+            ).split(separator: "\n").joined()
+
+            let fault = #"{"Operation":"send","Status":400,"Count":3}"#
+            #expect(try await hub.request(.POST, "/emulator/faults", body: fault).status < 300)
+            let id = try await Self.send(ingest, key, "first")
+            let isDead = try await eventually(within: .seconds(60)) {
+                let letters = try await page.request(.GET, "/admin/api/dead-letters", authorization: admin)
+                return letters.status == 200 && letters.body.contains("\(id)") && letters.body.contains("alice")
+            }
+            #expect(isDead)
+            for path in ["overview", "failures", "notifications/\(id)"] {
+                let answer = try await page.request(.GET, "/admin/api/\(path)", authorization: admin)
+                #expect(answer.status == 200 && !answer.body.contains("first"), "\(path): \(answer.body)")
+            }
+            let found = try await page.request(
+                .POST, "/admin/api/notifications/search", authorization: admin, body: #"{"Recipient":"alice"}"#)
+            #expect(found.status == 200 && found.body.contains("\(id)"), "\(found.body)")
+
+            let replay = try await page.request(
+                .POST, "/admin/api/dead-letters/replay", authorization: admin, body: #"{"All":true}"#)
+            #expect(replay.status == 200 && !replay.body.contains(#""Replayed":0"#), "\(replay.body)")
+            let isDispatched = try await eventually(within: .seconds(60)) {
+                try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: key)
+                    .body.contains(#""Status":"dispatched""#)
+            }
+            #expect(isDispatched)
+            let resend = try await page.request(
+                .POST, "/admin/api/notifications/\(id)/resend", authorization: admin, body: "{}")
+            #expect(resend.status == 200 && resend.body.contains(#""Settled":1"#), "\(resend.body)")
+            for service in [ingest, dispatcher, page] { try await service.drain() }
             for refusal in ["permission denied", "ACCESS_REFUSED"] {
                 #expect(!stack.logs.contains(refusal), "\(refusal): \(stack.logs.prefix(2000))")
             }
@@ -296,7 +363,7 @@ struct LeastRightsTests {
             let users = [
                 (try stack.url("amqp", of: "ingest"), "ok", "what ingest publishes"),
                 (try stack.url("amqp", of: "dispatcher"), "ok", "what a dispatcher publishes"),
-                (try stack.url("amqp", of: "operator"), "ok", "what ingest publishes"),
+                (try stack.url("amqp", of: "cli"), "ok", "what ingest publishes"),
                 ("amqp://nobody:nobody@127.0.0.1:\(port)/", "failed", "securepush.notifications and securepush.dead"),
                 ("amqp://half:half@127.0.0.1:\(port)/", "failed", "securepush.notifications and the default exchange"),
             ]
@@ -311,7 +378,7 @@ struct LeastRightsTests {
                 #expect(rights?["State"]?.text == state, "\(process.standardOutput)")
                 #expect(rights?["Detail"]?.text?.contains(words) == true, "\(process.standardOutput)")
             }
-            let broker = try AMQPConfiguration(url: try stack.url("amqp", of: "operator"), connectionName: "test")
+            let broker = try AMQPConfiguration(url: try stack.url("amqp", of: "cli"), connectionName: "test")
             for queue in ["securepush.dead", "securepush.dispatch"] {
                 let status = try await AMQPConnection.with(broker) { try await $0.inspect(queue: queue) }
                 #expect(status.messages == 0)

@@ -39,7 +39,7 @@ struct LocalStackProcessTests {
         try await withFolder { folder in
             let record = folder.appending(path: "record")
             try write(text, record)
-            let processes = Scripts.ofThisCheckout.folder.appending(path: "processes.sh").path
+            let processes = Scripts.ofThisCheckout.folder.appending(path: "common.sh").path
             await #expect(throws: ProgramFailed.self) {
                 try await run("/bin/bash", ["-c", #". "$0"; recorded_process "$1""#, processes, record.path])
             }
@@ -79,7 +79,7 @@ struct LocalStackProcessTests {
                 output: folder.appending(path: "output"), folder: folder)
             let record = folder.appending(path: "run/ingest.pid")
             #expect(try await eventually { FileManager.default.fileExists(atPath: record.path) })
-            let processes = Scripts.ofThisCheckout.folder.appending(path: "processes.sh").path
+            let processes = Scripts.ofThisCheckout.folder.appending(path: "common.sh").path
             // Before a signal, so that the record is complete.
             let ingest = try await run(
                 "/bin/bash",
@@ -108,7 +108,7 @@ struct LocalStackProcessTests {
         try await withFolder { folder in
             let scripts = Scripts.ofThisCheckout.folder.path
             let script = """
-                here=$0; for part in terminal ports processes services; do . "$here/$part.sh"; done
+                . "$0/common.sh"; . "$0/services.sh"
                 export AUDIT_LOG=/a AUTH_USERS_FILE=/b SECUREPUSH_INGEST_URL=c ALL_PROXY=d OTEL_X=e SSL_CERT_FILE=f \
                     STORE=sqlite STACK_AUDIT_LOG=/g
                 stack_use "$1" STORE

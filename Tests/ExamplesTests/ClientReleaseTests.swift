@@ -65,7 +65,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let scripts = folder.appending(path: "scripts")
         try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
-        for name in ["client-release.sh", "terminal.sh"] {
+        for name in ["client-release.sh", "common.sh"] {
             try FileManager.default.copyItem(
                 at: TestEnvironment.packageRoot.appending(path: "scripts/\(name)"), to: scripts.appending(path: name))
         }

@@ -26,7 +26,7 @@ func withEmulator(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
     let state = try EmulatorState(configuration, logger: context.logger)
-    let router = HubEmulator.makeRouter(configuration, state: state, context: context)
+    let router = HubEmulatorService.makeRouter(configuration, state: state, context: context)
     let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
     let listenKey = configuration.listenKey
     try await application.test(kind) { client in

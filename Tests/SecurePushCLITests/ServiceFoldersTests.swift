@@ -28,8 +28,9 @@ import Testing
             _ = try folders.run()
             let expected: [String: Set<String>] = [
                 "ingest": [
-                    "payload.keys", "api-keys", "users", "jwks.json", "admin-password", "database-url", "amqp-url",
+                    "payload.keys", "api-keys", "users", "jwks.json", "database-url", "amqp-url",
                 ],
+                "operator": ["admin-password", "database-url", "amqp-url"],
                 "dispatcher": ["hub-connection-string", "database-url", "amqp-url"],
                 "retrieval": [
                     "payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string",
@@ -47,13 +48,13 @@ import Testing
                     #expect(mode == (isServer ? 0o644 : 0o600), "\(service)/\(name)")
                 }
             }
-            let urls = try ["ingest", "dispatcher", "retrieval"].map {
+            let urls = try ["ingest", "dispatcher", "retrieval", "operator"].map {
                 try SecretFile.read("\(folders.directory)/\($0)/database-url")
             }
             #expect(
                 urls[1].wholeMatch(of: /postgres:\/\/securepush_dispatcher:[0-9a-f]{24}@postgres:5432\/securepush/)
                     != nil)
-            #expect(Set(urls.map { $0.split(separator: ":")[2] }).count == 3, "a password is shared")
+            #expect(Set(urls.map { $0.split(separator: ":")[2] }).count == 4, "a password is shared")
         }
     }
 

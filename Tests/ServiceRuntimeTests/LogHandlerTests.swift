@@ -40,7 +40,9 @@ struct LogHandlerTests {
         #expect(line["body"] as? String == "Broker is away")
         #expect(line["scope"] as? String == "outbox")
         #expect(line["attributes"] as? [String: String] == ["attempt": "3"])
-        #expect(line["resource"] as? [String: String] == ["service.name": "ingest", "service.version": "0.1.0"])
+        #expect(
+            line["resource"] as? [String: String]
+                == ["service.name": "ingest", "service.version": SecurePushVersion.current])
         let timestamp = try #require(line["timestamp"] as? String)
         #expect(timestamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
     }

@@ -138,7 +138,8 @@ struct OperationsTests {
     @Test func `The path version tells name and versions`() async throws {
         let response = try await get("/version")
         let document = try JSONDecoder().decode([String: String].self, from: Data(response.body.readableBytesView))
-        #expect(document == ["Name": "test", "Version": "0.1.0", "Swift": SecurePushVersion.swift])
+        let version = SecurePushVersion.current
+        #expect(document == ["Name": "test", "Version": version, "Swift": SecurePushVersion.swift])
     }
 
     @Test func `The path metrics tells build and process`() async throws {
@@ -148,7 +149,7 @@ struct OperationsTests {
         #expect(
             text.contains(
                 #"securepush_build_info{revision="\#(SecurePushVersion.revision)",service="test","#
-                    + #"swift="\#(SecurePushVersion.swift)",version="0.1.0"} 1"#))
+                    + #"swift="\#(SecurePushVersion.swift)",version="\#(SecurePushVersion.current)"} 1"#))
         #if os(Linux)
         #expect(text.contains("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total "))
         let resident = try #require(ProcessMetrics.residentBytes())

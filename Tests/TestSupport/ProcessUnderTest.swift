@@ -1,14 +1,14 @@
 package import Foundation
 import StackKit
 
-/// An executable of this package that a test runs as a process; its output goes to files.
+/// A service or the command line that a test runs as a process; its output goes to files.
 package struct ProcessUnderTest: Sendable {
     package let name: String
     private let program: Program
     private let output: URL
     private let errors: URL
 
-    /// Starts `name`, one of the package's products. Its environment holds only the given variables.
+    /// Starts `securepush serve NAME`, or `securepush`. Its environment holds only the given variables.
     ///
     /// - Parameters:
     ///   - folder: the working folder, which also gets the files of its output.
@@ -22,7 +22,8 @@ package struct ProcessUnderTest: Sendable {
         output = folder.appending(path: "\(name)-\(run).out")
         errors = folder.appending(path: "\(name)-\(run).log")
         program = try Program(
-            ProcessUnderTest.executables.appending(path: name), arguments, environment: environment, output: output,
+            ProcessUnderTest.executables.appending(path: "securepush"),
+            (name == "securepush" ? [] : ["serve", name]) + arguments, environment: environment, output: output,
             errors: errors, folder: folder, maxDescriptors: descriptors)
     }
 

@@ -1,54 +1,12 @@
 import Testing
 
-/// The house rules that a reader could check with a ruler.
+/// House rules that neither the compiler nor swift-format checks, and whose breach a review overlooks.
 @Suite struct HouseRuleTests {
-    @Test(arguments: SourceFile.all)
-    func `Files are short`(_ file: SourceFile) {
-        #expect(file.lines.count <= 401, "\(file.path) has \(file.lines.count - 1) lines; the cap is 400")
-    }
-
-    @Test(arguments: SourceFile.all)
-    func `Lines fit`(_ file: SourceFile) {
-        for (number, line) in file.lines.enumerated() where line.utf8.count > 120 && line.count > 120 {
-            Issue.record("\(file.path):\(number + 1) has \(line.count) characters; the limit is 120")
-        }
-    }
-
-    /// A file holds what a reader wants to see at once: neither a splinter nor a heap.
-    @Test func `Most files have the size of a thought`() {
-        let counts = SourceFile.production.map { $0.lines.count - 1 }.sorted()
-        let (median, high) = (counts[counts.count / 2], counts[counts.count * 95 / 100])
-        #expect((80...140).contains(median))
-        #expect(high <= 300)
-    }
-
-    @Test(arguments: Set(SourceFile.production.map(\.module)).sorted())
-    func `Few files are splinters`(_ module: String) {
-        let files = SourceFile.production.filter { $0.module == module && $0.path.hasSuffix(".swift") }
-        let small = files.filter { $0.lines.count - 1 < 30 }
-        // A module of a handful of files may have one, for example its entry file.
-        let limit = max(1, files.count * 15 / 100)
-        #expect(small.count <= limit, "\(module) has too many files below 30 lines: \(small.map(\.path).sorted())")
-    }
-
-    @Test(arguments: SourceFile.all)
-    func `Functions are short`(_ file: SourceFile) {
-        for function in FunctionLengths.of(file.lines) where function.length > 70 {
-            Issue.record("\(file.path):\(function.line) has a function of \(function.length) lines; the cap is 70")
-        }
-    }
-
-    @Test(arguments: SourceFile.production.filter { $0.lines.contains("@main") })
-    func `Entry files only start`(_ file: SourceFile) {
-        #expect(file.lines.count <= 61, "\(file.path) has \(file.lines.count - 1) lines; an entry file has 60 at most")
-    }
-
     /// Words that must not stand in the sources, and where they may all the same.
     static let banned: [(pattern: String, exceptions: [String])] = [
-        ("try!", []), ("TODO", []), ("FIXME", []),
         ("fatalError(", []), ("Task.detached", []), ("DispatchSemaphore", []), ("as! ", []),
         ("print(", ["Services/SecurePushCLI/", "Services/HubEmulator/", "Shared/ServiceRuntime/Main/"]),
-        ("import FoundationXML", []), ("—", []),
+        ("import FoundationXML", []),
     ]
 
     @Test(arguments: SourceFile.production)
@@ -58,6 +16,20 @@ import Testing
             for (pattern, exceptions) in Self.banned where line.holdsWord(pattern) {
                 if exceptions.contains(where: file.path.hasPrefix) { continue }
                 Issue.record("\(file.path):\(number + 1) has \(pattern)")
+            }
+        }
+    }
+
+    /// A task that an initialiser starts has no owner who waits for it.
+    @Test(arguments: SourceFile.production)
+    func `Initialisers start no task`(_ file: SourceFile) {
+        var end: String?
+        for (number, line) in file.lines.enumerated() {
+            if let closing = end {
+                #expect(!line.contains("Task {"), "\(file.path):\(number + 1) starts a task in an initialiser")
+                if line.hasPrefix(closing) { end = nil }
+            } else if line.contains(/^ *([a-z]+ )*init\??[(<]/), !line.hasSuffix("}") {
+                end = line.prefix { $0 == " " } + "}"
             }
         }
     }

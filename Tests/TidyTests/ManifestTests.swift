@@ -106,8 +106,4 @@ import Testing
             }
         }
     }
-
-    @Test func `Continuous integration checks the form`() throws {
-        #expect(try Self.text(".ci/run").split(separator: "\n").contains("make lint"))
-    }
 }

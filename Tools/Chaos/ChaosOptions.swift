@@ -46,7 +46,7 @@ struct ChaosOptions: ParsableArguments {
     var timeLimit: Int?
     @Option(help: "Where data, logs and the history go; left out, a new temporary folder.") var directory: String?
     @Option(help: "The folder of rabbitmq.sh and postgres.sh.") var scripts = "scripts"
-    @Option(help: "The folder of the services' executables.") var products = ".build/debug"
+    @Option(help: "The folder of the program securepush.") var products = ".build/debug"
     @Flag(help: "Print the verdict as JSON.") var json = false
     @Flag(help: "Print the plan and do nothing.") var planOnly = false
     @Option(help: ArgumentHelp("Judge a history that was kept, and do nothing else.", valueName: "history"))

@@ -8,7 +8,8 @@ import Synchronization
 final class ServiceProcess: Sendable {
     let name: String
     let port: Int
-    private let executable: URL
+    private let product: String
+    private let products: URL
     private let environment: [String: String]
     private let folder: RunFolder
     private let scripts: Scripts
@@ -23,11 +24,11 @@ final class ServiceProcess: Sendable {
     }
 
     init(
-        _ name: String, executable: URL, port: Int, environment: [String: String], folder: RunFolder,
+        _ name: String, product: String, in products: URL, port: Int, environment: [String: String], folder: RunFolder,
         scripts: Scripts, logs: LogCollector, history: HistoryWriter
     ) {
         self.name = name
-        self.executable = executable
+        (self.product, self.products) = (product, products)
         self.port = port
         self.environment = environment.merging(["HTTP_PORT": "\(port)", "LOG_FORMAT": "json", "ACCESS_LOG": "true"]) {
             $1
@@ -43,8 +44,9 @@ final class ServiceProcess: Sendable {
         let program = try Program(
             URL(filePath: "/bin/bash"),
             [
-                "-c", #". "$1" && record_process "$2" $$ && exec "$0""#, executable.path,
-                scripts.folder.appending(path: "processes.sh").path, folder.run.appending(path: "\(name).pid").path,
+                "-c", #". "$1" && record_process "$2" $$ && exec "$0" serve "$3""#,
+                products.appending(path: "securepush").path, scripts.folder.appending(path: "common.sh").path,
+                folder.run.appending(path: "\(name).pid").path, product,
             ],
             environment: environment, output: logs.pipe(for: name), folder: folder.secrets)
         state.withLock {

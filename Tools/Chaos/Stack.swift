@@ -65,7 +65,7 @@ struct Stack: Sendable {
         func service(_ product: String, _ name: String, _ port: Int, _ environment: [String: String]) -> ServiceProcess
         {
             ServiceProcess(
-                name, executable: products.appending(path: product), port: port, environment: environment,
+                name, product: product, in: products, port: port, environment: environment,
                 folder: folder, scripts: scripts, logs: logs, history: history)
         }
         emulator = service("hub-emulator", "hub-emulator", first, settings.emulator)

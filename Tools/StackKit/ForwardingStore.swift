@@ -303,9 +303,9 @@ extension ForwardingStore {
     }
 
     package func reopen(
-        _ letters: [NotificationID: [Platform]], now: Timestamp
+        _ letters: [NotificationID: [Platform]], now: Timestamp, publishedBy publisher: Republishing
     ) async throws -> [NotificationID: ReplayDecision] {
-        try await open().reopen(letters, now: now)
+        try await open().reopen(letters, now: now, publishedBy: publisher)
     }
 
     package func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
@@ -330,8 +330,10 @@ extension ForwardingStore {
         try await open().revoke(id, sender: sender, now: now)
     }
 
-    package func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
-        try await open().resend(id, sender: sender, now: now)
+    package func resend(
+        _ id: NotificationID, sender: String, now: Timestamp, publishedBy publisher: Republishing
+    ) async throws -> ReplayDecision? {
+        try await open().resend(id, sender: sender, now: now, publishedBy: publisher)
     }
 }
 

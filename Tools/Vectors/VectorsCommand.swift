@@ -3,6 +3,8 @@ import Foundation
 /// Writes the test vectors of the SDKs: `vectors write FOLDER`, or compares them: `vectors check FOLDER`. `vectors
 /// record FOLDER OBSERVATIONS` writes the expectations of scenarios: what the Swift SDK did. The folder is
 /// `Clients/vectors`; its README.md describes the files.
+///
+/// Decision: docs/decisions/0032-scenarios-recorded-with-the-swift-sdk.md
 @main
 struct VectorsCommand {
     static func main() throws {

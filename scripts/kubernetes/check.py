@@ -10,7 +10,7 @@ import kubernetes_validate
 import yaml
 
 VERSIONS = ["1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"]
-SERVICES = {"ingest", "dispatcher", "retrieval"}
+SERVICES = {"ingest", "dispatcher", "retrieval", "operator"}
 BROKER_PORTS = {5671, 5672}
 
 deploy, helm = pathlib.Path(sys.argv[1]), sys.argv[2]

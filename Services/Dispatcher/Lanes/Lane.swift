@@ -8,6 +8,8 @@ import Synchronization
 /// the others.
 ///
 /// A send costs two short locked sections, and the closure that the gateway needs in any case.
+///
+/// Decision: docs/decisions/0003-one-lane-per-platform-and-hub.md
 final class Lane: Sendable {
     let platform: Platform
     private let gateway: any PushGateway

@@ -7,6 +7,8 @@ import ServiceLifecycle
 ///
 /// Of all dispatchers only the one with the lease asks, so the rate is that of all together. The places that it has
 /// reached are in the store: another process goes on there after a crash. Pushing waits for nothing here.
+///
+/// Decision: docs/decisions/0003-one-lane-per-platform-and-hub.md
 actor OutcomeWatch: Service {
     private let store: any DispatchStore
     private let questions: OutcomeQuestions

@@ -11,6 +11,8 @@ import ServiceRuntime
 /// many notifications. The store keeps the last push of each recipient and platform (``DispatchStore``). A notification
 /// that has to wait stays owed: its row falls due at the time of the next push, and the outbox publishes it again. It
 /// is done without a push of its own if another notification's push covers it.
+///
+/// Decision: docs/decisions/0003-one-lane-per-platform-and-hub.md
 struct SilentBudget: Sendable {
     typealias Store = DispatchStore & OperatorStore
 

@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// The receiver gets everything that was sent since it last received, so it works in groups without a timer and a
 /// single element is not delayed. There is one sender and one receiver.
+///
+/// Decision: docs/decisions/0010-batches-in-three-stages.md
 final class BatchPipe<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

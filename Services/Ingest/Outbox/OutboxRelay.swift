@@ -11,6 +11,8 @@ import Synchronization
 /// them in groups. The sweep publishes the rest: entries left by a crash or an outage of the broker, entries that
 /// `NotBefore` delayed, and follow-ups that are due. The redelivery republishes messages that the broker lost after it
 /// had confirmed them. Responses to senders never wait for any of this.
+///
+/// Decision: docs/decisions/0001-state-in-the-database.md
 final class OutboxRelay: Service {
     let outbox: any NotificationWriter
     let publisher: any DispatchPublisher

@@ -58,6 +58,8 @@ struct NotificationSendController: Sendable {
 
     /// Answers a small valid request of an application server without an `Idempotency-Key` directly. Everything else is
     /// left to the router, which finds the same mistakes again.
+    ///
+    /// Decision: docs/decisions/0007-direct-routes.md
     @Sendable func createDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
         guard !request.hasIdempotencyKey,
             let name = try? authentication.senders.sender(authorization: request.authorization)

@@ -3,6 +3,8 @@ import Foundations
 import ServiceRuntime
 
 /// Changes devices in the hub and in the store, one request at a time per device (``DeviceLease``).
+///
+/// Decision: docs/decisions/0018-a-device-changes-under-a-lease.md
 struct DeviceChanges: Sendable {
     typealias Stores = DeviceStore
 

@@ -8,6 +8,8 @@ import Logging
 /// It runs after the device has its response, for one handle after another and slowly, because the hub allows about 60
 /// listings per minute for all processes together. The handles wait in the store, next to the devices that have them: a
 /// crash loses none, and there are never more of them than devices.
+///
+/// Decision: docs/decisions/0017-own-copy-of-the-devices.md
 struct NewHandleSearch: Sendable {
     let changes: DeviceChanges
     let logger: Logger

@@ -43,6 +43,8 @@ extension NotificationReadController {
     }
 
     /// Answers a device whose token was verified before directly. Everything else is left to the router.
+    ///
+    /// Decision: docs/decisions/0007-direct-routes.md
     @Sendable func readDirectly(_ request: DirectRequest, _ reply: DirectReply) -> Bool {
         guard let id = NotificationID(request.parameter),
             let user = users.remembered(authorization: request.authorization)

@@ -93,9 +93,14 @@ extension SecurePush {
         // A write then returns an error, which is better than a death without a word. SIGXFSZ is that of `ulimit -f`.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = ServeCommand.arguments(of: CommandLine.arguments)
         do {
-            if let failure = StandardOutput.unusable(isClosed: closed.contains(STDOUT_FILENO)) { throw failure }
+            // A service writes to standard error.
+            if arguments.first != "serve",
+                let failure = StandardOutput.unusable(isClosed: closed.contains(STDOUT_FILENO))
+            {
+                throw failure
+            }
             if let failure = CommandLineFailure.describe(helpRequest: arguments) { throw failure }
             var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {

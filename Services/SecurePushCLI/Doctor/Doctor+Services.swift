@@ -35,7 +35,7 @@ extension Doctor {
     }
 
     static func readiness(_ part: String, _ service: String, _ response: APIResponse) -> Finding {
-        let readiness = Readiness(response)
+        let readiness = Readiness(status: response.status, body: response.body)
         let down = readiness.down.map { name in
             "\(name.oneLine) is down" + (readiness.reasons[name].map { " (\($0.oneLine))" } ?? "")
         }.joined(separator: ", ")

@@ -10,8 +10,8 @@ struct BrokerUsersCommand: ConsoleCommand {
         commandName: "broker-users",
         abstract: "Print the minimal RabbitMQ permissions of each service.",
         discussion: """
-            Prints rabbitmqctl commands that create a user for each of ingest, dispatcher and the command line. \
-            Retrieval needs none. These users cannot create exchanges or queues, so run the services with \
+            Prints rabbitmqctl commands that create a user for each of ingest, dispatcher, operator and the command \
+            line. Retrieval needs none. These users cannot create exchanges or queues, so run the services with \
             AMQP_DECLARE=check and let the broker load them: --definitions prints a document for `rabbitmqctl \
             import_definitions` or load_definitions, with the delay queues of RETRY_DELAYS. With --passwords the \
             document also has the users, with the passwords of that folder.
@@ -57,19 +57,22 @@ struct BrokerUsersCommand: ConsoleCommand {
 /// exchanges and queues, and the services run with `AMQP_DECLARE=check`. Retrieval has no user.
 enum BrokerUser: String, CaseIterable, Sendable {
     case ingest, dispatcher
-    /// The command line: `dead-letters` and `doctor`.
+    /// The operator's page: counts messages and takes dead letters. It publishes nothing; ingest does that for it.
     case `operator`
+    /// The command line: `dead-letters` and `doctor`.
+    case cli
 
     var name: String { "securepush_\(rawValue)" }
 
     /// Permissions are regular expressions for the names of exchanges and queues (RabbitMQ, "Access Control").
     static let configure = "^$"
 
-    /// Ingest and an operator's replay publish to the exchange of new notifications. The dispatcher publishes to the
+    /// Ingest and the command line's replay publish to the exchange of new notifications. The dispatcher publishes to the
     /// exchange of dead letters, and to the delay queues by name, which needs the default exchange.
     var write: String {
         switch self {
-        case .ingest, .operator: #"^securepush\.notifications$"#
+        case .ingest, .cli: #"^securepush\.notifications$"#
+        case .operator: "^$"
         case .dispatcher: #"^(amq\.default|securepush\.dead)$"#
         }
     }

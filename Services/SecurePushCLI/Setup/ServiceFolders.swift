@@ -15,9 +15,10 @@ struct ServiceFolders: Sendable {
 
     /// The files of `secrets` by service. The URLs of database and broker are added.
     static let files: [String: [String]] = [
-        "ingest": ["payload.keys", "api-keys", "users", "jwks.json", "admin-password"],
+        "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
         "dispatcher": ["hub-connection-string"],
         "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string"],
+        "operator": ["admin-password"],
         "hub-emulator": ["hub-connection-string"],
     ]
 
@@ -41,11 +42,11 @@ struct ServiceFolders: Sendable {
         for role in DatabaseRole.allCases {
             let url = "postgres://\(role.name):\(try password("database.\(role.rawValue)"))@\(database)"
             changed +=
-                try role == .operator ? keep(url, "database-url") : hand(url, to: "\(role.rawValue)/database-url")
+                try role == .cli ? keep(url, "database-url") : hand(url, to: "\(role.rawValue)/database-url")
         }
         for user in BrokerUser.allCases {
             let url = broker.url(user: user.name, password: try password("broker.\(user.rawValue)"))
-            changed += try user == .operator ? keep(url, "amqp-url") : hand(url, to: "\(user.rawValue)/amqp-url")
+            changed += try user == .cli ? keep(url, "amqp-url") : hand(url, to: "\(user.rawValue)/amqp-url")
         }
         return try changed + servers()
     }

@@ -1,14 +1,13 @@
-import AMQP
 import ArgumentParser
-import Authentication
+import Dispatcher
 import Foundation
 import Foundations
-import Messaging
-import NotificationHubs
+import Ingest
+import Operator
 import OutgoingHTTP
+import Retrieval
 import ServiceConfiguration
 import ServiceRuntime
-import Storage
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -140,40 +139,27 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
     }
 }
 
-/// A service whose settings can be shown. A test compares the keys with the services' `--help`.
+/// A service whose settings can be shown.
 enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case ingest
     case retrieval
     case dispatcher
+    case `operator`
 
-    var keys: [any ConfigurationKeyDescription] { ConfigurationReader.keys { check(&$0) } }
+    private var program: any ServiceProgram.Type {
+        switch self {
+        case .ingest: IngestService.self
+        case .retrieval: RetrievalService.self
+        case .dispatcher: DispatcherService.self
+        case .operator: OperatorService.self
+        }
+    }
+
+    var keys: [any ConfigurationKeyDescription] { program.keys }
 
     /// Reads all settings like the service does when it starts. The reader collects the errors.
     func check(_ reader: inout ConfigurationReader) {
-        _ = HTTPConfiguration.read(&reader, defaultPort: defaultPort, isAPI: self != .dispatcher)
-        _ = StorageConfiguration.read(&reader)
-        switch self {
-        case .ingest:
-            _ = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush config")
-            _ = IngestSettings(&reader)
-            _ = UserAuthenticationConfiguration.read(&reader, issuesTokens: false)
-        case .retrieval:
-            _ = RetrievalSettings(&reader)
-            _ = UserAuthenticationConfiguration.read(&reader, issuesTokens: true)
-            _ = HubSettings.read(&reader, isRequired: false)
-        case .dispatcher:
-            let prefetch = DispatcherSettings(&reader).prefetch
-            _ = MessagingConfiguration.read(&reader, prefetch: prefetch, connectionName: "securepush config")
-            _ = HubSettings.read(&reader)
-        }
-        ServiceMain.readShared(&reader)
-    }
-
-    private var defaultPort: Int {
-        switch self {
-        case .ingest: IngestSettings.defaultPort
-        case .retrieval: RetrievalSettings.defaultPort
-        case .dispatcher: DispatcherSettings.defaultPort
-        }
+        func readAll<Program: ServiceProgram>(of program: Program.Type) { program.readAll(&reader) }
+        readAll(of: program)
     }
 }

@@ -8,7 +8,7 @@ struct TopCommand: NetworkCommand {
         commandName: "top",
         abstract: "Watch the services: state, throughput, latency and backlog.",
         discussion: """
-            Polls /metrics, /readyz and /version of each service and shows the rates of each interval until q or \
+            Polls /metrics and /readyz of each service and shows the rates of each interval until q or \
             Ctrl-C. If standard output is not a terminal, it prints one table and exits. With --json it prints one \
             object per interval. An empty URL leaves a service out.
 
@@ -129,54 +129,37 @@ struct TopCommand: NetworkCommand {
 
 /// Polls services and computes what happened since the previous poll.
 struct TopWatcher: Sendable {
-    private struct Poll: Sendable {
-        var readiness: Readiness
-        var version: String?
-        var samples: PrometheusSamples?
-        var time = ContinuousClock.now
-    }
-
     private let clients: [APIClient]
-    private var previous: [Int: Poll] = [:]
+    private var processes: [Int: ProcessState] = [:]
 
     init(_ clients: [APIClient]) { self.clients = clients }
 
     /// Polls all services concurrently and returns their readings in order.
     mutating func poll() async throws -> [TopReading] {
         let clients = clients
-        let polls = try await withThrowingTaskGroup(of: (Int, Poll).self) { group in
+        let polls = try await withThrowingTaskGroup(of: (Int, ProcessPoll).self) { group in
             for (index, client) in clients.enumerated() {
                 group.addTask { (index, try await TopWatcher.poll(client)) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         return clients.enumerated().compactMap { index, client in
-            guard var poll = polls[index] else { return nil }
-            let last = previous[index]
-            poll.version = poll.version ?? last?.version
-            previous[index] = poll
-            let window = poll.samples.map { samples in
-                MetricsWindow(
-                    before: last?.samples, after: samples,
-                    seconds: last.map { (poll.time - $0.time).inSeconds } ?? 0)
-            }
-            return TopReading(
-                service: client.service, url: client.address, version: poll.version, readiness: poll.readiness,
-                window: window)
+            guard let poll = polls[index] else { return nil }
+            var process = processes[index] ?? ProcessState(poll)
+            if processes[index] != nil { process.note(poll) }
+            processes[index] = process
+            return TopReading(service: client.service, url: client.address, process)
         }
     }
 
-    private static func poll(_ client: APIClient) async throws -> Poll {
+    private static func poll(_ client: APIClient) async throws -> ProcessPoll {
         do {
-            let metrics = try await client.send(.get, "/metrics")
-            let time = ContinuousClock.now
-            let readiness = Readiness(try await client.send(.get, "/readyz"))
-            let version = JSONValue(text: try await client.send(.get, "/version").body)
-            return Poll(
-                readiness: readiness, version: version?["Version"]?.text,
-                samples: metrics.isSuccess ? PrometheusSamples(metrics.body) : nil, time: time)
+            return try await ProcessPoll { path in
+                let response = try await client.send(.get, path)
+                return (response.status, response.body)
+            }
         } catch let failure as CommandFailure {
-            return Poll(readiness: .unreachable(failure.message))
+            return ProcessPoll(readiness: .unreachable(failure.message))
         }
     }
 }

@@ -46,13 +46,12 @@ extension TopReading {
     /// Routes for operators, which do not count as requests.
     private static let operations: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
 
-    init(
-        service: String, url: String, version: String?, readiness: Readiness, window: MetricsWindow?
-    ) {
-        self.init(service: service, url: url, version: version, state: readiness.state, down: readiness.down)
-        guard let window else { return }
-        residentMemoryBytes = window.after.sum("process_resident_memory_bytes")?.ifFinite
-        cpuPercent = window.rate("process_cpu_seconds_total").flatMap { ($0 * 100).rounded(toPlaces: 1).ifFinite }
+    init(service: String, url: String, _ process: ProcessState) {
+        self.init(
+            service: service, url: url, version: process.version, state: process.readiness.state,
+            down: process.readiness.down)
+        guard let window = process.window else { return }
+        (residentMemoryBytes, cpuPercent) = (process.residentMemory, process.cpuPercent)
         let routes = window.rates("securepush_http_requests_total", by: "route")
         let isMeasured = window.before != nil
         let requests = routes.filter { !TopReading.operations.contains($0.key) }
@@ -140,45 +139,6 @@ private struct TopFigure: Sendable {
         case .amount: window.after.sum(metric, labels)
         case .p99: window.quantile(0.99, metric, labels).map { $0 * 1000 }
         }
-    }
-}
-
-/// The response of `/readyz`.
-struct Readiness: Sendable, Equatable {
-    var state: String
-    /// The parts that are down, sorted.
-    var down: [String]
-    /// The parts that are up, sorted.
-    var up: [String] = []
-    /// Why parts are down, by name.
-    var reasons: [String: String] = [:]
-    /// Ingest: notifications in the outbox.
-    var pending: Int?
-
-    private struct Report: Decodable {
-        struct Outbox: Decodable { var pending: Int? }
-
-        var status: String
-        var checks: [String: String]?
-        var reasons: [String: String]?
-        var outbox: Outbox?
-    }
-
-    static func unreachable(_ reason: String) -> Readiness { Readiness(state: "unreachable", down: [reason]) }
-
-    init(state: String, down: [String]) {
-        self.state = state
-        self.down = down
-    }
-
-    init(_ response: APIResponse) {
-        let report = try? JSONCoding.decode(Report.self, from: response.body)
-        state = report?.status ?? (response.isSuccess ? "ready" : "unready")
-        let checks = report?.checks ?? [:]
-        down = checks.filter { $0.value != "up" }.keys.sorted()
-        up = checks.filter { $0.value == "up" }.keys.sorted()
-        reasons = report?.reasons ?? [:]
-        pending = report?.outbox?.pending
     }
 }
 

@@ -5,6 +5,8 @@ package import ThreadExecutor
 /// Each call waits for the broker's reply on the connection's own thread, at most `replyTimeout`. An error of the
 /// broker about one command (403, 404, 405, 406) leaves the connection usable; after any other error ``isOpen`` is
 /// false.
+///
+/// Decision: docs/decisions/0022-make-or-buy.md
 package actor AMQPConnection: ThreadExecutor.Client {
     private let executor: ThreadExecutor
     private var link = BrokerLink()

@@ -11,6 +11,8 @@ internal import Metrics
 /// answer: for ``grace`` a token is exchanged again for the same successor, unless that was used. The successor is
 /// derived from the token, so the store has only hashes of tokens. A user who was removed from the users' file, or who
 /// has another password now, cannot refresh.
+///
+/// Decision: docs/decisions/0019-refresh-tokens.md
 package struct RefreshTokens: Sendable {
     private enum Result: String, CaseIterable { case ok, repeated, reused, refused }
 

@@ -2,10 +2,13 @@ import Foundations
 
 /// Dispatches dead letters again: reopens the record in the store, publishes the message, waits for the broker's
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
+///
+/// Without a publisher the record's outbox entry is due at once, and ingest's relay publishes it: who replays then
+/// needs no right to publish.
 package struct DeadLetterReplay: Sendable {
     private let queue: any DeadLetterQueue
     private let store: any OperatorStore
-    private let publisher: any DispatchPublisher
+    private let publisher: (any DispatchPublisher)?
     /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
     private let drops: Bool
     private let progress: @Sendable (_ done: Int, _ total: Int) -> Void
@@ -17,7 +20,7 @@ package struct DeadLetterReplay: Sendable {
     ///   - progress: called after each dead letter that was read.
     ///   - report: called with the result of each selected dead letter.
     package init(
-        queue: any DeadLetterQueue, store: any OperatorStore, publisher: any DispatchPublisher, drops: Bool = false,
+        queue: any DeadLetterQueue, store: any OperatorStore, publisher: (any DispatchPublisher)?, drops: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in },
         report: @escaping @Sendable (ReplayItem) async throws -> Void = { _ in }
     ) {
@@ -91,7 +94,8 @@ package struct DeadLetterReplay: Sendable {
             }
         }
         let named = Dictionary(messages.map { ($1.id, $1.platforms ?? []) }) { first, _ in first }
-        let reopened = try await store.reopen(named, now: .now)
+        let reopened = try await store.reopen(
+            named, now: .now, publishedBy: publisher == nil ? .relay(traceparent: nil) : .caller)
         var replayable: [(letter: DeadLetter, message: DispatchMessage)] = []
         for (letter, message) in messages {
             switch reopened[message.id] {
@@ -106,7 +110,10 @@ package struct DeadLetterReplay: Sendable {
             case nil: try await leaveOrDrop(letter, .unknown, &result)
             }
         }
-        let confirms = replayable.isEmpty ? [] : await publisher.publish(replayable.map(\.message), to: .dispatch)
+        guard !replayable.isEmpty else { return }
+        let confirms =
+            await publisher?.publish(replayable.map(\.message), to: .dispatch)
+            ?? replayable.map { _ in .success(()) }
         for ((letter, message), confirm) in zip(replayable, confirms) {
             switch confirm {
             case .success:

@@ -6,6 +6,8 @@ import Foundations
 /// With one hub it only passes the calls on. With several (`HUB_POOL_FILE`) the store has the places of each device. A
 /// place is stored before the hub is asked to take the device, and removed after the hub has deleted it, so a crash
 /// never leaves a device at a hub that nobody knows of.
+///
+/// Decision: docs/decisions/0018-a-device-changes-under-a-lease.md
 package struct DevicePlacer: Sendable {
     /// A hub, as far as devices are concerned.
     package typealias Hub = RegistrationGateway & InstallationGateway

@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// It is the only part of a notification that crosses the broker, the hub and the vendors' networks. IDs sort by time
 /// of creation, are opaque to clients, and grant no access by themselves.
+///
+/// Decision: docs/decisions/0013-ids-ascend.md
 package struct NotificationID: Hashable, Sendable {
     /// The first eight bytes, big-endian.
     package let high: UInt64

@@ -15,6 +15,8 @@ package protocol DispatchStore: Sendable {
     ///
     /// - Throws: ``StorageError``, also if the store is known to take no writes now: a push that cannot be recorded
     ///   must not be sent. Repeating it is harmless.
+    ///
+    /// Decision: docs/decisions/0002-attempt-on-record-before-the-push.md
     func begin(_ ids: [NotificationID], now: Timestamp) async throws -> DispatchClaims
 
     /// Enters the work on first attempts that ``begin(_:now:)`` has returned: stores the time, and an accepted

@@ -21,15 +21,15 @@ package protocol OperatorStore: Sendable {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
 
     /// Makes dead platforms pending again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification
-    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets a
-    /// published entry that is due ``OutboxPolicy/redelivery`` after `now`.
+    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets
+    /// an entry for whoever publishes the message.
     ///
-    /// Call it before the message is published. Repeating it is harmless.
+    /// A caller that publishes calls it before. Repeating it is harmless.
     ///
     /// - Parameter letters: the platforms that each notification's dead letter names; empty if it names none.
     /// - Returns: the decision for each; an unknown ID is absent.
     func reopen(
-        _ letters: [NotificationID: [Platform]], now: Timestamp
+        _ letters: [NotificationID: [Platform]], now: Timestamp, publishedBy publisher: Republishing
     ) async throws -> [NotificationID: ReplayDecision]
 
     // Whether a payload key can be removed from the key ring.
@@ -49,4 +49,13 @@ package protocol OperatorStore: Sendable {
     /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
     /// ``RetentionPolicy/tombstone``, and expired idempotency keys.
     func purge(limit: Int, now: Timestamp) async throws -> PurgeReport
+}
+
+extension OperatorStore {
+    /// For a caller that publishes the messages itself.
+    package func reopen(
+        _ letters: [NotificationID: [Platform]], now: Timestamp
+    ) async throws -> [NotificationID: ReplayDecision] {
+        try await reopen(letters, now: now, publishedBy: .caller)
+    }
 }

@@ -34,6 +34,14 @@ package struct OutboxBacklog: Sendable, Hashable {
     }
 }
 
+/// Who publishes the ID of a notification that is sent again.
+package enum Republishing: Sendable, Hashable {
+    /// The caller, at once: the outbox entry counts as published, and is due ``OutboxPolicy/redelivery`` later.
+    case caller
+    /// The relay of an ingest: the outbox entry is due at once, with this trace, or the notification's own.
+    case relay(traceparent: String?)
+}
+
 /// The result of a sweep of published entries.
 package struct PublishedLease: Sendable, Hashable {
     /// The entries to publish again, the oldest first.
@@ -49,6 +57,8 @@ package struct PublishedLease: Sendable, Hashable {
 }
 
 /// When outbox entries become due.
+///
+/// Decision: docs/decisions/0001-state-in-the-database.md
 package enum OutboxPolicy {
     /// How long only the process that stored an entry may publish it.
     package static let grace = Duration.seconds(5)

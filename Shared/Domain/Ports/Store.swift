@@ -28,8 +28,17 @@ package protocol SenderNotifications: Sendable {
     func revoke(_ id: NotificationID, sender: String, now: Timestamp) async throws -> Bool
 
     /// Makes the dead platforms of a notification pending again, as ``NotificationRecord/resending(now:)`` decides. The
-    /// rest is as for ``OperatorStore/reopen(_:now:)``. Call it before the ID is published.
+    /// rest is as for ``OperatorStore/reopen(_:now:publishedBy:)``.
     ///
     /// - Returns: the decision; `nil` if the sender has no such notification.
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision?
+    func resend(
+        _ id: NotificationID, sender: String, now: Timestamp, publishedBy publisher: Republishing
+    ) async throws -> ReplayDecision?
+}
+
+extension SenderNotifications {
+    /// For a caller that publishes the ID itself.
+    package func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
+        try await resend(id, sender: sender, now: now, publishedBy: .caller)
+    }
 }

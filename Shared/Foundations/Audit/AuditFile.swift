@@ -12,6 +12,8 @@ import Darwin
 /// last line and appends. A file that was renamed (logrotate) is left, and the new one goes on with its chain, even if
 /// the process has just started and the old file is in the same folder, such as `audit.log.1` or `audit.log-20261123`.
 /// Calls block for the disk, so services make them on a thread of their own.
+///
+/// Decision: docs/decisions/0021-audit-lines-before-the-answer.md
 package final class AuditFile: Sendable {
     fileprivate struct State {
         var descriptor: Int32 = -1

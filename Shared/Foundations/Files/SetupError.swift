@@ -1,4 +1,6 @@
 /// Why a setting, a key or a file of credentials cannot be used, for the operator. It never holds a secret.
+///
+/// Decision: docs/decisions/0030-one-error-for-setups.md
 package struct SetupError: CodedError, Hashable {
     /// What a program can act on. A module adds the codes of its own settings.
     package struct Code: RawRepresentable, Hashable, Sendable {

@@ -1,4 +1,6 @@
 /// How a JSON value becomes a Swift value. What a rule refuses, it notes in the reader.
+///
+/// Decision: docs/decisions/0026-bodies-by-rules-answers-by-hand.md
 package struct JSONRule<Value> {
     /// Reads ``JSONObjectReader/value``; `nil` if that is refused, or stands for no value.
     package let read: (inout JSONObjectReader) -> Value?

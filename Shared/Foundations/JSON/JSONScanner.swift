@@ -7,6 +7,8 @@
 ///
 /// It refuses what RFC 8259 refuses, text that is not UTF-8, unpaired surrogates (RFC 7493, section 2.1), and nesting
 /// deeper than ``maxDepth``.
+///
+/// Decision: docs/decisions/0008-payload-bytes-are-exact.md
 package struct JSONScanner: ~Copyable {
     /// How deep arrays and objects may nest.
     package static let maxDepth = 128

@@ -2,6 +2,8 @@
 ///
 /// Commas are written where they are needed. The caller keeps the order: a value follows each name that was written
 /// without one, and each ``open(_:)`` has its ``close(_:)``.
+///
+/// Decision: docs/decisions/0026-bodies-by-rules-answers-by-hand.md
 package struct JSONWriter: Sendable {
     /// The text that was written so far, as UTF-8.
     package private(set) var bytes: [UInt8] = []

@@ -22,7 +22,7 @@ package enum ErrorText {
     /// The modules of SecurePush. A test compares them with the package.
     static let modules: Set<String> = [
         "AMQP", "Authentication", "Dispatcher", "Domain", "Foundations", "HubEmulator", "Ingest", "Messaging",
-        "NotificationHubs", "OutgoingHTTP", "Postgres", "Retrieval", "SecurePushCLI", "SecurePushClient",
+        "NotificationHubs", "Operator", "OutgoingHTTP", "Postgres", "Retrieval", "SecurePushCLI", "SecurePushClient",
         "SecurePushEnvelope", "ServiceConfiguration", "ServiceRuntime", "Storage", "ThreadExecutor",
     ]
 }

@@ -5,6 +5,8 @@ package import Tracing
 ///
 /// It is passed to the parts that make spans, and never bootstrapped as the process's tracer: a library that found it
 /// there would make spans with whole URLs, which can hold names and handles.
+///
+/// Decision: docs/decisions/0005-a-trace-in-every-message.md
 package final class SpanTracer: Tracer {
     private let sampler: SpanSampler
     private let receive: @Sendable (FinishedSpan) -> Void

@@ -124,6 +124,8 @@ extension DispatchPlan {
     }
 
     /// Whole seconds, rounded down so that no push outlives its payload.
+    ///
+    /// Decision: docs/decisions/0004-expiry-limits-the-push-only-if-asked.md
     private func secondsToLive(now: Timestamp) -> Int64? {
         pushExpiresAt.map { max(0, ($0 - now).milliseconds / 1000) }
     }

@@ -36,6 +36,8 @@ extension HubResponse {
     /// those that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings:
     /// no right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own
     /// client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
+    ///
+    /// Decision: docs/decisions/0031-one-table-of-the-hubs-answers.md
     var problem: PushGatewayError.Code? {
         switch status {
         case 200, 201: nil

@@ -4,6 +4,8 @@ import NIOCore
 ///
 /// A task there that uses the channels of the loop wakes no thread, and the loop takes all that the task has submitted
 /// at once.
+///
+/// Decision: docs/decisions/0020-a-c-connection-is-an-actor-on-its-thread.md
 final class EventLoopTaskExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

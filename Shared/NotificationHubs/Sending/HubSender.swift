@@ -38,6 +38,8 @@ struct HubSenderOptions: Sendable {
 /// It is `Sendable` because all mutable state is touched on `eventLoop` only. Calls from other threads (`send`,
 /// `reload`, `stop`, `run`) go through `intake` (a lock), `tokens` (a lock) or `eventLoop.execute`. All other methods
 /// are called by the connections, timers and connect futures of this event loop.
+///
+/// Decision: docs/decisions/0034-own-client-and-parser-for-the-hub.md
 package final class HubSender: PushGateway, Service, @unchecked Sendable {
     /// The event loop: what a task submits there goes to the hub without another wake-up, all sends of a group at once,
     /// and its answers resume the task without a change of threads.

@@ -16,7 +16,6 @@ package struct IngestSettings: Sendable {
     /// `nil` for no limit.
     package let userRateLimit: RateLimit?
     package let auditLog: String?
-    package let admin: AdminSettings
 
     package init(_ reader: inout ConfigurationReader) {
         auditLog = reader[\.auditLog]
@@ -26,26 +25,12 @@ package struct IngestSettings: Sendable {
         retention = reader[\.retention]
         requiresEncryption = reader[\.recipientE2ERequired]
         userRateLimit = reader[\.rateLimitUser]
-        admin = AdminSettings(&reader)
+        for name in Self.movedToOperator where reader.environment[name] != nil {
+            reader.note(
+                name, "is no setting of ingest: the operator's page is the service `operator`, at its HTTP_PORT")
+        }
     }
-}
 
-/// The settings of the operator's page.
-package struct AdminSettings: Sendable {
-    /// `nil` for no page.
-    package let port: Int?
-    package let host: String
-    package let passwordFile: String?
-    package let allowedHosts: [String]
-    package let dispatchers: [String]
-    package let retrievals: [String]
-
-    package init(_ reader: inout ConfigurationReader) {
-        port = reader[\.adminPort]
-        host = reader[\.adminHost]
-        passwordFile = reader[\.adminPasswordFile]
-        allowedHosts = reader[\.adminAllowedHosts] ?? []
-        dispatchers = reader[\.dispatcherURL] ?? []
-        retrievals = reader[\.retrievalURL] ?? []
-    }
+    /// Settings of earlier versions. Somebody who sets them expects the page here.
+    private static let movedToOperator = ["ADMIN_PORT", "ADMIN_HOST"]
 }

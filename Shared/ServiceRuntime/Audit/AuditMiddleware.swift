@@ -5,6 +5,8 @@ import Hummingbird
 import Logging
 
 /// Writes the lines of the audit log. Its place is below ``ProblemMiddleware``, so that it sees errors and the route.
+///
+/// Decision: docs/decisions/0021-audit-lines-before-the-answer.md
 struct AuditMiddleware<Context: RequestContext>: RouterMiddleware {
     let audit: AuditLog
     let routes: Routes<Context>

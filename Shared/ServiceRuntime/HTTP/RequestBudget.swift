@@ -10,6 +10,8 @@ import Synchronization
 /// A batch has no size when it begins, so it reserves bytes for each line, waits for a while if they do not fit, and
 /// shares a quarter of the budget with the other batches of its sender. Single bodies that are still arriving share
 /// another quarter: a sender decides how long they take, and so must not hold what others need.
+///
+/// Decision: docs/decisions/0011-requests-are-weighed.md
 package final class RequestBudget: Sendable {
     package enum Limit {
         /// The limit for all requests in flight together, in bytes.

@@ -30,8 +30,8 @@ package func makeRouter<Context: RequestContext>(
 }
 
 /// The paths that every service answers to operators, whatever its load.
-enum Operations {
-    static let paths: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
+package enum Operations {
+    package static let paths: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
 
     /// Whether the router takes a path for one of these although it is spelled otherwise: `//metrics`, `/metrics/`.
     /// There is nothing at such a path.

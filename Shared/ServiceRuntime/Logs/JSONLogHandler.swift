@@ -5,7 +5,7 @@ package import Logging
 /// like the fields of its protocol:
 ///
 ///     {"timestamp":"2026-11-21T08:30:00.000Z","severity_text":"INFO","severity_number":9,"body":"Listening",
-///      "scope":"ingest","attributes":{"port":"8080"},"resource":{"service.name":"ingest","service.version":"0.1.0"}}
+///      "scope":"ingest","attributes":{"port":"8080"},"resource":{"service.name":"ingest","service.version":"0.2.0"}}
 ///
 /// `timestamp` is RFC 3339 in UTC; `scope` is the logger's label; `attributes` is the metadata, left out if there is
 /// none. `trace_id` and `span_id` of the metadata are fields of their own. ``LogWriter`` writes the lines.

@@ -2,8 +2,8 @@ import CBuildInformation
 
 /// The version of this program and of the compiler that built it.
 package enum SecurePushVersion {
-    /// Semantic version of every product of this package.
-    package static let current = "0.1.0"
+    /// Semantic version of all that this repository makes. `VersionTests` compares the other places that name it.
+    package static let current = "0.2.0-alpha.1"
 
     /// The git commit that was built, with `-dirty` if files differed from it; `unknown` if the build was not told
     /// (`SECUREPUSH_REVISION`).
@@ -22,7 +22,7 @@ package enum SecurePushVersion {
         #endif
     }()
 
-    /// One line for `--version`: `ingest 0.1.0 (revision 1a2b3c4d5e6f, Swift 6.3)`.
+    /// One line for `--version`: `ingest 0.2.0 (revision 1a2b3c4d5e6f, Swift 6.3)`.
     package static func line(of program: String) -> String {
         "\(program) \(current) (revision \(shortRevision), Swift \(swift))"
     }

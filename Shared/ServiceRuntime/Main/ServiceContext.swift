@@ -26,7 +26,7 @@ package struct ServiceContext: Sendable {
     /// The proxies that may tell a client's address.
     let proxies = TrustedProxies()
     /// The parts that SIGHUP reloads.
-    let reloads: ReloadRegistry
+    let reloads = ReloadRegistry()
     /// The handling that all requests have.
     let boundary: RequestBoundary
     let date = DateField()
@@ -38,33 +38,12 @@ package struct ServiceContext: Sendable {
         name: String, logger: Logger, metrics: PrometheusMetrics, version: String = SecurePushVersion.current,
         tracer: (any Tracer)? = nil, logsAccess: Bool = false
     ) {
-        self.init(
-            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer,
-            boundary: RequestBoundary(metrics: metrics, logsAccess: logsAccess),
-            reloads: ReloadRegistry())
-    }
-
-    private init(
-        name: String, logger: Logger, metrics: PrometheusMetrics, version: String, tracer: (any Tracer)?,
-        boundary: RequestBoundary, reloads: ReloadRegistry
-    ) {
-        self.reloads = reloads
         self.name = name
         self.logger = logger
         self.metrics = metrics
         self.version = version
         self.tracer = tracer
-        self.boundary = boundary
-    }
-
-    /// The context of a second listener of this service, for example the operator's page. It has routes and limits of
-    /// its own, and shares the rest.
-    package func forSecondListener() -> ServiceContext {
-        var second = ServiceContext(
-            name: name, logger: logger, metrics: metrics, version: version, tracer: tracer, boundary: boundary,
-            reloads: reloads)
-        second.audit = audit
-        return second
+        boundary = RequestBoundary(metrics: metrics, logsAccess: logsAccess)
     }
 }
 

@@ -15,6 +15,8 @@ import Darwin
 /// aggregating recorders are histograms. Names include their unit (`securepush_..._seconds`, `..._total`) and are used
 /// unchanged, except that characters that Prometheus does not allow become `_`. Timers are shown in seconds. Making an
 /// instrument twice with the same name and labels returns the same instrument.
+///
+/// Decision: docs/decisions/0022-make-or-buy.md
 package final class PrometheusMetrics: Sendable {
     /// Upper bounds in seconds, as the OpenTelemetry HTTP and messaging conventions advise.
     static let defaultBuckets = [

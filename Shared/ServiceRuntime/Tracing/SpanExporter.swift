@@ -15,6 +15,8 @@ import Synchronization
 /// A span that ends is left in a queue, and nothing that serves a request waits. When the collector is away or slow,
 /// the queue fills, and further spans are dropped and counted. At shutdown, after all other parts have stopped, the
 /// queue is sent once more within a few seconds.
+///
+/// Decision: docs/decisions/0022-make-or-buy.md
 final class SpanExporter: Service {
     /// Why spans were dropped: the label `reason` of `securepush_spans_dropped_total`.
     enum Drop: String, CaseIterable {

@@ -1,6 +1,8 @@
 import Domain
 
 /// A page of notifications, newest first, which matches some of a bounded number of rows along an index.
+///
+/// Decision: docs/decisions/0012-pages-examine-bounded-rows.md
 struct NotificationScan {
     /// The rows, as a range of an index. The columns before the ID are compared as a range too: with equality,
     /// PostgreSQL's planner may choose to walk along the primary key, past the rows of all others. Only one index has

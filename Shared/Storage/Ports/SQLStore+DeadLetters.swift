@@ -11,19 +11,25 @@ extension SQLStore {
     }
 
     func reopen(
-        _ letters: [NotificationID: [Platform]], now: Timestamp
+        _ letters: [NotificationID: [Platform]], now: Timestamp, publishedBy publisher: Republishing
     ) async throws -> [NotificationID: ReplayDecision] {
-        try await reopen("id \(in: letters.keys)", now: now) { $0.reopening(letters[$0.id] ?? [], now: now) }
+        try await reopen("id \(in: letters.keys)", now: now, publishedBy: publisher) {
+            $0.reopening(letters[$0.id] ?? [], now: now)
+        }
     }
 
-    func resend(_ id: NotificationID, sender: String, now: Timestamp) async throws -> ReplayDecision? {
-        try await reopen("id = \(id) AND sender = \(sender)", now: now) { $0.resending(now: now) }[id]
+    func resend(
+        _ id: NotificationID, sender: String, now: Timestamp, publishedBy publisher: Republishing
+    ) async throws -> ReplayDecision? {
+        try await reopen("id = \(id) AND sender = \(sender)", now: now, publishedBy: publisher) {
+            $0.resending(now: now)
+        }[id]
     }
 
     /// Locks the records, decides, and writes: a dispatcher may be working on them. The new attempt is not a claim, so
     /// it counts as recorded.
     private func reopen(
-        _ condition: SQL, now: Timestamp,
+        _ condition: SQL, now: Timestamp, publishedBy publisher: Republishing,
         deciding decide: @escaping @Sendable (NotificationRecord) -> (result: ReplayDecision, deliveries: [Delivery])
     ) async throws -> [NotificationID: ReplayDecision] {
         try await write { db in
@@ -48,7 +54,8 @@ extension SQLStore {
                 let (result, deliveries) = decide(record)
                 results[row.id] = result
                 guard case .owed = result else { continue }
-                changes += reopening(row.id, attempt: row.attempt, deliveries, now: now)
+                changes.append(reopening(row.id, attempt: row.attempt, deliveries, publishedBy: publisher))
+                changes.append(entry(for: row.id, publishedBy: publisher, now: now))
             }
             try db.run(each: changes)
             return results
@@ -56,18 +63,34 @@ extension SQLStore {
     }
 }
 
-private func reopening(_ id: NotificationID, attempt: Int, _ deliveries: [Delivery], now: Timestamp) -> [SQL] {
-    [
-        """
-        UPDATE notifications SET deliveries = \(StorageCoding.encode(deliveries)), status = 1,
-            attempt = \(min(attempt, Int(Int32.max) - 1) + 1),
-            recorded_attempt = coalesce(recorded_attempt, 0) + 1
-        WHERE id = \(id)
-        """,
+/// The relay's sweep waits for the end of a claim (``NotificationWriter/lease(limit:now:until:)``). It need not wait
+/// for one whose outcome cannot be recorded any more.
+private func reopening(
+    _ id: NotificationID, attempt: Int, _ deliveries: [Delivery], publishedBy publisher: Republishing
+) -> SQL {
+    """
+    UPDATE notifications SET deliveries = \(StorageCoding.encode(deliveries)), status = 1,
+        attempt = \(min(attempt, Int(Int32.max) - 1) + 1),
+        recorded_attempt = coalesce(recorded_attempt, 0) + 1
+        \(raw: publisher == .caller ? "" : ", claimed_at = NULL")
+    WHERE id = \(id)
+    """
+}
+
+private func entry(for id: NotificationID, publishedBy publisher: Republishing, now: Timestamp) -> SQL {
+    switch publisher {
+    case .caller:
         """
         INSERT INTO outbox (notification_id, due_at, republish_at, traceparent)
         SELECT id, \(.never), \(now + OutboxPolicy.redelivery), traceparent FROM notifications WHERE id = \(id)
         ON CONFLICT (notification_id) DO UPDATE SET due_at = excluded.due_at, republish_at = excluded.republish_at
-        """,
-    ]
+        """
+    case .relay(let traceparent):
+        """
+        INSERT INTO outbox (notification_id, due_at, traceparent)
+        SELECT id, \(now), coalesce(\(traceparent), traceparent) FROM notifications WHERE id = \(id)
+        ON CONFLICT (notification_id) DO UPDATE
+            SET due_at = excluded.due_at, republish_at = NULL, traceparent = excluded.traceparent
+        """
+    }
 }

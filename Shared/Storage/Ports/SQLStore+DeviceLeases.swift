@@ -1,6 +1,7 @@
 import Domain
 import Foundations
 
+/// Decision: docs/decisions/0018-a-device-changes-under-a-lease.md
 extension SQLStore {
     /// Locks the claimant's name first, so that of two claims the second one counts the device of the first one, and
     /// then the device. Each statement sees everything that was committed before it began, so after the locks the

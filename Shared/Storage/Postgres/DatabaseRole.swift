@@ -4,10 +4,14 @@ import Postgres
 
 /// A database role with the minimum rights of one service. None of them owns or creates tables, or is a superuser; only
 /// ``owner`` owns the tables and runs the migrations.
+///
+/// Decision: docs/decisions/0037-operator-is-a-service.md
 package enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
-    /// The command line: dead letters, installations, key rotation, `doctor`.
+    /// The operator's page: reads states, and sends again what failed.
     case `operator`
+    /// The command line: dead letters, installations, key rotation, `doctor`.
+    case cli
 
     /// The role that owns the tables. It has no password and cannot log in; `setup` uses it with `SET ROLE`.
     package static let owner = "securepush_owner"
@@ -54,6 +58,18 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 ("installations", all), ("device_leases", all), ("device_places", all), ("refresh_tokens", all), schema,
             ]
         case .operator:
+            // States and names: neither payloads nor devices, and not the text of an alert.
+            return [
+                (
+                    "notifications",
+                    "SELECT (id, sender, recipient, created_at, expires_at, not_before, platforms, status, attempt, "
+                        + "deliveries, claimed_at, recorded_attempt, read_at, shown_at, revoked_at, remind, "
+                        + "traceparent), UPDATE (status, attempt, claimed_at, deliveries, recorded_attempt)"
+                ),
+                ("outbox", "SELECT, INSERT, UPDATE"),
+                ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"), schema,
+            ]
+        case .cli:
             return [
                 ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
                 ("payloads", "SELECT"),

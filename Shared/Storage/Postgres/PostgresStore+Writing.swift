@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import Postgres
 
+/// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 extension PostgresStore {
     func append(
         _ notifications: [SealedNotification], then completion: @escaping @Sendable (Result<Void, any Error>) -> Void

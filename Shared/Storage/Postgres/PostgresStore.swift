@@ -65,6 +65,8 @@ final class PostgresStore: Sendable {
 
     /// Every statement touches few rows by key. A plan that was made while the tables were small must not scan or hash
     /// whole tables once they are large. So such plans are disabled, and each statement is planned once.
+    ///
+    /// Decision: docs/decisions/0015-planner-settings.md
     private static func tuned(_ configuration: PostgresConfiguration) -> PostgresConfiguration {
         var configuration = configuration
         for feature in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] {

@@ -1,6 +1,8 @@
 import Domain
 
 /// A store that runs ``SQL``. A port that is an extension of it is written once for both databases.
+///
+/// Decision: docs/decisions/0023-one-text-of-sql.md
 protocol SQLStore: Sendable {
     /// See ``StorageConfiguration/withdrawals``.
     var withdrawals: WithdrawalMode { get }

@@ -7,6 +7,8 @@ import ServiceLifecycle
 ///
 /// SQLite has one writer at a time, so all changes of a process wait in one queue, and each group of them is one short
 /// transaction with one disk flush. Reads are grouped to save thread hops.
+///
+/// Decision: docs/decisions/0023-one-text-of-sql.md
 final class SQLiteStore: Sendable {
     let database: SQLiteDatabase
     let writes: GroupCommit<SQLiteWork, Void>

@@ -8,7 +8,7 @@ import Testing
 /// A service without a broker and a hub that answer, started by a shell with redirections of its own. Its log may go
 /// nowhere, so its port is chosen here.
 struct LooseService: Sendable {
-    static let names = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+    static let names = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
 
     let program: Program
     let port: Int
@@ -31,16 +31,16 @@ struct LooseService: Sendable {
     ) throws {
         port = try freePorts(1)
         self.folder = folder
-        let executable = ProcessUnderTest.executables.appending(path: name).path
+        let executable = ProcessUnderTest.executables.appending(path: "securepush").path
         program = try Program(
-            URL(filePath: "/bin/bash"), ["-c", "exec \"$0\" \(redirections)", executable],
+            URL(filePath: "/bin/bash"), ["-c", "exec \"$0\" serve \"$1\" \(redirections)", executable, name],
             environment: Self.settings(folder, port: port).merging(more) { $1 },
             output: folder.appending(path: "\(name).out"), errors: folder.appending(path: "\(name).log"),
             folder: folder)
     }
 
-    func get(_ path: String) async throws -> LoopbackHTTP.Response {
-        try await Self.http.send(.GET, port: port, path, timeout: patience)
+    func get(_ path: String, within limit: Duration = patience) async throws -> LoopbackHTTP.Response {
+        try await Self.http.send(.GET, port: port, path, timeout: limit)
     }
 
     /// Waits until it answers.

@@ -1,3 +1,4 @@
+import APITestSupport
 import Domain
 import HTTPTypes
 import HummingbirdTesting

@@ -146,13 +146,11 @@ func withBuiltIngest<Value>(
 ) async throws -> Value {
     try await withTemporaryFolder { folder in
         _ = try Credentials(folder: folder)
-        let (keys, password) = (folder.appending(path: "payload-keys"), folder.appending(path: "password"))
+        let keys = folder.appending(path: "payload-keys")
         try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-        try Data("\(AdminBench.password)\n".utf8).write(to: password)
         let own = [
             "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
             "PAYLOAD_KEYS_FILE": keys.path, "INGEST_API_KEYS_FILE": folder.appending(path: "api-keys").path,
-            "ADMIN_PASSWORD_FILE": password.path,
         ]
         var reader = ConfigurationReader(environment: own.merging(settings) { $1 })
         let read = IngestConfiguration(&reader)

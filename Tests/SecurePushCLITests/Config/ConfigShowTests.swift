@@ -86,19 +86,4 @@ import Testing
         let optional = ["HUB_POOL_FILE", "HUB_CONNECTION_STRING_FILE", "HUB_NAME", "HUB_INSECURE_HOST", "SSL_CERT_DIR"]
         #expect(Set(optional).isSubset(of: ConfigService.retrieval.keys.map(\.name)))
     }
-
-    @Test(arguments: ConfigService.allCases)
-    func `The keys are those of the service's own help`(service: ConfigService) async throws {
-        try await withTemporaryFolder { folder in
-            let process = try ProcessUnderTest(service.rawValue, ["--help"], folder: URL(filePath: folder))
-            #expect(try await process.exitCode() == 0)
-            let flags = process.standardOutput.split(separator: "\n").compactMap { line -> String? in
-                let words = line.split(separator: " ")
-                guard line.hasPrefix("  --"), let flag = words.first, flag != "--version" else { return nil }
-                return String(flag)
-            }
-            #expect(Set(flags) == Set(service.keys.map(\.flag)))
-            #expect(flags.count > 10)
-        }
-    }
 }

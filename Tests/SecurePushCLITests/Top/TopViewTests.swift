@@ -5,10 +5,13 @@ import Testing
 
 @Suite struct TopViewTests {
     private func reading(_ service: String, _ before: String, _ after: String) -> TopReading {
-        TopReading(
-            service: service, url: "http://127.0.0.1", version: "1.0", readiness: Readiness(state: "ready", down: []),
-            window: MetricsWindow(
-                before: PrometheusSamples(before), after: PrometheusSamples(after), seconds: 2))
+        let ready = Readiness(state: "ready", down: [])
+        let build = #"securepush_build_info{version="1.0"} 1"# + "\n"
+        let time = ContinuousClock.now
+        var process = ProcessState(ProcessPoll(readiness: ready, samples: PrometheusSamples(build + before), time: time))
+        process.note(
+            ProcessPoll(readiness: ready, samples: PrometheusSamples(build + after), time: time + .seconds(2)))
+        return TopReading(service: service, url: "http://127.0.0.1", process)
     }
 
     @Test func `A dispatcher's figures`() {
@@ -61,13 +64,13 @@ import Testing
         (200, "", "ready", []), (502, "<html>", "unready", []),
     ])
     func `What readyz tells`(status: Int, body: String, state: String, down: [String]) {
-        let readiness = Readiness(APIResponse(status: status, body: body))
+        let readiness = Readiness(status: status, body: body)
         #expect(readiness.state == state && readiness.down == down)
     }
 
     @Test func `The failure names each service that is down`() {
         func reading(_ service: String, _ readiness: Readiness) -> TopReading {
-            TopReading(service: service, url: "http://h:1", version: nil, readiness: readiness, window: nil)
+            TopReading(service: service, url: "http://h:1", ProcessState(ProcessPoll(readiness: readiness)))
         }
         let ready = reading("ingest", Readiness(state: "ready", down: ["amqp"]))
         #expect(TopReading.failure([ready]) == nil)

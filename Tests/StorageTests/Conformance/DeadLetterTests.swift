@@ -103,6 +103,30 @@ import Testing
     }
 
     @Test(arguments: conformingStores)
+    func `What the relay is to publish is due at once, although it was claimed a moment ago`(
+        _ kind: StoreKind
+    ) async throws {
+        let store = try await kind.open()
+        let id = try await Self.giveUp(store)
+        let now = noon + .seconds(1)
+        let result = try await store.resend(
+            id, sender: "tests", now: now, publishedBy: .relay(traceparent: "00-new-01"))
+        #expect(result == .owed([.fcmv1, .windows]))
+        #expect(
+            try await store.lease(limit: 9, now: now, until: now + .seconds(60))
+                == [OutboxEntry(id: id, traceparent: "00-new-01")])
+        // Without a trace of its own it has that of the notification, also where there is an entry already.
+        let other = try await Self.giveUp(store)
+        let known = SealedNotification.sample().notification.traceparent
+        for _ in 0..<2 {
+            _ = try await store.reopen([other: [.fcmv1]], now: now, publishedBy: .relay(traceparent: nil))
+        }
+        #expect(
+            try await store.lease(limit: 9, now: now, until: now + .seconds(60))
+                == [OutboxEntry(id: other, traceparent: known)])
+    }
+
+    @Test(arguments: conformingStores)
     func `Resending owes again all that died, and nothing else`(_ kind: StoreKind) async throws {
         let store = try await kind.open()
         let id = try await Self.giveUp(store)

@@ -55,7 +55,8 @@ import Testing
             .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
             .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies,
         ],
-        .operator: [.records, .reopen, .payloadsOfKey],
+        .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog],
+        .cli: [.records, .reopen, .payloadsOfKey],
     ]
 
     @Test func `Each role may run every statement of its service`() async throws {
@@ -72,7 +73,7 @@ import Testing
                             try await call.make(test.store, sample)
                         }
                     }
-                    if [.retrieval, .operator].contains(role), let store = test.store as? PostgresStore {
+                    if [.retrieval, .cli].contains(role), let store = test.store as? PostgresStore {
                         await #expect(throws: Never.self, "\(role)") { try await store.useDevices() }
                     }
                 }

@@ -8,6 +8,7 @@ enum StoreCall: CaseIterable {
         claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
     case records, reopen, payloadsOfKey
+    case census, operatorPage, life, reopenByRelay, resendByRelay
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
     case leaseFollowUps, claimFollowUps, recordFollowUps
@@ -26,6 +27,7 @@ enum StoreCall: CaseIterable {
         if try await makeForDeviceLife(store) { return }
         if try await makeForRefreshTokens(store) { return }
         if try await makeForOutcomes(store, sample.id) { return }
+        if try await makeForOperators(store, sample.id) { return }
         let id = sample.id
         switch self {
         case .append: try await store.append([sample])
@@ -98,6 +100,20 @@ enum StoreCall: CaseIterable {
         case .leaseNewHandle: _ = try await store.leaseNewHandle(now: noon, until: noon)
         case .settleNewHandle: try await store.settleNewHandle(["h"])
         case .platforms: _ = try await store.platforms(of: [.alice])
+        default: return false
+        }
+        return true
+    }
+
+    /// The operator's calls; tells whether this is one of them.
+    private func makeForOperators(_ store: any Store, _ id: NotificationID) async throws -> Bool {
+        let relay = Republishing.relay(traceparent: nil)
+        switch self {
+        case .census: _ = try await store.census(since: noon, now: noon)
+        case .operatorPage: _ = try await store.page(OperatorQuery(onlyFailed: true, since: noon, limit: 9))
+        case .life: _ = try await store.life(of: id)
+        case .reopenByRelay: _ = try await store.reopen([id: [.apple]], now: noon, publishedBy: relay)
+        case .resendByRelay: _ = try await store.resend(id, sender: "tests", now: noon, publishedBy: relay)
         default: return false
         }
         return true

@@ -27,8 +27,10 @@ extension TracedStore {
             [SilentPushRelease(SilentPushGrant(key: key, sequence: 1), isOwed: true)], interval: .seconds(1), now: noon)
         _ = try await revoke(id, sender: "tests", now: noon)
         try await useFollowUps(id)
-        _ = try await reopen([id: [.apple]], now: noon)
-        _ = try await resend(id, sender: "tests", now: noon)
+        for publisher in [Republishing.caller, .relay(traceparent: nil)] {
+            _ = try await reopen([id: [.apple]], now: noon, publishedBy: publisher)
+        }
+        _ = try await resend(id, sender: "tests", now: noon, publishedBy: .caller)
         for time in [due, due + RetentionPolicy.tombstone] {
             _ = try await purge(limit: 9, now: time, maxStep: 9, pause: .zero)
         }

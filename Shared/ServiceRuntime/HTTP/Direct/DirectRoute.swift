@@ -13,6 +13,8 @@ package import Hummingbird
 /// Only HTTP/1.1 requests that have nothing unusual are offered to it: a body within ``maxBodyBytes`` whose length is
 /// declared, no `Expect`, `Origin`, `Transfer-Encoding` or `Upgrade`, and a connection that stays open.
 /// ``PlainRequestHead`` has the details.
+///
+/// Decision: docs/decisions/0007-direct-routes.md
 package struct DirectRoute: Sendable {
     /// Takes a request, or leaves it to the router.
     ///

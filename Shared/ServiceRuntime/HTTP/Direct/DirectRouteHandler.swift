@@ -9,6 +9,8 @@ import NIOCore
 /// Responses leave in the order of the requests: a request is direct only while the router has none of this connection,
 /// and everything that arrives during a direct request waits for its end. Its place is between ``ConnectionHandler``,
 /// which counts and bounds direct requests like all others, and NIO's encoder.
+///
+/// Decision: docs/decisions/0007-direct-routes.md
 final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

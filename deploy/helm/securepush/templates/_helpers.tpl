@@ -34,10 +34,10 @@ DATABASE_MIGRATE: check
 AMQP_URL_FILE: /var/lib/securepush/amqp-url
 AMQP_DECLARE: check
 {{- end }}
-{{- if ne .service "ingest" }}
+{{- if has .service (list "dispatcher" "retrieval") }}
 HUB_CONNECTION_STRING_FILE: /var/lib/securepush/hub-connection-string
 {{- end }}
-{{- if ne .service "dispatcher" }}
+{{- if has .service (list "ingest" "retrieval") }}
 {{- /* Clients arrive through the ingress controller, from few addresses. */}}
 HTTP_MAX_CONNECTIONS_PER_ADDRESS: "0"
 PAYLOAD_KEYS_FILE: /var/lib/securepush/payload.keys
@@ -56,9 +56,9 @@ ALLOW_INSECURE: {{ join "," . }}
 {{- if .root.Values.tracing.enabled }}
 OTEL_EXPORTER_OTLP_ENDPOINT: {{ .root.Values.tracing.endpoint }}
 {{- end }}
-{{- if and .root.Values.operatorPage.enabled (eq .service "ingest") }}
-ADMIN_PORT: "8083"
+{{- if eq .service "operator" }}
 ADMIN_PASSWORD_FILE: /var/lib/securepush/admin-password
+INGEST_URL: http://{{ include "securepush.name" .root }}-ingest-pods:8080
 DISPATCHER_URL: http://{{ include "securepush.name" .root }}-dispatcher:8082
 RETRIEVAL_URL: http://{{ include "securepush.name" .root }}-retrieval-pods:8081
 {{- end }}
