@@ -15,6 +15,8 @@ struct BuiltOperator {
 }
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
+///
+/// Decision: docs/decisions/0037-operator-is-a-service.md
 func buildOperator(_ configuration: OperatorConfiguration, context: ServiceContext) async throws -> BuiltOperator {
     // What a setting can be wrong about comes first, so that a start that fails has made nothing.
     try await configuration.http.check()
