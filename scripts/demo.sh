@@ -41,7 +41,7 @@ built=$((SECONDS - begin))
 
 begin=$SECONDS
 stack_use .securepush/demo
-heading "Starting RabbitMQ, the hub emulator and the three services"
+heading "Starting RabbitMQ, the hub emulator and the four services"
 devices=()
 # The devices that failed have said why.
 finish_devices() {

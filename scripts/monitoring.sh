@@ -14,7 +14,7 @@ cd "$here/.."
 export PYTHONDONTWRITEBYTECODE=1
 
 action=${1:-}
-case $action in check | run) ;; *) die "usage: scripts/monitoring.sh check | run [PICTURE]" 64 ;; esac
+case $action in check | run) ;; *) usage ;; esac
 for program in promtool python3 $([ "$action" = check ] || echo prometheus); do
     command -v "$program" >/dev/null || die "$program is not installed (Debian: apt-get install prometheus python3)." 69
 done

@@ -4,7 +4,7 @@
 # A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
 # IDs, ports and logs.
 
-services="hub-emulator ingest dispatcher retrieval"
+services="hub-emulator ingest dispatcher retrieval operator"
 
 # Of the caller's environment, every program of a stack sees these alone. Others may be settings of another installation:
 # with AUDIT_LOG or AUTH_USERS_FILE the stack would write into files that are not its own.
@@ -85,12 +85,12 @@ choose_ports() {
     ingest_port=$(port_or_free "${ingest_port:-8080}")
     dispatcher_port=$(port_or_free "${dispatcher_port:-8082}")
     retrieval_port=$(port_or_free "${retrieval_port:-8081}")
-    admin_port=$(port_or_free "${admin_port:-8083}")
-    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port$admin_port" = 80908080808280818083 ] ||
-        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port, operator $admin_port."
+    operator_port=$(port_or_free "${operator_port:-8083}")
+    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port$operator_port" = 80908080808280818083 ] ||
+        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port, operator $operator_port."
     printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" emulator_port "$emulator_port" \
         ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" \
-        admin_port "$admin_port" >"$run/ports"
+        operator_port "$operator_port" >"$run/ports"
 }
 
 # The broker's data belongs to its port (the node's name holds it), so its old port is taken again when that can be.
@@ -157,9 +157,7 @@ start_services() {
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
     wait_until_ready hub-emulator "$emulator_port"
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" \
-        "${users[@]}" ADMIN_PORT="$admin_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
-        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
+        PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" "${users[@]}"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
         DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" HUB_TELEMETRY="${HUB_TELEMETRY:-false}" "${hub[@]}"
@@ -167,9 +165,13 @@ start_services() {
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
         RETRIEVAL_CORS_ORIGINS="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port" \
         "${users[@]}" "${hub[@]}"
+    start_service operator HTTP_PORT="$operator_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "$platforms" \
+        INGEST_URL="http://127.0.0.1:$ingest_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
+        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
     wait_until_ready ingest "$ingest_port"
     wait_until_ready dispatcher "$dispatcher_port"
     wait_until_ready retrieval "$retrieval_port"
+    wait_until_ready operator "$operator_port"
 }
 
 # start_service NAME KEY=VALUE...: with these settings and no others, out of reach of the terminal's Ctrl-C.
@@ -221,9 +223,9 @@ wait_until_ready() {
 
 # Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
-    local name
-    for name in ingest retrieval dispatcher hub-emulator; do stop_service "$name" TERM; done
-    for name in ingest retrieval dispatcher hub-emulator; do await_end "$name"; done
+    local name order="ingest operator retrieval dispatcher hub-emulator"
+    for name in $order; do stop_service "$name" TERM; done
+    for name in $order; do await_end "$name"; done
     "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true
     if [ -d "$stack/rabbitmq-cluster" ]; then
         "$here/rabbitmq-cluster.sh" stop "$stack/rabbitmq-cluster" >/dev/null 2>&1 || true

@@ -43,8 +43,7 @@ usage_hints() {
     say "retrieval   http://127.0.0.1:$retrieval_port"
     say "dispatcher  http://127.0.0.1:$dispatcher_port  (health and metrics)"
     say "the page    http://127.0.0.1:$emulator_port/  (what crossed the hub, what devices show)"
-    # A stack that an earlier version started has no such page.
-    [ -z "${admin_port:-}" ] || say "operator    http://127.0.0.1:$admin_port/  (the operator's page)"
+    say "operator    http://127.0.0.1:$operator_port/  (the operator's page)"
     say "a device    http://127.0.0.1:$emulator_port/emulator/app/  (your browser; the password is in $secrets/alice.password)"
     say
     say "Send something:"

@@ -15,39 +15,23 @@ for name in "${clients[@]}"; do
     [ -x "Clients/$name/test.sh" ] || die "There is no Clients/$name/test.sh." 64
 done
 
-# What a client needs, without comments.
-packages_of() { sed 's/#.*//' "Clients/$1/debian-packages" 2>/dev/null || true; }
-
-is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-
-install_packages() {
-    local name package missing=()
-    for name in "${clients[@]}"; do
-        for package in $(packages_of "$name"); do is_installed "$package" || missing+=("$package"); done
-    done
-    [ ${#missing[@]} -gt 0 ] || { say "Nothing to install."; return; }
-    as_root=()
-    if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-    say "Installing ${missing[*]} ..."
-    { "${as_root[@]}" apt-get update -q && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 "${missing[@]}"; } >"$log" 2>&1 ||
-        { tail -n 20 "$log" >&2; die "apt-get could not install them." 69; }
-    say "Installed ${missing[*]}."
-}
-
 log=$(mktemp "${TMPDIR:-/tmp}/securepush-clients.XXXXXX")
 trap 'rm -f "$log"' EXIT
 if [ $installs = yes ]; then
     command -v apt-get >/dev/null || die "This script installs on Debian and Ubuntu only; use --no-install." 69
     "$here/install-dependencies.sh" demo
-    timed "install" install_packages
+    packages=()
+    for name in "${clients[@]}"; do
+        # Without comments.
+        read -rd '' -a more < <(sed 's/#.*//' "Clients/$name/debian-packages" 2>/dev/null) || true
+        packages+=(${more[@]+"${more[@]}"})
+    done
+    timed "install" "$here/install-dependencies.sh" packages "${packages[@]}"
     case " ${clients[*]} " in *" Web "*) "$here/axe.sh" ;; esac
 fi
 # The web example is tested against the services.
 bin=${SECUREPUSH_BIN:-.build/debug}
-for product in ingest dispatcher retrieval hub-emulator securepush; do
-    [ -x "$bin/$product" ] || { timed "build" swift build; break; }
-done
+[ -x "$bin/operator" ] || timed "build" make build
 
 passed=0 failed=0 broken=()
 for name in "${clients[@]}"; do

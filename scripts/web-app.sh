@@ -9,17 +9,16 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-usage="usage: scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE] [--vapid-key KEY]"
-[ $# -ge 2 ] || die "$usage" 64
+[ $# -ge 2 ] || usage
 folder=$1 retrieval=${2%/}
 shift 2
 devices=null keys=null vapid=null
 while [ $# -gt 0 ]; do
     case $1 in
         --emulator) devices="'/emulator/devices/'" ;;
-        --push-keys) keys=$(cat "${2:?"$usage"}") && shift ;;
-        --vapid-key) vapid="'${2:?"$usage"}'" && shift ;;
-        *) die "$usage" 64 ;;
+        --push-keys) keys=$(cat "${2:?is a file}") && shift ;;
+        --vapid-key) vapid="'${2:?is a key}'" && shift ;;
+        *) usage ;;
     esac
     shift
 done

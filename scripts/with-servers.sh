@@ -6,7 +6,7 @@
 # what stands last.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-[ $# -gt 0 ] || die "usage: scripts/with-servers.sh COMMAND..." 64
+[ $# -gt 0 ] || usage
 # libpq in the tests would take settings of another PostgreSQL from these.
 # shellcheck disable=SC2086 # names of variables
 unset ${!PG*}

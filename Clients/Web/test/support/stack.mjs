@@ -21,7 +21,7 @@ export class Stack {
     const stack = new Stack(folder, bin);
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stack.stop().finally(() => process.exit(1)));
     // Names that the scripts would take by default belong to the developer's own stack.
-    const names = ['emulator_port', 'ingest_port', 'dispatcher_port', 'retrieval_port', 'admin_port'];
+    const names = ['emulator_port', 'ingest_port', 'dispatcher_port', 'retrieval_port', 'operator_port'];
     const ports = await freePorts(names.length);
     mkdirSync(join(folder, 'run'), { recursive: true });
     writeFileSync(join(folder, 'run/ports'), names.map((name, index) => `${name}=${ports[index]}\n`).join(''));
@@ -45,7 +45,7 @@ export class Stack {
   get emulator() { return `http://127.0.0.1:${this.ports.emulator_port}`; }
   get app() { return `${this.emulator}/emulator/app/`; }
   get retrieval() { return `http://127.0.0.1:${this.ports.retrieval_port}`; }
-  get operatorPage() { return `http://127.0.0.1:${this.ports.admin_port}/`; }
+  get operatorPage() { return `http://127.0.0.1:${this.ports.operator_port}/`; }
   get password() { return this.secret('alice.password'); }
 
   secret(name) { return readFileSync(join(this.folder, 'secrets', name), 'utf8').trim(); }
