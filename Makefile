@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Shells would go to its folders, and print a line.
 unexport CDPATH
-.PHONY: help demo up down status build release deb image client-release tools test test-clients bench chaos format lint \
-	man clean
+.PHONY: help demo up down status build release deb image client-release release-check test test-clients bench tools \
+	chaos format lint man clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
@@ -51,6 +51,9 @@ image: ## build the container image (IMAGE=registry.example.org/securepush:0.2.0
 
 client-release: ## split Clients/Swift off with its history, for apps to add by URL (REPOSITORY=URL)
 	@scripts/client-release.sh "$(VERSION)" "$(REPOSITORY)"
+
+release-check: ## check before a release what CI leaves out (ARGS="package image")
+	@scripts/release-check.sh $(ARGS)
 
 test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS="--filter StorageTests")
 	@scripts/test.sh $(ARGS)

@@ -286,8 +286,9 @@ let package = Package(
         tests(
             "OperatorTests",
             [
-                "Operator", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird, hummingbirdTesting,
+                "Operator", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime",
+                "Authentication", "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
+                hummingbirdTesting,
                 logging, nioCore, serviceLifecycle,
             ]),
         tests(

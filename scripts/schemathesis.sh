@@ -4,7 +4,7 @@
 # Starts a stack in a temporary folder, and schemathesis (https://schemathesis.io) against ingest and retrieval with all
 # of its checks; EXAMPLES, 100 unless given, bounds the cases of an operation and phase. STORE=postgres takes a private
 # PostgreSQL instead of SQLite. HOOKS=none leaves the hooks out, and fails by the rules that JSON Schema cannot
-# express: see docs/contributing/contract-tests.md. Needs `make build`, Python 3 and, the first time, PyPI: schemathesis goes into
+# express: see docs/contributing/tests.md. Needs `make build`, Python 3 and, the first time, PyPI: schemathesis goes into
 # .build/schemathesis. Reports are in .build/schemathesis/reports.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"

@@ -27,6 +27,7 @@ if [ $installs = yes ]; then
         packages+=(${more[@]+"${more[@]}"})
     done
     timed "install" "$here/install-dependencies.sh" packages "${packages[@]}"
+    case " ${clients[*]} " in *" Web "*) "$here/axe.sh" ;; esac
 fi
 # The web example is tested against the services.
 bin=${SECUREPUSH_BIN:-.build/debug}

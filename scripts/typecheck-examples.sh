@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Type-checks the iOS example, and the parts of the client library that only Apple's systems compile, on any system:
-# scripts/typecheck-examples.sh [FOLDER]
+# scripts/typecheck-examples.sh [FOLDER...]
 #
-# Tests/AppleStandIns stands for Apple's modules. FOLDER is by default Examples/iOS. Apple's headers also say since
+# Tests/AppleStandIns stands for Apple's modules. Without a FOLDER it is Examples/iOS. Apple's headers also say since
 # which version of iOS something exists; this does not check that.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-examples=$(cd "${1:-$here/../Examples/iOS}" && pwd)
+folders=()
+for folder in "${@:-$here/../Examples/iOS}"; do folders+=("$(cd "$folder" && pwd)"); done
 cd "$here/.."
 
 modules=$(mktemp -d "${TMPDIR:-/tmp}/securepush-stand-ins.XXXXXX")
@@ -38,8 +39,10 @@ for name in SecurePushEnvelope SecurePushClient; do
     module "$name" "Clients/Swift/Sources/$name" -enable-upcoming-feature InternalImportsByDefault
 done
 
-for target in App NotificationService; do
-    list_files "$examples/$target" "$examples/Common"
-    compile -typecheck -warnings-as-errors -module-name "$target" "${files[@]}"
-    say "$target: ${#files[@]} files"
+for folder in "${folders[@]}"; do
+    for target in App NotificationService; do
+        list_files "$folder/$target" "$folder/Common"
+        compile -typecheck -warnings-as-errors -module-name "$target" "${files[@]}"
+        say "$target: ${#files[@]} files"
+    done
 done

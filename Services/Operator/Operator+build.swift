@@ -26,7 +26,8 @@ func buildOperator(_ configuration: OperatorConfiguration, context: ServiceConte
     let store = opened.store
     let queues = RabbitMQInspector(configuration: configuration.messaging)
     let table = ProcessTable()
-    let poller = ProcessPoller(targets: configuration.targets, metrics: context.metrics, table: table)
+    let poller = ProcessPoller(
+        targets: configuration.targets, metrics: context.metrics, table: table, authorities: configuration.authorities)
     let directory = OperatorDirectory(store: store, platforms: configuration.platforms)
     let messaging = configuration.messaging
     let controller = OperatorController(

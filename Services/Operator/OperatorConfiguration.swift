@@ -3,6 +3,7 @@ import Domain
 import Foundations
 package import Logging
 import Messaging
+import OutgoingHTTP
 import ServiceConfiguration
 import ServiceRuntime
 import Storage
@@ -20,6 +21,8 @@ package struct OperatorConfiguration: Sendable {
     var auditLog: String?
     /// The processes that the page shows besides this one.
     var targets: [ProcessKind: [ProcessTarget]]
+    /// The authorities that the certificates of these processes are verified with.
+    var authorities: TrustedAuthorities
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -34,6 +37,7 @@ package struct OperatorConfiguration: Sendable {
             .ingest: Self.targets(\.ingestURL, &reader), .dispatcher: Self.targets(\.dispatcherURL, &reader),
             .retrieval: Self.targets(\.retrievalURL, &reader),
         ]
+        authorities = OutgoingConfiguration.read(&reader).authorities
         if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
             reader.note(\.adminAllowedHosts, "must be a list of host names without scheme, path or *")
         }

@@ -4,8 +4,8 @@ import HTTPTypes
 import Hummingbird
 import ServiceRuntime
 
-/// Protects the operator's page and its API: the host name, the password, and against requests of other sites. The paths
-/// that every service answers to probes and collectors stay open.
+/// Protects the operator's page and its API: the host name, the password, and against requests of other sites. What
+/// every service answers to probes and collectors stays open.
 struct OperatorGuard<Context: RequestContext>: RouterMiddleware {
     let hosts: HostAllowList
     /// `nil` on loopback without `ADMIN_PASSWORD_FILE`.
@@ -54,8 +54,8 @@ extension Request {
     /// However the path is spelled: the router takes `//admin/api` for the same.
     fileprivate var isOfAPI: Bool { uri.path.split(separator: "/").starts(with: ["admin", "api"]) }
 
-    /// Whether a script asks. A browser would open its own dialogue for the scheme `Basic`, over a page that can say more
-    /// about a password that has changed.
+    /// Whether a script asks. For the scheme `Basic` a browser would open its own dialogue, over a page that can say
+    /// more about a password that has changed.
     fileprivate var isOfScript: Bool { headers[.secFetchMode].map { $0 != "navigate" } ?? false }
 
     /// Whether a person may see the answer: the page says what is wrong better than JSON.
@@ -79,8 +79,8 @@ enum PageHeaders {
         (.cacheControl, "no-store"),
         (
             .contentSecurityPolicy,
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-                + "form-action 'none'; frame-ancestors 'none'"
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         ),
         (.xContentTypeOptions, "nosniff"),
         (HTTPField.Name(static: "referrer-policy"), "no-referrer"),

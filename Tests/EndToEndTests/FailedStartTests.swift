@@ -32,22 +32,24 @@ import Testing
         Case(name: "unknown host", settings: ["HTTP_HOST": "nosuch.invalid"], code: 78, word: "HTTP_HOST"),
         Case(name: "half an address", settings: ["HTTP_HOST": "[::1"], code: 78, word: "HTTP_HOST"),
         Case(
-            name: "unknown host of the page",
-            settings: ["ADMIN_HOST": "nosuch.invalid", "ADMIN_PORT": "0"].merging(
-                ["ADMIN_PASSWORD_FILE": "payload-keys", "ALLOW_INSECURE": "http"]) { $1 }, code: 78, word: "ADMIN_HOST",
+            name: "page of an earlier version", settings: ["ADMIN_PORT": "8083"], code: 78, word: "ADMIN_PORT",
             services: ["ingest"]),
         Case(
-            name: "foreign address", settings: ["HTTP_HOST": "192.0.2.1", "ALLOW_INSECURE": "http"], code: 1,
-            word: "cannot listen"),
+            name: "open page without a password", settings: ["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "http"],
+            code: 78, word: "ADMIN_PASSWORD_FILE", services: ["operator"]),
+        Case(
+            name: "foreign address",
+            settings: ["HTTP_HOST": "192.0.2.1", "ALLOW_INSECURE": "http", "ADMIN_PASSWORD_FILE": "payload-keys"],
+            code: 1, word: "cannot listen"),
         Case(
             name: "key ring", settings: ["PAYLOAD_KEYS_FILE": "garbage"], code: 78, word: "PAYLOAD_KEYS_FILE",
             services: ["ingest", "retrieval"]),
         Case(
             name: "database in a file", settings: ["DATABASE_URL": "sqlite:garbage/x.sqlite"], code: 78,
-            word: "DATABASE_URL", services: ["ingest", "retrieval", "dispatcher"]),
+            word: "DATABASE_URL", services: ["ingest", "retrieval", "dispatcher", "operator"]),
         Case(
             name: "audit log in a folder", settings: ["AUDIT_LOG": "/proc"], code: 78, word: "AUDIT_LOG",
-            services: ["ingest", "retrieval", "dispatcher"]),
+            services: ["ingest", "retrieval", "dispatcher", "operator"]),
         Case(
             name: "push key", settings: ["PUSH_SIGNING_KEY_FILE": "garbage"], code: 78, word: "PUSH_SIGNING_KEY_FILE",
             services: ["dispatcher"]),
@@ -57,11 +59,6 @@ import Testing
         Case(
             name: "hubs", settings: ["HUB_POOL_FILE": "garbage", "HUB_NAME": "", "HUB_CONNECTION_STRING": ""], code: 78,
             word: "HUB_POOL_FILE", services: ["retrieval", "dispatcher"]),
-        Case(
-            name: "certificate of the page",
-            settings: tls.merging(
-                ["TLS_PRIVATE_KEY_FILE": "other-key.pem", "ADMIN_PORT": "0"]) { $1 }, code: 78,
-            word: "TLS_PRIVATE_KEY_FILE", services: ["ingest"]),
     ]
 
     @Test(arguments: cases)

@@ -254,9 +254,58 @@ struct LeastRightsTests {
             #expect(try await retrieval.request(.DELETE, installation, bearer: device).status == 204)
 
             // The command line's work.
-            try await stack.securepush("dead-letters", "list", environment: stack.operatorEnvironment)
-            try await stack.securepush("dead-letters", "purge", "--yes", environment: stack.operatorEnvironment)
+            try await stack.securepush("dead-letters", "list", environment: stack.commandLineEnvironment)
+            try await stack.securepush("dead-letters", "purge", "--yes", environment: stack.commandLineEnvironment)
             for service in [ingest, dispatcher, retrieval] { try await service.drain() }
+            for refusal in ["permission denied", "ACCESS_REFUSED"] {
+                #expect(!stack.logs.contains(refusal), "\(refusal): \(stack.logs.prefix(2000))")
+            }
+        }
+    }
+
+    /// It takes dead letters and reopens notifications; ingest publishes them, for the operator may not.
+    @Test func `The operator's page works with its own rights, and what it sends again goes out`() async throws {
+        try await withSeparatedStack { stack in
+            let hub = try await stack.start("hub-emulator")
+            let (ingest, dispatcher) = (try await stack.start("ingest"), try await stack.start("dispatcher"))
+            let page = try await stack.start("operator")
+            try await expectReady(ingest, dispatcher)
+            #expect(try await page.isReady(#""amqp":"up""#))
+            let file = stack.services.appending(path: "operator/admin-password")
+            let password = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").joined()
+            let admin = "Basic " + Data("admin:\(password)".utf8).base64EncodedString()
+            let key = try String(
+                contentsOf: stack.secrets.appending(path: "ingest-api-key"), encoding: .utf8
+            ).split(separator: "\n").joined()
+
+            let fault = #"{"Operation":"send","Status":400,"Count":3}"#
+            #expect(try await hub.request(.POST, "/emulator/faults", body: fault).status < 300)
+            let id = try await Self.send(ingest, key, "first")
+            let isDead = try await eventually(within: .seconds(60)) {
+                let letters = try await page.request(.GET, "/admin/api/dead-letters", authorization: admin)
+                return letters.status == 200 && letters.body.contains("\(id)") && letters.body.contains("alice")
+            }
+            #expect(isDead)
+            for path in ["overview", "failures", "notifications/\(id)"] {
+                let answer = try await page.request(.GET, "/admin/api/\(path)", authorization: admin)
+                #expect(answer.status == 200 && !answer.body.contains("first"), "\(path): \(answer.body)")
+            }
+            let found = try await page.request(
+                .POST, "/admin/api/notifications/search", authorization: admin, body: #"{"Recipient":"alice"}"#)
+            #expect(found.status == 200 && found.body.contains("\(id)"), "\(found.body)")
+
+            let replay = try await page.request(
+                .POST, "/admin/api/dead-letters/replay", authorization: admin, body: #"{"All":true}"#)
+            #expect(replay.status == 200 && !replay.body.contains(#""Replayed":0"#), "\(replay.body)")
+            let isDispatched = try await eventually(within: .seconds(60)) {
+                try await ingest.request(.GET, "/api/notifications/\(id)/status", bearer: key)
+                    .body.contains(#""Status":"dispatched""#)
+            }
+            #expect(isDispatched)
+            let resend = try await page.request(
+                .POST, "/admin/api/notifications/\(id)/resend", authorization: admin, body: "{}")
+            #expect(resend.status == 200 && resend.body.contains(#""Settled":1"#), "\(resend.body)")
+            for service in [ingest, dispatcher, page] { try await service.drain() }
             for refusal in ["permission denied", "ACCESS_REFUSED"] {
                 #expect(!stack.logs.contains(refusal), "\(refusal): \(stack.logs.prefix(2000))")
             }

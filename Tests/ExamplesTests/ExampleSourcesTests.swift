@@ -5,17 +5,11 @@ import Testing
 
 /// The sources of `Examples/iOS` compile against the client library and stand-ins for Apple's modules.
 @Suite(.timeLimit(.minutes(10))) struct ExampleSourcesTests {
+    private static let example = TestEnvironment.packageRoot.appending(path: "Examples/iOS")
     private static let script = TestEnvironment.packageRoot.appending(path: "scripts/typecheck-examples.sh").path
 
-    @Test func `The app and its service extension type check`() async throws {
-        let output = try await run("/bin/bash", [Self.script])
-        for target in ["App", "NotificationService"] {
-            #expect(output.contains("\(target): "), "\(output)")
-        }
-    }
-
-    /// Otherwise the test above could pass without looking at anything.
-    @Test func `A misspelled call is found`() async throws {
+    /// A copy with a misspelled call comes second: without its error, nothing would have been looked at.
+    @Test func `The app and its service extension type check, and a misspelled call is found`() async throws {
         try await withExampleCopy { folder in
             let file = folder.appending(path: "NotificationService/NotificationService.swift")
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -23,16 +17,18 @@ import Testing
             try #require(misspelled != text)
             try misspelled.write(to: file, atomically: true, encoding: .utf8)
             let error = await #expect(throws: ProgramFailed.self) {
-                try await run("/bin/bash", [Self.script, folder.path])
+                try await run("/bin/bash", [Self.script, Self.example.path, folder.path])
             }
-            #expect(error?.output.contains("does not override any method") == true)
+            let output = error?.output ?? ""
+            #expect(output.contains("App: ") && output.contains("NotificationService: "), "\(output)")
+            #expect(output.contains("does not override any method"), "\(output)")
         }
     }
 
     private func withExampleCopy(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "example-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.copyItem(at: TestEnvironment.packageRoot.appending(path: "Examples/iOS"), to: folder)
+        try FileManager.default.copyItem(at: Self.example, to: folder)
         try await body(folder)
     }
 }

@@ -21,44 +21,44 @@ import Testing
         try await body(folder)
     }
 
-    @Test func `groff and man read every page without a warning`() async throws {
+    /// One test, because the pages are written once: each is a start of a program, as are the scripts.
+    @Test func `Pages and completion scripts are complete, and their readers accept them`() async throws {
         try await withManual { folder in
-            let pages = try await shell("find '\(folder.path)/man' -type f").output.split(separator: "\n").map(
-                String.init)
-            #expect(pages.count > 20)
-            for page in pages {
-                let run = try await shell("LC_ALL=C.UTF-8 groff -man -Tutf8 -ww -rLL=80n '\(page)' 2>&1 >/dev/null")
-                #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
-                let text = try await shell("groff -man -Tascii -P-cbou -rLL=80n '\(page)'").output
-                // Examples and lists, indented by eleven blanks, keep their lines.
-                let verbatim = String(repeating: " ", count: 11)
-                let long = text.split(separator: "\n").filter { line in
-                    line.count > 80 && !(line.hasPrefix(verbatim) && line.dropFirst(11).first != " ")
-                }
-                #expect(long.isEmpty, "\(page): \(long)")
-            }
-        }
-    }
-
-    @Test func `Every command and every setting is in its page`() async throws {
-        try await withManual { folder in
-            let root = try String(contentsOf: folder.appending(path: "man/man1/securepush.1"), encoding: .utf8)
-            for command in ["send", "doctor", "dead\\-letters", "version"] {
-                #expect(root.contains("securepush\\-\(command)"), "\(command)")
-            }
-            for service in Self.services {
-                let path = folder.appending(path: "man/man8/securepush-\(service).8")
-                let page = try String(contentsOf: path, encoding: .utf8)
-                for setting in ["HTTP_PORT", "LOG_LEVEL"] { #expect(page.contains(setting), "\(service): \(setting)") }
-                #expect(page.contains("\\fB\\-\\-http\\-port\\fR"))
-            }
-        }
-    }
-
-    @Test func `The shells accept the completion scripts`() async throws {
-        try await withManual { folder in
+            try await expectNoWarnings(folder)
+            try expectNames(folder)
             let run = try await shell("bash -n '\(folder.path)/completions/bash/securepush'")
             #expect(run.exitCode == 0, "\(run.output)")
+        }
+    }
+
+    /// groff reads every page without a warning, in 80 columns.
+    private func expectNoWarnings(_ folder: URL) async throws {
+        let pages = try await shell("find '\(folder.path)/man' -type f").output.split(separator: "\n").map(String.init)
+        #expect(pages.count > 20)
+        for page in pages {
+            let run = try await shell("LC_ALL=C.UTF-8 groff -man -Tutf8 -ww -rLL=80n '\(page)' 2>&1 >/dev/null")
+            #expect(run.exitCode == 0 && run.output.isEmpty, "\(run.output)")
+            let text = try await shell("groff -man -Tascii -P-cbou -rLL=80n '\(page)'").output
+            // Examples and lists, indented by eleven blanks, keep their lines.
+            let verbatim = String(repeating: " ", count: 11)
+            let long = text.split(separator: "\n").filter { line in
+                line.count > 80 && !(line.hasPrefix(verbatim) && line.dropFirst(11).first != " ")
+            }
+            #expect(long.isEmpty, "\(page): \(long)")
+        }
+    }
+
+    /// Every command and every setting is in its page.
+    private func expectNames(_ folder: URL) throws {
+        let root = try String(contentsOf: folder.appending(path: "man/man1/securepush.1"), encoding: .utf8)
+        for command in ["send", "doctor", "dead\\-letters", "version"] {
+            #expect(root.contains("securepush\\-\(command)"), "\(command)")
+        }
+        for service in Self.services {
+            let path = folder.appending(path: "man/man8/securepush-\(service).8")
+            let page = try String(contentsOf: path, encoding: .utf8)
+            for setting in ["HTTP_PORT", "LOG_LEVEL"] { #expect(page.contains(setting), "\(service): \(setting)") }
+            #expect(page.contains("\\fB\\-\\-http\\-port\\fR"))
         }
     }
 }

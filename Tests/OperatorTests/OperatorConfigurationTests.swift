@@ -1,4 +1,5 @@
 import Foundation
+import OutgoingHTTP
 import ServiceConfiguration
 import ServiceRuntime
 import Testing
@@ -34,6 +35,11 @@ struct OperatorConfigurationTests {
         let tls = ["TLS_CERTIFICATE_FILE": file, "TLS_PRIVATE_KEY_FILE": file]
         #expect(read(open.merging(tls) { $1 }).1 == ["ADMIN_PASSWORD_FILE"])
         for remedy in [tls, ["ALLOW_INSECURE": "http"]] { #expect(read(closed.merging(remedy) { $1 }).1.isEmpty) }
+    }
+
+    @Test func `The authorities of the processes that are polled may be a flag`() {
+        var reader = ConfigurationReader(flags: ["SSL_CERT_DIR": "/a:/b"], environment: [:])
+        #expect(OperatorConfiguration(&reader)?.authorities.folders == ["/a", "/b"])
     }
 
     @Test func `Mistakes are named`() {

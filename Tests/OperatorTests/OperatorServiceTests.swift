@@ -20,7 +20,7 @@ struct OperatorServiceTests {
                 "DATABASE_URL": "memory:", "AMQP_URL": "amqp://guest:guest@127.0.0.1:1/%2F",
                 "ADMIN_PASSWORD_FILE": password.path,
             ])
-            let configuration = try #require(OperatorConfiguration(&reader), "\(reader.issues)")
+            let configuration = try #require(OperatorConfiguration(&reader))
             #expect(configuration.startDetails["address"] == "http://127.0.0.1:8083")
             let context = ServiceContext(name: "operator", logger: .silent, metrics: PrometheusMetrics())
             let built = try await buildOperator(configuration, context: context)

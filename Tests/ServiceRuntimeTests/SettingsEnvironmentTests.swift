@@ -57,9 +57,9 @@ import Testing
 
     /// Every setting of every program, whichever of them looks: they often share an environment.
     @Test func `No setting is unknown`() {
-        let command = ["INGEST_URL", "INGEST_API_KEY", "RETRIEVAL_URL", "DISPATCHER_URL", "HUB_EMULATOR_URL"]
+        let command = ["INGEST_API_KEY", "RETRIEVAL_TOKEN", "HUB_EMULATOR_URL"]
         let names = ConfigurationKeys.all.map(\.name) + command
-        #expect(names.contains("ADMIN_PORT") && names.contains("OTEL_EXPORTER_OTLP_HEADERS_FILE"))
+        #expect(names.contains("ADMIN_PASSWORD_FILE") && names.contains("OTEL_EXPORTER_OTLP_HEADERS_FILE"))
         let variables = Set(names).map { ("SECUREPUSH_\($0)", "x") }
         let environment = SettingsEnvironment(Dictionary(uniqueKeysWithValues: variables))
         #expect(environment.unknown().isEmpty)

@@ -90,6 +90,8 @@ import Testing
         for (path, tag) in [
             ("deploy/helm/securepush/values.yaml", "rabbitmq:4.3.5-management"),
             ("deploy/helm/securepush/values.yaml", "postgresql:17.11-"),
+            (".github/workflows/ci.yml", #"postgres: "17.11", rabbitmq: "4.3.5""#),
+            (".github/workflows/ci.yml", "container: swift:6.3.1-bookworm"),
             ("deploy/Dockerfile", "ARG SWIFT_IMAGE=swift:6.3.1-bookworm"),
             ("deploy/Dockerfile", "ARG RUNTIME_IMAGE=debian:12.12-slim"),
         ] {

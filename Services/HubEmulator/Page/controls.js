@@ -127,6 +127,7 @@ byID("tabs").addEventListener("keydown", (event) => {
   byID(selectedTab + "Tab").focus();
 });
 isPhone.addEventListener("change", showTabs);
+addEventListener("resize", markScrolling);
 
 byID("filter").addEventListener("input", (event) => {
   wordFilter = event.target.value.trim().toLowerCase();

@@ -23,6 +23,7 @@ function screen(device, frame) {
   const list = make("ul", "notes");
   for (const display of device.Displays.slice(-6).reverse()) list.append(note(display));
   const element = make("div", "screen");
+  element.dataset.name = "Screen of " + (nameOf(device) || device.Handle.slice(-12));
   if (frame === "iphone") element.append(make("div", "island"));
   if (frame === "android") element.append(make("div", "camera"));
   if (device.Displays.length) element.append(list);
@@ -50,9 +51,15 @@ function drawing(device) {
   return make("div", "", body, foot);
 }
 
-function deviceCard(device) {
+/** The user of a device, as its tag names it; nothing without one. */
+function nameOf(device) {
   const user = device.Tags.find((tag) => tag.toLowerCase().startsWith("username:"));
-  const name = user ? user.slice(9) : "Device";
+  return user ? user.slice(9) : "";
+}
+
+function deviceCard(device) {
+  const user = nameOf(device);
+  const name = user || "Device";
   const state = device.Connected ? "on" : device.Waiting ? "off, a push waits" : "off";
   const summary = make("summary", "name", make("span", device.Connected ? "dot on" : "dot"), make("b", "", name),
     make("span", "pill platform", device.Platform || "?"), make("span", "count", state));

@@ -1,5 +1,6 @@
 function drawFaults() {
   byID("faultsButton").textContent = faults.length ? "Faults (" + faults.length + ")" : "Faults";
+  byID("faults").hidden = !faults.length;
   show(byID("faultList"), faults.map((fault) => ({
     key: String(fault.Id), version: JSON.stringify(fault), build: () => faultChip(fault),
   })), null);

@@ -155,6 +155,20 @@ function draw() {
   byID("devicesTab").textContent = "Devices" + (kept.length ? " (" + kept.length.toLocaleString() + ")" : "");
   drawFaults();
   announce(groups.length);
+  markScrolling();
+}
+
+/** What scrolls can be scrolled by the keyboard; what does not is no stop of it. */
+function markScrolling() {
+  for (const box of document.querySelectorAll(".scroll, .screen")) {
+    const scrolls = box.scrollHeight > box.clientHeight && getComputedStyle(box).overflowY !== "visible";
+    if (scrolls === (box.tabIndex === 0)) continue;
+    const attributes = { tabindex: "0", role: "region", "aria-label": box.dataset.name };
+    for (const name in attributes) {
+      if (scrolls) box.setAttribute(name, attributes[name]);
+      else box.removeAttribute(name);
+    }
+  }
 }
 
 function redraw() {

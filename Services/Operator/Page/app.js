@@ -11,6 +11,8 @@ export const app = {
   points: new Map(),
   span: "1h",
   isPaused: false,
+  /** `{ since, text }` while there is no good answer, `{ login: true }`, or `{ until }` while requests are limited. */
+  outage: null,
   /** Shows another address of this page. */
   go: (_address, _state) => {},
   /** Shows what has changed since. */
@@ -44,6 +46,9 @@ export function heading(title, { aside = null, polls = true } = {}) {
       polls && h("button.small", { key: "pause", type: "button", class: app.isPaused && "on", onclick: app.pause },
         app.isPaused ? "Paused – go on" : "Pause")));
 }
+
+/** Stands where something will be. */
+export const waiting = () => !app.outage && h("p.quiet", { key: "wait" }, "Loading …");
 
 /** A card: a section with a heading. */
 export const card = (id, title, options, ...children) => h("section.card", {

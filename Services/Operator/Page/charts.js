@@ -41,8 +41,8 @@ export function chart(latency, points) {
   const values = [...points.P50, ...points.P95, ...points.P99].filter((value) => value > 0);
   return h("figure", { key: latency.Name },
     h("figcaption", h("b", latency.Title),
-      h("span.quiet", `${count(latency.Count)} in the last minute`),
-      h("span.values", h("span.key.p50", median), h("span.key.p95", most), h("span.key.p99", nearlyAll))),
+      values.length && [h("span.values", h("span.key.p50", median), h("span.key.p95", most), h("span.key.p99", nearlyAll)),
+        h("span.quiet", `${count(latency.Count)} in the last minute`)]),
     values.length ? drawing(points, decades(values),
       `${latency.Title}: median ${median}, 95th percentile ${most}, 99th percentile ${nearlyAll}`)
       : h("p.quiet.empty", "Nothing was measured in the last half hour."));

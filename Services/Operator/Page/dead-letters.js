@@ -37,7 +37,7 @@ export const deadLetters = {
       readAt = new Date().toISOString();
     }
   },
-  title: () => (report ? `${count(report.Total)} dead letters` : "Dead letters"),
+  title: () => (report?.Total ? plural(report.Total, "dead letter") : "Dead letters"),
   view: () => [heading("Dead letters", {
     polls: false, aside: h("button.small", { key: "again", type: "button", "aria-disabled": isReading && "true", onclick: again }, "Read again"),
   }), content()],

@@ -1,7 +1,7 @@
 // One notification: its state, its events in the order of their times, and its deliveries.
 import { ask } from "./actions.js";
 import { get } from "./api.js";
-import { card, heading, table, tell } from "./app.js";
+import { card, heading, table, tell, waiting } from "./app.js";
 import { h } from "./dom.js";
 import { count, facts, pill, shortID, time } from "./format.js";
 
@@ -34,9 +34,9 @@ export const notification = {
         h("p", "There is no notification ", h("code", id), "."),
         h("p.quiet", "An ID may have a mistake, or its notification is so old that it was deleted. The field above finds "
           + "notifications by their ID, or by their recipient."),
-        h("p", h("a", { href: "/" }, "Back to the overview")))];
+        h("p", h("a.back", { href: "/" }, "Back to the overview")))];
     }
-    if (!life) return [heading("Notification"), h("p.quiet", { key: "wait" }, "Loading …")];
+    if (!life) return [heading("Notification"), waiting()];
     return [heading(`Notification ${shortID(life.Id)}`, { aside: pill(life.Verdict?.Level, life.Status) }),
       summary(), timeline(), deliveries()];
   },

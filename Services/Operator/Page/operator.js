@@ -18,7 +18,7 @@ const unknown = {
   view: () => [heading("No such page", { polls: false }), h("div.card", { key: "none" },
     h("p", "This page has nothing at ", h("code", location.pathname), "."),
     h("p.quiet", "The field above finds notifications by their ID, or by their recipient."),
-    h("p", h("a", { href: "/" }, "Back to the overview")))],
+    h("p", h("a.back", { href: "/" }, "Back to the overview")))],
 };
 
 function pageAt(path) {
@@ -31,8 +31,6 @@ function pageAt(path) {
 let page = unknown;
 /** Whether the page has read what it reads only once. */
 let isLoaded = false;
-/** `{ since, text }` while there is no good answer, `{ login: true }`, or `{ until, text }` while requests are limited. */
-let outage = null;
 /** Counts the visits: an answer to an earlier one is not shown. */
 let visit = 0;
 let isAsking = false;
@@ -56,17 +54,17 @@ app.redraw = () => {
 };
 
 function alert() {
-  if (!outage) return null;
-  if (outage.login) {
+  if (!app.outage) return null;
+  if (app.outage.login) {
     return h("p.banner.bad", { key: "login" }, h("b", "✕ Log in again."), " The password has changed, or the browser has forgotten it. ",
       h("button.small", { key: "reload", type: "button", onclick: () => location.reload() }, "Reload"));
   }
-  if (outage.until) {
+  if (app.outage.until) {
     return h("p.banner.warn", { key: "limit" }, h("b", "! Not up to date:"), " the service limits the requests of this address. ",
-      "This page asks again at ", time(outage.until), ".");
+      "This page asks again at ", time(app.outage.until), ".");
   }
-  return h("p.banner.bad", { key: "outage" }, h("b", "✕ This page is not up to date"), " since ", time(outage.since),
-    `: ${outage.text}. It asks again every 3 s.`);
+  return h("p.banner.bad", { key: "outage" }, h("b", "✕ This page is not up to date"), " since ", time(app.outage.since),
+    `: ${app.outage.text}. It asks again every 3 s.`);
 }
 
 const sections = {
@@ -87,19 +85,21 @@ function banner(troubles) {
   const shown = page === overview ? troubles.slice(0, mostTroubles) : troubles.slice(0, 1);
   const rest = troubles.length - shown.length;
   return h("ul.banner.troubles", { key: "bad", class: troubles[0].Level },
-    shown.map((trouble, index) => h("li", { key: `${trouble.Kind} ${trouble.Section} ${trouble.Text}` }, line(trouble, index === 0),
+    shown.map((trouble, index) => h("li", {
+      key: `${trouble.Kind} ${trouble.Section} ${trouble.Text}`, class: trouble.Level,
+    }, line(trouble, index === 0),
       index === shown.length - 1 && rest > 0 && h("span.since", ` And ${rest} more.`))));
 }
 
 /** The title and the icon show the state, also in a tab that is not in front. */
 function nameTab(troubles) {
   const worst = troubles[0];
-  const level = outage ? "bad" : worst?.Level ?? "good";
-  const state = outage?.login ? "✕ Log in again" : outage ? "✕ Not up to date"
+  const level = app.outage ? "bad" : worst?.Level ?? "good";
+  const state = app.outage?.login ? "✕ Log in again" : app.outage ? "✕ Not up to date"
     : worst ? `${level === "bad" ? "✕" : "!"} ${worst.Short}` : null;
   const own = page.title();
   const title = page === overview ? state ?? "Overview" : own ?? "Loading …";
-  document.title = `${page !== overview && outage ? `${state} · ` : ""}${title} · SecurePush`;
+  document.title = `${page !== overview && app.outage ? `${state} · ` : ""}${title} · SecurePush`;
   const icon = `/icon-${level}.svg`;
   if (byID("icon").getAttribute("href") !== icon) byID("icon").setAttribute("href", icon);
 }
@@ -129,7 +129,7 @@ async function askOverview() {
 
 /** Asks for the state, and for what the page shows; what only one visit reads is read once, or on request. */
 app.refresh = async ({ all = false } = {}) => {
-  if (outage?.login || (outage?.until && Date.parse(outage.until) > Date.now())) return;
+  if (app.outage?.login || (app.outage?.until && Date.parse(app.outage.until) > Date.now())) return;
   const mine = visit;
   const reads = page.load && (page.polls || !isLoaded || all);
   isLoaded = true;
@@ -139,8 +139,8 @@ app.refresh = async ({ all = false } = {}) => {
     if (reads && results[1].reason && mine === visit) isLoaded = false;
     // Log in before all: it needs a person.
     app.fail(failed.find((error) => error.status === 401) ?? failed[0]);
-  } else if (outage && !outage.login) {
-    outage = null;
+  } else if (app.outage && !app.outage.login) {
+    app.outage = null;
     tell("The page is up to date again.");
   }
   app.redraw();
@@ -148,9 +148,9 @@ app.refresh = async ({ all = false } = {}) => {
 
 app.fail = (error) => {
   if (!(error instanceof Failure)) console.error(error);
-  if (error.status === 401) outage = { login: true };
-  else if (error.status === 429) outage = { until: new Date(Date.now() + Math.max(1, error.retryAfter) * 1000).toISOString() };
-  else outage = { since: outage?.since ?? new Date().toISOString(), text: error.message };
+  if (error.status === 401) app.outage = { login: true };
+  else if (error.status === 429) app.outage = { until: new Date(Date.now() + Math.max(1, error.retryAfter) * 1000).toISOString() };
+  else app.outage = { since: app.outage?.since ?? new Date().toISOString(), text: error.message };
 };
 
 async function keepFresh() {

@@ -1,7 +1,7 @@
 // The overview: how far notifications come, what fails, and the parts of the system.
 import { ask } from "./actions.js";
 import { get } from "./api.js";
-import { app, card, heading, spans, table, tell } from "./app.js";
+import { app, card, heading, spans, table, tell, waiting } from "./app.js";
 import { chart } from "./charts.js";
 import { h } from "./dom.js";
 import { count, facts, idLink, milliseconds, percent, pill, plural, short, span, time } from "./format.js";
@@ -16,7 +16,7 @@ export const overview = {
   enter() { older = problem = null; },
   title: () => null,
   view() {
-    if (!app.overview) return [heading("Overview"), h("p.quiet", { key: "wait" }, "Loading …")];
+    if (!app.overview) return [heading("Overview"), waiting()];
     const { overview: now } = app;
     return [
       heading("Overview"),
@@ -222,12 +222,12 @@ function processes(now) {
   const missing = now.Sources.filter((one) => one.State === "off");
   return card("processes", "Processes", {},
     table("Processes", "This process, and those that INGEST_URL, DISPATCHER_URL and RETRIEVAL_URL name.",
-      ["Process", "State", "Since", "Version", { title: "Memory", isNumber: true }, { title: "CPU", isNumber: true }],
+      ["Process", "State", "Since, version", { title: "Memory", isNumber: true }, { title: "CPU", isNumber: true }],
       now.Processes.map((one) => ({
         key: `${one.Kind} ${one.Address}`, cells: [
-          [one.Kind, " ", h("small", h("bdi", one.Address))],
+          [one.Kind, h("small.block", h("bdi", one.Address))],
           [pill(...(processStates[one.State] ?? ["warn", one.State])), one.Problem && h("small.note", h("bdi", one.Problem))],
-          time(one.State === "unreachable" ? one.Since : one.StartedAt ?? one.Since), one.Version ?? "–",
+          [time(one.State === "unreachable" ? one.Since : one.StartedAt ?? one.Since), one.Version && h("small.block", one.Version)],
           one.ResidentMemoryBytes === undefined ? "–" : `${Math.round(one.ResidentMemoryBytes / 1048576)} MiB`,
           one.CpuPercent === undefined ? "–" : `${short(one.CpuPercent)} %`,
         ],

@@ -20,7 +20,8 @@ export const search = {
   async load() {
     if (term && !found) await more();
   },
-  title: () => (term ? `Notifications to ${term}` : "Search"),
+  // A recipient's name is not for the list of pages that a browser keeps.
+  title: () => "Search",
   view: () => [heading(term ? `Notifications to ${term}` : "Search", {
     polls: false, aside: h("button.small", { key: "close", type: "button", onclick: close }, "Close"),
   }), card("found", title(), { isWide: true }, ...content())],

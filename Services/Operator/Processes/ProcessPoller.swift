@@ -30,16 +30,21 @@ actor ProcessPoller: Service {
     private let targets: [(kind: ProcessKind, target: ProcessTarget)]
     private let metrics: PrometheusMetrics
     private let table: ProcessTable
+    private let authorities: TrustedAuthorities
 
-    init(targets: [ProcessKind: [ProcessTarget]], metrics: PrometheusMetrics, table: ProcessTable) {
+    init(
+        targets: [ProcessKind: [ProcessTarget]], metrics: PrometheusMetrics, table: ProcessTable,
+        authorities: TrustedAuthorities = TrustedAuthorities()
+    ) {
         self.targets = ProcessKind.allCases.flatMap { kind in (targets[kind] ?? []).map { (kind, $0) } }
         self.metrics = metrics
         self.table = table
+        self.authorities = authorities
     }
 
     func run() async {
         var configuration = HTTPClient.Configuration(
-            tlsConfiguration: OutgoingTLS.configuration, redirectConfiguration: .disallow)
+            tlsConfiguration: OutgoingTLS.configuration(trusting: authorities), redirectConfiguration: .disallow)
         configuration.timeout = .init(connect: .seconds(2), read: .seconds(3))
         try? await HTTPClient.withHTTPClient(configuration: configuration) { client in
             await cancelWhenGracefulShutdown {

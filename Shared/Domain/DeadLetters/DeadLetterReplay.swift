@@ -3,8 +3,8 @@ import Foundations
 /// Dispatches dead letters again: reopens the record in the store, publishes the message, waits for the broker's
 /// confirm, and only then removes the dead letter. A crash in between leaves the dead letter; it can be replayed again.
 ///
-/// Without a publisher the record's outbox entry is due at once, and ingest's relay publishes it: who replays then needs
-/// no right to publish.
+/// Without a publisher the record's outbox entry is due at once, and ingest's relay publishes it: who replays then
+/// needs no right to publish.
 package struct DeadLetterReplay: Sendable {
     private let queue: any DeadLetterQueue
     private let store: any OperatorStore

@@ -21,8 +21,8 @@ package protocol OperatorStore: Sendable {
     func records(_ ids: [NotificationID]) async throws -> [NotificationID: NotificationRecord]
 
     /// Makes dead platforms pending again, as ``NotificationRecord/reopening(_:now:)`` decides: the notification
-    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets an
-    /// entry for whoever publishes the message.
+    /// becomes queued, its attempt is incremented so that an earlier outcome cannot overwrite it, and the outbox gets
+    /// an entry for whoever publishes the message.
     ///
     /// A caller that publishes calls it before. Repeating it is harmless.
     ///

@@ -63,8 +63,8 @@ extension SQLStore {
     }
 }
 
-/// The relay's sweep waits for the end of a claim (``NotificationWriter/lease(limit:now:until:)``). It need not wait for
-/// one whose outcome cannot be recorded any more.
+/// The relay's sweep waits for the end of a claim (``NotificationWriter/lease(limit:now:until:)``). It need not wait
+/// for one whose outcome cannot be recorded any more.
 private func reopening(
     _ id: NotificationID, attempt: Int, _ deliveries: [Delivery], publishedBy publisher: Republishing
 ) -> SQL {

@@ -1,4 +1,5 @@
-/// The schema in PostgreSQL. Tables, columns and indexes have the same names in SQLite.
+/// The schema in PostgreSQL. Tables, columns and indexes have the same names in SQLite, and their meanings are in
+/// docs/reference/database-schema.md.
 ///
 /// No foreign keys: each would cost the most frequent statements a lookup and a row lock in another table, and these
 /// tables are only written together. Names are compared byte by byte. Times are milliseconds since the Unix epoch.

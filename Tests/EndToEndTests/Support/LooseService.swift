@@ -8,7 +8,7 @@ import Testing
 /// A service without a broker and a hub that answer, started by a shell with redirections of its own. Its log may go
 /// nowhere, so its port is chosen here.
 struct LooseService: Sendable {
-    static let names = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+    static let names = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
 
     let program: Program
     let port: Int

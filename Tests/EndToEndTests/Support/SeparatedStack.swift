@@ -85,6 +85,9 @@ final class SeparatedStack: Sendable {
             settings.merge([database, users, hub].flatMap(\.self)) { $1 }
             settings["PAYLOAD_KEYS_FILE"] = "payload.keys"
             settings["AUTH_TOKEN_SIGNING_KEY_FILE"] = "token-signing-key.pem"
+        case "operator":
+            settings.merge([database, broker].flatMap(\.self)) { $1 }
+            settings["ADMIN_PASSWORD_FILE"] = "admin-password"
         default:
             settings["HTTP_PORT"] = "\(hubPort)"
             settings["EMULATOR_CONNECTION_STRING"] = try String(
@@ -97,7 +100,7 @@ final class SeparatedStack: Sendable {
     }
 
     /// The settings of the command line.
-    var operatorEnvironment: [String: String] {
+    var commandLineEnvironment: [String: String] {
         [
             "DATABASE_URL_FILE": secrets.appending(path: "database-url").path,
             "AMQP_URL_FILE": secrets.appending(path: "amqp-url").path, "AMQP_DECLARE": "check",
