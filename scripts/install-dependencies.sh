@@ -62,7 +62,7 @@ as_root() {
 }
 
 # One package may be there for two architectures.
-is_installed() { dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
+is_installed() { [[ " $(dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null)" == *" installed "* ]]; }
 
 # apt waits for the lock of dpkg by itself, and not for that of its lists. A list of another repository that cannot be
 # had is no reason to stop.
