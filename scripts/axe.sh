@@ -3,8 +3,7 @@
 #
 # Needs Python 3 with venv and, the first time, PyPI: one of its packages carries the script.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/terminal.sh"
+. "$(dirname "$0")/common.sh"
 home=$here/../.build/axe
 requirement=axe-playwright-python==0.1.8
 

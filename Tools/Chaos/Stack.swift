@@ -94,8 +94,9 @@ struct Stack: Sendable {
         // The first that opens the store makes its schema; the others find it.
         for service in all {
             try service.start()
-            guard await http.waitUntilOK(port: service.port, "/readyz", within: .seconds(60)) else {
+            guard await http.waitUntilOK(port: service.port, "/readyz", within: patience) else {
                 for service in all { await service.kill() }
+                await http.close()
                 throw NotStarted(description: "\(service.name) did not become ready; see \(folder.logs.path).")
             }
         }

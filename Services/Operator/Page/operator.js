@@ -77,6 +77,7 @@ const mostTroubles = 6;
 function banner(troubles) {
   if (!app.overview) return null;
   if (!troubles.length) return page === overview && h("p.banner.good", { key: "good" }, h("b", "✓ All is well."), " Every source answers.");
+  const seen = new Map();
   const line = (trouble, isFirst) => [
     h("span", { "aria-hidden": "true" }, trouble.Level === "bad" ? "✕ " : "! "), isFirst ? h("b", trouble.Text) : trouble.Text,
     trouble.Since && h("span.since", " Since ", time(trouble.Since), "."), " ",
@@ -86,9 +87,18 @@ function banner(troubles) {
   const rest = troubles.length - shown.length;
   return h("ul.banner.troubles", { key: "bad", class: troubles[0].Level },
     shown.map((trouble, index) => h("li", {
-      key: `${trouble.Kind} ${trouble.Section} ${trouble.Text}`, class: trouble.Level,
+      key: keyOf(trouble, seen), class: trouble.Level,
     }, line(trouble, index === 0),
       index === shown.length - 1 && rest > 0 && h("span.since", ` And ${rest} more.`))));
+}
+
+/** What a trouble is, without the numbers that change while it lasts: its line, and the focus in it, stay. */
+const kindOf = (trouble) => `${trouble.Level} ${trouble.Kind} ${trouble.Short.replace(/[\d,]+/g, "")}`;
+
+function keyOf(trouble, seen) {
+  const kind = kindOf(trouble);
+  seen.set(kind, (seen.get(kind) ?? 0) + 1);
+  return `${kind} ${seen.get(kind)}`;
 }
 
 /** The title and the icon show the state, also in a tab that is not in front. */
@@ -107,16 +117,18 @@ function nameTab(troubles) {
 /** A change for the better or the worse is told once. */
 function tellState() {
   const worst = app.overview.Troubles?.[0];
-  const text = worst ? worst.Text : "All is well.";
-  if (toldState !== null && text !== toldState) tell(text);
-  toldState = text;
+  const state = worst ? kindOf(worst) : "good";
+  if (toldState !== null && state !== toldState) tell(worst ? worst.Text : "All is well.");
+  toldState = state;
 }
 
 // MARK: Asking
 
 async function askOverview() {
   const asked = app.span;
-  const after = app.points.size && app.overview ? `&After=${app.overview.Time}` : "";
+  // The last point of all: a poll that the service had not finished comes with the next answer.
+  const last = [...app.points.values()].map((points) => points.At.at(-1) ?? "").sort()[0];
+  const after = last ? `&After=${last}` : "";
   const answer = await get(`overview?Window=${asked}${after}`);
   if (asked !== app.span) return;
   for (const latency of answer.Latencies) {

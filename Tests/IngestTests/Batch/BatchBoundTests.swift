@@ -18,7 +18,7 @@ struct BatchBoundTests {
     /// The attack of the security review, finding 8: a hundred batches without a line.
     @Test func `Idle batches hold nothing of the budget`() async throws {
         let budget = RequestBudget(maxBytes: 1024 * 1024, reservedForSmall: 0)
-        try await withIngest(budget: budget, server: .live) { bench in
+        try await withIngest(budget: budget, maxBatchIdle: patience, server: .live) { bench in
             try await RawConnection.with(port: bench.client.port) { first in
                 try await first.write(RawConnection.batchHead(bench))
                 try await first.writeChunk("\n  \n")
