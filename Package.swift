@@ -314,7 +314,8 @@ let package = Package(
         tests(
             "SecurePushCLITests",
             [
-                "SecurePushCLI", "Ingest", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime",
+                "SecurePushCLI", "Ingest", "HubEmulator", "Domain", "Foundations", "ServiceConfiguration",
+                "ServiceRuntime",
                 "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,
                 securePushClient, securePushEnvelope,

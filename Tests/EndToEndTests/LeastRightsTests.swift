@@ -234,7 +234,7 @@ struct LeastRightsTests {
             ).split(separator: "\n").joined()
             let keys = try await ingest.request(.GET, "/api/recipients/alice/keys", bearer: key)
             #expect(keys.status == 200 && keys.body.contains(publicKey), "\(keys.body)")
-            let id = try await Self.send(ingest, key, "first")
+            let id = try await Self.send(ingest, key, "for alice alone")
             let status = "/api/notifications/\(id)/status"
             let isDispatched = try await eventually(within: .seconds(60)) {
                 try await ingest.request(.GET, status, bearer: key).body.contains(#""Status":"dispatched""#)
@@ -280,7 +280,7 @@ struct LeastRightsTests {
 
             let fault = #"{"Operation":"send","Status":400,"Count":3}"#
             #expect(try await hub.request(.POST, "/emulator/faults", body: fault).status < 300)
-            let id = try await Self.send(ingest, key, "first")
+            let id = try await Self.send(ingest, key, "for alice alone")
             let isDead = try await eventually(within: .seconds(60)) {
                 let letters = try await page.request(.GET, "/admin/api/dead-letters", authorization: admin)
                 return letters.status == 200 && letters.body.contains("\(id)") && letters.body.contains("alice")
@@ -288,7 +288,7 @@ struct LeastRightsTests {
             #expect(isDead)
             for path in ["overview", "failures", "notifications/\(id)"] {
                 let answer = try await page.request(.GET, "/admin/api/\(path)", authorization: admin)
-                #expect(answer.status == 200 && !answer.body.contains("first"), "\(path): \(answer.body)")
+                #expect(answer.status == 200 && !answer.body.contains("alone"), "\(path): \(answer.body)")
             }
             let found = try await page.request(
                 .POST, "/admin/api/notifications/search", authorization: admin, body: #"{"Recipient":"alice"}"#)

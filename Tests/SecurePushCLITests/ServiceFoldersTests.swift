@@ -133,7 +133,7 @@ import Testing
         let retry = queues.first { $0["name"] as? String == "securepush.retry.1" }?["arguments"] as? [String: Any]
         #expect(retry?["x-message-ttl"] as? Int == 1000 && retry?["x-queue-type"] as? String == "quorum")
         let permissions = try #require(document["permissions"] as? [[String: String]])
-        #expect(permissions.allSatisfy { $0["configure"] == "^$" } && permissions.count == 3)
+        #expect(permissions.allSatisfy { $0["configure"] == "^$" } && permissions.count == 4)
         // Without passwords there are no users, and so no permissions for them.
         #expect(try !BrokerDefinitions(retryDelays: [.seconds(1)]).json { _ in nil }.contains("securepush_"))
     }

@@ -36,7 +36,8 @@ import Testing
         let reference = try #require(DocumentationPage.all.first { $0.path == "docs/reference/cli.md" })
         let sections = reference.text.components(separatedBy: "\n### `").dropFirst()
         for line in page.code.replacingOccurrences(of: "\\\n", with: " ").split(separator: "\n") {
-            guard let match = line.firstMatch(of: /(?:^| )securepush ([a-z][^|;>&#]*)/) else { continue }
+            guard let match = line.firstMatch(of: /(?:^| )securepush ([a-z][^|;>&#]*)/), !line.contains("apt-get ")
+            else { continue }
             let words = match.1.split(separator: " ").map(String.init)
             let names = [words.prefix(2), words.prefix(1)].map { "securepush \($0.joined(separator: " "))`" }
             let section = names.lazy.compactMap { name in sections.first { $0.hasPrefix(name) } }.first

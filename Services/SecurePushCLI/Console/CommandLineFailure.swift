@@ -73,6 +73,8 @@ enum CommandLineFailure {
         guard !command.configuration.subcommands.isEmpty, !(command is any ConsoleCommand.Type), words.count > depth
         else { return nil }
         let wrong = words[depth]
+        // A service too has options with values. Its commands come first.
+        if name.hasPrefix("securepush serve "), arguments.dropFirst(depth).first != wrong { return nil }
         let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         let isBeginning = wrong.utf8.count >= 2
         let meant =

@@ -54,6 +54,10 @@ struct ServiceCommand<Program: ServiceProgram>: AsyncParsableCommand {
             discussion: """
                 Each option is also an environment variable. The option wins. Durations are a number and ms, s, m, h or \
                 d. Exit codes: 0 stopped after SIGTERM, 1 failed, 64 wrong usage, 78 invalid configuration.
+
+                EXAMPLES
+                  securepush serve \(Program.name)
+                  securepush serve \(Program.name) --http-port 9090 --log-level debug
                 """,
             version: SecurePushVersion.line(of: Program.name),
             subcommands: [HealthCommand<Program>.self])
@@ -71,7 +75,12 @@ struct HealthCommand<Program: ServiceProgram>: AsyncParsableCommand {
             commandName: "health",
             abstract: "Check the running service.",
             usage: "securepush serve \(Program.name) health [OPTIONS]",
-            discussion: "Asks /livez of the service with the same settings. Exit codes: 0 healthy, 1 not.")
+            discussion: """
+                Asks /livez of the service with the same settings. Exit codes: 0 healthy, 1 not.
+
+                EXAMPLES
+                  securepush serve \(Program.name) health
+                """)
     }
 
     @OptionGroup(title: "Settings") var settings: SettingOptions<Program>
