@@ -23,7 +23,7 @@ extension MetricCatalog {
         var lines = ["| name | kind | labels | shown by | meaning |", "| --- | --- | --- | --- | --- |"]
         for metric in all {
             let labels = metric.labels.isEmpty ? "–" : metric.labels.map { "`\($0)`" }.joined(separator: ", ")
-            let services = metric.services.count == 4 ? "every service" : metric.services.joined(separator: ", ")
+            let services = metric.services == everyService ? "every service" : metric.services.joined(separator: ", ")
             lines.append("| `\(metric.name)` | \(metric.kind.word) | \(labels) | \(services) | \(metric.help) |")
         }
         return lines.joined(separator: "\n") + "\n"
@@ -240,4 +240,4 @@ extension Metric {
         "Start time of the process since unix epoch in seconds (Linux).")
 }
 
-private let everyService = ["ingest", "dispatcher", "retrieval", "hub-emulator"]
+private let everyService = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]

@@ -8,7 +8,8 @@ import Testing
         let ready = Readiness(state: "ready", down: [])
         let build = #"securepush_build_info{version="1.0"} 1"# + "\n"
         let time = ContinuousClock.now
-        var process = ProcessState(ProcessPoll(readiness: ready, samples: PrometheusSamples(build + before), time: time))
+        var process = ProcessState(
+            ProcessPoll(readiness: ready, samples: PrometheusSamples(build + before), time: time))
         process.note(
             ProcessPoll(readiness: ready, samples: PrometheusSamples(build + after), time: time + .seconds(2)))
         return TopReading(service: service, url: "http://127.0.0.1", process)
