@@ -105,6 +105,9 @@ test("the operator's page with the services", { timeout: 600_000 }, async (conte
   });
 
   await step('when the service is gone, it says so', async () => {
+    // The page of the dead letters asks only when told to.
+    await page.navigate(stack.operatorPage);
+    await page.until(() => document.querySelector('#processes'));
     await stack.stop();
     await page.until(() => document.querySelector('#alert .banner'));
     assert.match(await text('alert'), /not up to date since/);
