@@ -243,7 +243,7 @@ struct LeastRightsTests {
             #expect(isDispatched, "\(told)")
 
             let path = "/api/notifications/\(id)"
-            #expect(try await retrieval.request(.GET, path, bearer: device).body.contains("first"))
+            #expect(try await retrieval.request(.GET, path, bearer: device).body.contains("for alice alone"))
             #expect(try await retrieval.request(.GET, "/api/notifications", bearer: device).status == 200)
             #expect(try await ingest.request(.GET, status, bearer: key).body.contains(#""ReadAt""#))
             #expect(try await ingest.request(.DELETE, path, bearer: key).status == 204)
