@@ -1,23 +1,22 @@
-package import Domain
+import Domain
+import ServiceConfiguration
 
 /// The settings that only ingest reads. Those of its parts (HTTP, storage, broker, users) are read beside these parts.
-///
-/// It is here, and not in the service, so that `securepush config show` reads the settings as the service does.
-package struct IngestSettings: Sendable {
+struct IngestSettings: Sendable {
     /// Of `HTTP_PORT`.
-    package static let defaultPort = 8080
+    static let defaultPort = 8080
 
-    package let payloadKeysFile: String
-    package let apiKeysFile: String
-    package let platforms: [Platform]
-    package let retention: Duration
+    let payloadKeysFile: String
+    let apiKeysFile: String
+    let platforms: [Platform]
+    let retention: Duration
     /// Whether every payload must be encrypted end to end.
-    package let requiresEncryption: Bool
+    let requiresEncryption: Bool
     /// `nil` for no limit.
-    package let userRateLimit: RateLimit?
-    package let auditLog: String?
+    let userRateLimit: RateLimit?
+    let auditLog: String?
 
-    package init(_ reader: inout ConfigurationReader) {
+    init(_ reader: inout ConfigurationReader) {
         auditLog = reader[\.auditLog]
         payloadKeysFile = reader.require(\.payloadKeysFile) ?? ""
         apiKeysFile = reader.require(\.ingestAPIKeysFile) ?? ""
