@@ -206,19 +206,19 @@ extension Metric {
         "securepush_http_bodies_awaited", .gauge, of: everyService,
         "HTTP requests whose bodies have not arrived. They are not in flight.")
     package static let postgresConnections = Metric(
-        "securepush_postgres_connections", .gauge, of: ["ingest", "dispatcher", "retrieval"],
+        "securepush_postgres_connections", .gauge, of: servicesWithStore,
         "Open connections to PostgreSQL.")
     package static let postgresConnectionLosses = Metric(
-        "securepush_postgres_connection_losses_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+        "securepush_postgres_connection_losses_total", .counter, of: servicesWithStore,
         "Connections to PostgreSQL that broke.")
     package static let fileUnusable = Metric(
-        "securepush_file_unusable", .gauge, labels: ["file"], of: ["ingest", "dispatcher", "retrieval"],
+        "securepush_file_unusable", .gauge, labels: ["file"], of: servicesWithStore,
         "1 if the file or URL that the setting names (keys, credentials, the audit log) cannot be used, else 0.")
     package static let spansExported = Metric(
-        "securepush_spans_exported_total", .counter, of: ["ingest", "dispatcher", "retrieval"],
+        "securepush_spans_exported_total", .counter, of: servicesWithStore,
         "Spans that the collector took. Only with OTEL_EXPORTER_OTLP_ENDPOINT.")
     package static let spansDropped = Metric(
-        "securepush_spans_dropped_total", .counter, labels: ["reason"], of: ["ingest", "dispatcher", "retrieval"],
+        "securepush_spans_dropped_total", .counter, labels: ["reason"], of: servicesWithStore,
         "Spans that were lost, by reason (queue: full, unreachable: no answer after several tries, refused: the "
             + "collector's answer, rejected: left out of a batch that it took, shutdown).")
     package static let passwordChecks = Metric(
@@ -240,4 +240,6 @@ extension Metric {
         "Start time of the process since unix epoch in seconds (Linux).")
 }
 
+/// Those that open the store make spans too, and watch files.
+private let servicesWithStore = ["ingest", "dispatcher", "retrieval", "operator"]
 private let everyService = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
