@@ -383,8 +383,7 @@ if Context.environment["SECUREPUSH_BENCHMARKS"] != nil {
             dependencies: [
                 "AMQP", "Authentication", "CLibPQ", "Dispatcher", "Ingest", "Messaging", "NotificationHubs", "Postgres",
                 "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit", "Storage",
-                crypto,
-                httpTypes, hummingbird, logging, metrics, nioCore,
+                crypto, httpTypes, hummingbird, logging, metrics, nioCore,
             ], path: "Tools/Benchmarks", exclude: ["measure.py", "thresholds.json"], swiftSettings: settings))
     package.products = [.executable(name: "micro-benchmarks", targets: ["Benchmarks"])]
 }
