@@ -79,16 +79,16 @@ struct ProcessPollerTests {
             let entry = try #require(dispatchers(table).first)
             let port = other.port.withLock { $0 }
             #expect(entry.address == "http://127.0.0.1:\(port)" && entry.process.version == "9.9.9")
-            #expect(entry.process.readiness.state == "unready" && entry.process.readiness.down == ["amqp"])
+            #expect(entry.process.readiness.state == .unready && entry.process.readiness.down == ["amqp"])
             #expect(other.hosts.withLock { $0.first } == "localhost:\(port)")
-            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == "ready" })
+            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == .ready })
         }
     }
 
     @Test func `An answer that never ends is a problem of that process alone`() async throws {
         try await withPolls(isEndless: true, targets: { ["http://127.0.0.1:\($0)"] }) { _, table in
-            try await expectEventually { dispatchers(table).first?.process.readiness.state == "unreachable" }
-            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == "ready" })
+            try await expectEventually { dispatchers(table).first?.process.readiness.state == .unreachable }
+            #expect(table.entries.contains { $0.kind == .operator && $0.process.readiness.state == .ready })
         }
     }
 

@@ -25,10 +25,10 @@ struct ProcessTableTests {
     private let start = ContinuousClock.now
 
     private func note(
-        _ table: ProcessTable, _ samples: PrometheusSamples?, _ state: String = "ready", at time: Timestamp
+        _ table: ProcessTable, _ samples: PrometheusSamples?, _ state: Readiness.State = .ready, at time: Timestamp
     ) {
         let poll = ProcessPoll(
-            readiness: Readiness(state: state, down: state == "ready" ? [] : ["refused"]), samples: samples,
+            readiness: Readiness(state: state, down: state == .ready ? [] : ["refused"]), samples: samples,
             time: start + .milliseconds(time.milliseconds))
         table.note([.init(kind: .dispatcher, address: "http://d:1", poll: poll)], at: time)
     }
@@ -81,7 +81,7 @@ struct ProcessTableTests {
     @Test func `What fails keeps its beginning and a restart is no rate`() throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 10, below: [0, 0, 0, 0]), at: noon)
-        for second in [5, 10] { note(table, nil, "unreachable", at: noon + .seconds(second)) }
+        for second in [5, 10] { note(table, nil, .unreachable, at: noon + .seconds(second)) }
         let process = try #require(table.entries.first?.process)
         #expect(process.readiness.down == ["refused"] && process.since == noon + .seconds(5))
         #expect(process.version == "0.1.0")
@@ -95,7 +95,7 @@ struct ProcessTableTests {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
         note(table, samples(sent: 1, below: [0, 0, 0, 0]), at: noon)
         table.note([], at: noon + .seconds(5))
-        #expect(table.entries.first?.process.readiness.state == "unreachable")
+        #expect(table.entries.first?.process.readiness.state == .unreachable)
         table.note([], at: noon + ProcessTable.memory + .seconds(1))
         #expect(table.entries.isEmpty)
     }

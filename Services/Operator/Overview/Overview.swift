@@ -1,4 +1,5 @@
 import Foundations
+import ServiceRuntime
 
 /// The answer of `GET /admin/api/overview`: everything that the page shows at a glance. Never a payload.
 struct Overview: Encodable, Sendable {
@@ -76,8 +77,7 @@ struct Overview: Encodable, Sendable {
     struct Process: Encodable, Sendable {
         var kind: ProcessKind
         var address: String
-        /// `ready`, `unready` or `unreachable`.
-        var state: String
+        var state: Readiness.State
         var since: String
         var problem: String?
         var version: String?

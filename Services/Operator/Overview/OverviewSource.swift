@@ -1,5 +1,6 @@
 import Domain
 import Foundations
+import ServiceConfiguration
 import ServiceRuntime
 
 /// Collects the overview.
@@ -58,7 +59,8 @@ actor OverviewSource {
         ]
         let entries = table.entries
         for (kind, key) in [
-            (ProcessKind.ingest, "INGEST_URL"), (.dispatcher, "DISPATCHER_URL"), (.retrieval, "RETRIEVAL_URL"),
+            (ProcessKind.ingest, ConfigurationKeys.ingestURL.name), (.dispatcher, ConfigurationKeys.dispatcherURL.name),
+            (.retrieval, ConfigurationKeys.retrievalURL.name),
         ] {
             let isNamed = targets[kind]?.isEmpty == false
             sources.append(source(kind.rawValue, key, isNamed: isNamed, entries.filter { $0.kind == kind }))
@@ -92,7 +94,7 @@ actor OverviewSource {
         _ name: String, _ key: String, isNamed: Bool, _ entries: [ProcessTable.Entry]
     ) -> Overview.Source {
         if !isNamed { return Overview.Source(name: name, state: "off", detail: "\(key) names none.") }
-        let down = entries.filter { $0.process.readiness.state == "unreachable" }
+        let down = entries.filter { $0.process.readiness.state == .unreachable }
         guard let first = down.min(by: { $0.process.since < $1.process.since }) else {
             return Overview.Source(name: name, state: "up")
         }
@@ -205,7 +207,7 @@ extension Overview.Process {
     init(_ entry: ProcessTable.Entry) {
         let (process, readiness) = (entry.process, entry.process.readiness)
         let problems = readiness.down.map { part in
-            readiness.state == "unreachable"
+            readiness.state == .unreachable
                 ? part : "\(part) is down\(readiness.reasons[part].map { ": \($0)" } ?? "")"
         }
         self.init(

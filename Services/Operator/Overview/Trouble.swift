@@ -1,3 +1,5 @@
+import ServiceRuntime
+
 /// Something that an operator should look at, for the first line, the title and the icon of the page.
 struct Trouble: Encodable, Sendable, Equatable {
     enum Level: String, Encodable, Sendable, Comparable {
@@ -106,8 +108,8 @@ extension Overview {
     }
 
     private var processTroubles: [Trouble] {
-        processes.filter { $0.state != "ready" }.map { process in
-            let isAway = process.state == "unreachable"
+        processes.filter { $0.state != .ready }.map { process in
+            let isAway = process.state == .unreachable
             let words = isAway ? "does not answer" : "is not ready"
             let name = process.kind.rawValue
             return Trouble(

@@ -62,7 +62,7 @@ actor ProcessPoller: Service {
             .init(
                 kind: .operator, address: "this process",
                 poll: ProcessPoll(
-                    readiness: Readiness(state: "ready", down: []), samples: PrometheusSamples(metrics.exposition())))
+                    readiness: Readiness(state: .ready, down: []), samples: PrometheusSamples(metrics.exposition())))
         ]
         var places: [Place] = []
         for (kind, target) in targets {

@@ -42,20 +42,18 @@ final class ProcessTable: Sendable {
             var windows: [(ProcessKind, MetricsWindow)] = []
             for answer in answers {
                 let key = "\(answer.kind.rawValue) \(answer.address)"
-                var entry =
-                    state.entries[key]
-                    ?? Entry(
-                        kind: answer.kind, address: answer.address, process: ProcessState(answer.poll, at: now),
-                        polledAt: now)
-                if state.entries[key] != nil { entry.process.note(answer.poll, at: now) }
-                entry.polledAt = now
+                var process = state.entries[key]?.process
+                process?.note(answer.poll, at: now)
+                let entry = Entry(
+                    kind: answer.kind, address: answer.address, process: process ?? ProcessState(answer.poll, at: now),
+                    polledAt: now)
                 state.entries[key] = entry
                 if let window = entry.process.window { windows.append((answer.kind, window)) }
             }
             for (key, entry) in state.entries where entry.polledAt != now {
                 if now - entry.polledAt > Self.memory {
                     state.entries[key] = nil
-                } else if entry.process.readiness.state != "unreachable" {
+                } else if entry.process.readiness.state != .unreachable {
                     let lost = ProcessPoll(readiness: .unreachable("Its name no longer has this address."))
                     state.entries[key]?.process.note(lost, at: now)
                 }

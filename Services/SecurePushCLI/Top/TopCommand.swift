@@ -66,7 +66,7 @@ struct TopCommand: NetworkCommand {
     private func show(_ watcher: TopWatcher, endsAfterOne: Bool, on console: Console) async throws {
         var watcher = watcher
         var readings = try await watcher.poll()
-        if endsAfterOne && !readings.contains(where: { $0.state != "unreachable" }) {
+        if endsAfterOne && !readings.contains(where: { $0.state != .unreachable }) {
             throw CommandFailure(.unreachable, "No service answers.", details: readings.flatMap(\.down))
         }
         repeat {

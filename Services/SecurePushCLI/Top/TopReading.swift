@@ -12,7 +12,7 @@ struct TopReading: Encodable, Sendable, Equatable {
     var url: String
     var version: String?
     /// `ready`, `unready` or `unreachable`.
-    var state: String
+    var state: Readiness.State
     /// The parts that are down, or why the service does not answer.
     var down: [String] = []
     /// Requests per second, without those for health and metrics.
@@ -33,10 +33,10 @@ struct TopReading: Encodable, Sendable, Equatable {
 extension TopReading {
     /// The failure that names each service that is not ready or does not answer; `nil` if all are ready.
     static func failure(_ readings: [TopReading]) -> CommandFailure? {
-        let down = readings.filter { $0.state != "ready" }
+        let down = readings.filter { $0.state != .ready }
         if down.isEmpty { return nil }
         let names = down.map { reading in
-            let word = reading.state == "unreachable" ? "does not answer" : "is not ready"
+            let word = reading.state == .unreachable ? "does not answer" : "is not ready"
             return "\(reading.service) \(word) at \(reading.url.oneLine)"
         }
         return CommandFailure(
@@ -155,13 +155,13 @@ struct TopView: Sendable {
         // Styles are added last because escape sequences would change the column widths.
         return lines.prefix(1).map { styled($0, .bold) }
             + zip(lines.dropFirst(), readings).map { line, reading in
-                reading.state == "ready" ? line : styled(line, reading.state == "unready" ? .yellow : .red)
+                reading.state == .ready ? line : styled(line, reading.state == .unready ? .yellow : .red)
             }
     }
 
     private static let columns: [Column<TopReading>] = [
         Column("service") { $0.service },
-        Column("state", isNumber: true) { $0.state },
+        Column("state", isNumber: true) { $0.state.rawValue },
         Column("version", isNumber: true) { $0.version },
         Column("req/s", isNumber: true) { $0.requestsPerSecond?.figure },
         Column("p50 ms", isNumber: true) { $0.requestLatency.map { LatencySummary.text($0.p50Milliseconds) } },
@@ -172,7 +172,7 @@ struct TopView: Sendable {
 
     private var faults: [String] {
         readings.filter { !$0.down.isEmpty }.map { reading in
-            let words = reading.state == "unreachable" ? "" : "\(reading.service): down: "
+            let words = reading.state == .unreachable ? "" : "\(reading.service): down: "
             return styled("  " + words + reading.down.joined(separator: ", ").printable, .red)
         }
     }

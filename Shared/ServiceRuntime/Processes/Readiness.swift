@@ -2,8 +2,11 @@ import Foundations
 
 /// What `/readyz` of a process says, or why it says nothing.
 package struct Readiness: Sendable, Equatable {
-    /// `ready`, `unready` or `unreachable`.
-    package var state: String
+    package enum State: String, Encodable, Sendable {
+        case ready, unready, unreachable
+    }
+
+    package var state: State
     /// The parts that are down, sorted; why the process does not answer if it is unreachable.
     package var down: [String]
     /// The parts that are up, sorted.
@@ -13,19 +16,19 @@ package struct Readiness: Sendable, Equatable {
     /// Ingest: notifications in the outbox.
     package var pending: Int?
 
-    package init(state: String, down: [String]) {
+    package init(state: State, down: [String]) {
         self.state = state
         self.down = down
     }
 
-    package static func unreachable(_ reason: String) -> Readiness { Readiness(state: "unreachable", down: [reason]) }
+    package static func unreachable(_ reason: String) -> Readiness { Readiness(state: .unreachable, down: [reason]) }
 
     /// Reads an answer of `/readyz`.
     package init(status: Int, body: String) {
         let report = JSONValue(text: body)
         let parts = report?["checks"]?.members ?? []
         let isReady = report?["status"]?.text.map { $0 == "ready" } ?? (200..<300).contains(status)
-        state = isReady ? "ready" : "unready"
+        state = isReady ? .ready : .unready
         down = parts.filter { $0.value.text != "up" }.map(\.name).sorted()
         up = parts.filter { $0.value.text == "up" }.map(\.name).sorted()
         for part in report?["reasons"]?.members ?? [] { reasons[part.name] = part.value.text }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TopViewTests {
     private func reading(_ service: String, _ before: String, _ after: String) -> TopReading {
-        let ready = Readiness(state: "ready", down: [])
+        let ready = Readiness(state: .ready, down: [])
         let build = #"securepush_build_info{version="1.0"} 1"# + "\n"
         let time = ContinuousClock.now
         var process = ProcessState(
@@ -60,11 +60,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (200, #"{"status":"ready","checks":{"database":"up","amqp":"down"},"amqp":"down"}"#, "ready", ["amqp"]),
-        (503, #"{"status":"unready","checks":{"database":"down"}}"#, "unready", ["database"]),
-        (200, "", "ready", []), (502, "<html>", "unready", []),
+        (
+            200, #"{"status":"ready","checks":{"database":"up","amqp":"down"},"amqp":"down"}"#, Readiness.State.ready,
+            ["amqp"]
+        ),
+        (503, #"{"status":"unready","checks":{"database":"down"}}"#, .unready, ["database"]),
+        (200, "", .ready, []), (502, "<html>", .unready, []),
     ])
-    func `What readyz tells`(status: Int, body: String, state: String, down: [String]) {
+    func `What readyz tells`(status: Int, body: String, state: Readiness.State, down: [String]) {
         let readiness = Readiness(status: status, body: body)
         #expect(readiness.state == state && readiness.down == down)
     }
@@ -73,10 +76,10 @@ import Testing
         func reading(_ service: String, _ readiness: Readiness) -> TopReading {
             TopReading(service: service, url: "http://h:1", ProcessState(ProcessPoll(readiness: readiness)))
         }
-        let ready = reading("ingest", Readiness(state: "ready", down: ["amqp"]))
+        let ready = reading("ingest", Readiness(state: .ready, down: ["amqp"]))
         #expect(TopReading.failure([ready]) == nil)
         let failure = TopReading.failure([
-            ready, reading("retrieval", Readiness(state: "unready", down: ["database"])),
+            ready, reading("retrieval", Readiness(state: .unready, down: ["database"])),
             reading("dispatcher", .unreachable("no")),
         ])
         #expect(failure?.code == .unreachable)
