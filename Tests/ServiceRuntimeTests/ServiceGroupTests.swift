@@ -123,6 +123,8 @@ struct ServiceGroupTests {
     }
 
     @Test func `A second signal quits`() async throws {
+        // Before the service sets its trap, which this would take away.
+        signal(SIGUSR2, SIG_IGN)
         let (quits, quit) = AsyncStream.makeStream(of: UnixSignal.self)
         let service = SecondSignalService(signals: [.sigusr2]) { quit.yield($0) }
         try await testGracefulShutdown { trigger in
@@ -130,7 +132,6 @@ struct ServiceGroupTests {
                 tasks.addTask { try await service.run() }
                 // A signal that comes before the trap is set is lost: send until the second one is seen.
                 tasks.addTask {
-                    signal(SIGUSR2, SIG_IGN)
                     while !Task.isCancelled {
                         kill(getpid(), SIGUSR2)
                         try? await Task.sleep(for: .milliseconds(20))
