@@ -114,7 +114,7 @@ struct MissingTopologyTests {
                 case .deadQueue: stack.topology.deadQueue
                 case .deadExchange: stack.topology.deadExchange
                 }
-            // The stack's own services declare it again, so the moment may be short: publishing begins before it.
+            // The stack's own services declare it again, so the moment may be too short for a message. It comes again.
             let isNamed = try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     try await eventually(every: .milliseconds(1)) {
@@ -123,9 +123,16 @@ struct MissingTopologyTests {
                         return publisher.problem?.contains(name) == true
                     }
                 }
-                try await AMQPConnection.with(configuration.amqp) { connection in
-                    try await fault.happen(stack.topology, connection)
+                group.addTask {
+                    try await AMQPConnection.with(configuration.amqp) { connection in
+                        while !Task.isCancelled {
+                            try await fault.happen(stack.topology, connection)
+                            try await Task.sleep(for: .seconds(5))
+                        }
+                    }
+                    return false
                 }
+                defer { group.cancelAll() }
                 return try await group.next() ?? false
             }
             #expect(isNamed, "\(publisher.problem ?? "none")")
