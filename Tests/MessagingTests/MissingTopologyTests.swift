@@ -123,10 +123,10 @@ struct MissingTopologyTests {
                         return publisher.problem?.contains(name) == true
                     }
                 }
-                group.addTask {
-                    try await AMQPConnection.with(configuration.amqp) { connection in
+                group.addTask { [amqp = configuration.amqp, topology = stack.topology] in
+                    try await AMQPConnection.with(amqp) { connection in
                         while !Task.isCancelled {
-                            try await fault.happen(stack.topology, connection)
+                            try await fault.happen(topology, connection)
                             try await Task.sleep(for: .seconds(5))
                         }
                     }
