@@ -141,7 +141,10 @@ struct LocalStackProcessTests {
                 """
             let said = try await run(
                 "env",
-                ["SECUREPUSH_BIN=\(ProcessUnderTest.executables.path)", "/bin/bash", "-c", script, scripts, folder.path])
+                [
+                    "SECUREPUSH_BIN=\(ProcessUnderTest.executables.path)", "/bin/bash", "-c", script, scripts,
+                    folder.path,
+                ])
             let lines = said.split(separator: "\n").map(String.init)
             #expect(
                 Set(lines).isSuperset(of: [
