@@ -97,6 +97,7 @@ import Testing
 
     @Test(arguments: [
         ("RETENTON", "RETENTION"), ("DATABSE_URL", "DATABASE_URL"), ("HTTP_PORTS", "HTTP_PORT"), ("WEATHER", nil),
+        ("RETNETOIN", "RETENTION"),
         ("A", nil), ("", nil), (String(repeating: "RETENTION", count: 20), nil),
     ])
     func `The closest name is suggested`(name: String, expected: String?) {

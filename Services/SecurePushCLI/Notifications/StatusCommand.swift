@@ -17,7 +17,7 @@ struct StatusCommand: SenderCommand {
               securepush status --json 01890a5d-ac96-774b-bcce-b302099a8057
             """)
 
-    @Argument(help: "The ID of the notification.")
+    @Argument(help: "The ID of the notification, such as \(IDArgument.example).")
     var id: IDArgument
 
     @OptionGroup var table: TableOptions

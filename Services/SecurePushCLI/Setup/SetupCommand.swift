@@ -32,7 +32,9 @@ struct SetupCommand: AuditedCommand {
             """,
         subcommands: [DatabaseRolesCommand.self, BrokerUsersCommand.self])
 
-    @Option(help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"), transform: filePath)
+    @Option(
+        help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"), completion: .directory,
+        transform: filePath)
     var directory: String?
 
     @Option(help: ArgumentHelp("The URL of the hub emulator in the connection string.", valueName: "url"))
@@ -43,7 +45,7 @@ struct SetupCommand: AuditedCommand {
 
     @Option(
         help: ArgumentHelp("Also create a folder for each service in this folder.", valueName: "dir"),
-        transform: filePath)
+        completion: .directory, transform: filePath)
     var services: String?
 
     @Option(

@@ -62,11 +62,12 @@ struct Settings: Sendable {
 
     /// The path of a file: the value of the flag, otherwise the setting.
     ///
+    /// - Parameter what: the file, for the message, such as "users file".
     /// - Throws: ``CommandFailure`` with code `configuration` if neither is given.
-    func path(_ value: String?, _ key: String, flag: String) throws -> String {
+    func path(_ value: String?, _ key: String, flag: String, _ what: String) throws -> String {
         if let value = value.map({ OutsideText.trimmed($0) }), !value.isEmpty { return value }
         if let path = self[key] { return path }
-        throw CommandFailure(.configuration, "No file is given.", hint: "Give \(flag) FILE, or set \(key).")
+        throw CommandFailure(.configuration, "No \(what) is given.", hint: "Give \(flag) FILE, or set \(key).")
     }
 
     /// The broker's settings. The URL can hold a password, so it comes from the environment only.

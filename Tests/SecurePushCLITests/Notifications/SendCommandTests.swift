@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Foundations
 import Testing
@@ -27,6 +28,27 @@ import Testing
                 "send", "--to", "alice", "--to-file", file, "--payload", "other", "--idempotency-key", "news-1")
             #expect(other.code == 1 && other.errors.contains("422") && other.output.isEmpty, "\(other.errors)")
             #expect(other.errors.contains("Sent to 0 of 2,101 recipients"))
+        }
+    }
+
+    @Test(arguments: [("dispatched", "dispatched", 0), ("read", "dispatched", 1), ("dispatched", "failed", 1)])
+    func `It waits until the status is as wanted, or cannot be`(wanted: String, last: String, code: Int32) async throws
+    {
+        let id = NotificationID().description
+        let answer = { @Sendable (request: String, number: Int) -> ScriptedServer.Answer in
+            if request.hasPrefix("POST") { return .init(status: 201, body: #"{"Id":"\#(id)"}"#) }
+            let status = number < 3 ? "queued" : last
+            return .init(
+                body: #"{"Id":"\#(id)","Status":"\#(status)","CreatedAt":"2026-11-21T08:30:00.000Z","Deliveries":[]}"#)
+        }
+        try await ScriptedServer.with(answer) { server in
+            let run = try await CommandLineRun(
+                ["send", "--to", "alice", "--payload", "x", "--wait", wanted, "--wait-timeout", "1s"],
+                ["INGEST_URL": server.url, "INGEST_API_KEY": "k"])
+            #expect(run.code == code && run.lines == [id], "\(run.errors)")
+            let words = code == 0 ? "dispatched after" : last == "failed" ? "\(id): failed" : "\(id): still dispatched"
+            // A slow machine asks fewer times before the timeout.
+            #expect(run.errors.contains(words) || run.errors.contains("still queued"), "\(run.errors)")
         }
     }
 
