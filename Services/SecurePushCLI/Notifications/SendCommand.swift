@@ -102,7 +102,7 @@ struct SendCommand: SenderCommand {
                 + "from the last push.", valueName: "duration"))
     var remind: [DurationArgument] = []
 
-    @OptionGroup var wait: SendWait
+    @OptionGroup var waiting: SendWait
     @OptionGroup var sender: SenderOptions
 
     func validate() throws {
@@ -154,7 +154,7 @@ struct SendCommand: SenderCommand {
 
     func run(on console: Console) async throws {
         let recipients = try recipients()
-        try wait.check(recipients.names.count)
+        try waiting.check(recipients.names.count)
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
         if recipients.duplicates > 0 {
             let count = recipients.duplicates
@@ -165,7 +165,7 @@ struct SendCommand: SenderCommand {
             isEncrypted
             ? try await sendEncrypted(to: recipients.names, payload: text, on: console)
             : try await send(to: recipients, payload: text, on: console)
-        try await wait.run(ids, try ingest.client(), on: console)
+        try await waiting.run(ids, try ingest.client(), on: console)
     }
 
     /// Those of `--to`, then those of the file.
