@@ -9,7 +9,7 @@ package import Logging
 @dynamicMemberLookup
 package struct ConfigurationKeys: Sendable {
     package let httpHost = ConfigurationKey(
-        "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
+        "HTTP_HOST", .host, default: "127.0.0.1",
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
     package let httpPort = ConfigurationKey(
         "HTTP_PORT", .port,
@@ -131,7 +131,7 @@ package struct ConfigurationKeys: Sendable {
         meaning: "File with several hubs, one per line: name and connection string; instead of HUB_NAME and "
             + "HUB_CONNECTION_STRING; read again when it changes")
     package let hubInsecureHost = ConfigurationKey(
-        "HUB_INSECURE_HOST", .string(hint: "HOST"),
+        "HUB_INSECURE_HOST", .host,
         meaning: "The only host besides loopback that an http:// endpoint may name: a hub emulator in a private network"
     )
     package let hubPlatforms = ConfigurationKey(

@@ -60,10 +60,13 @@ package struct SettingsEnvironment: Sendable {
             key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
     }
 
-    /// The issues of settings with a control character inside, without their values.
-    package func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
+    /// The issues of settings that were not copied as they are, without their values: see
+    /// ``ConfigurationReader/pasteProblem(of:as:)``.
+    package func pasteProblems(of names: [String]) -> [ConfigurationIssue] {
         names.compactMap { name in
-            guard let problem = values[name].flatMap(ConfigurationReader.controlProblem(of:)) else { return nil }
+            guard let problem = values[name].flatMap({ ConfigurationReader.pasteProblem(of: $0, as: name) }) else {
+                return nil
+            }
             return ConfigurationIssue(key: variable(of: name) ?? name, problem: problem)
         }
     }

@@ -18,10 +18,10 @@ struct HealthProbe: Sendable, Hashable {
 
     /// A service that listens on every interface is checked on the loopback interface.
     private static func loopback(for host: String) -> String {
-        switch HTTPConfiguration.plainHost(host) {
+        switch host {
         case "0.0.0.0", "": "127.0.0.1"
         case "::": "::1"
-        case let host: host
+        default: host
         }
     }
 
