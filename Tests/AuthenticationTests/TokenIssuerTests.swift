@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import JWTKit
 import Logging
+import TestSupport
 import Testing
 
 @testable import Authentication
