@@ -64,6 +64,11 @@ package struct ConfigurationKeys: Sendable {
         "AUDIT_LOG", .string(hint: "FILE"), defaultText: "no audit log",
         meaning: "File to which each read, refusal, registration, change of keys and administrative action appends a "
             + "line; - for standard output. While it cannot be written, these requests get 503")
+    package let telemetryDisabled = ConfigurationKey(
+        "OTEL_SDK_DISABLED", .boolean, default: "false", meaning: "true: nothing is traced, whatever else is set")
+    package let tracesExporter = ConfigurationKey(
+        "OTEL_TRACES_EXPORTER", .list(of: .oneOf(TracesExporter.self, hint: "EXPORTER"), hint: "LIST"), default: "otlp",
+        meaning: "otlp, or none: nothing is traced")
     package let otlpEndpoint = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_ENDPOINT", .string(hint: "URL"), defaultText: "no tracing",
         meaning: "Base URL of an OpenTelemetry collector, such as http://127.0.0.1:4318: spans are posted to its "
@@ -207,7 +212,7 @@ package struct ConfigurationKeys: Sendable {
         meaning: "Users of Basic authentication, one USERNAME scrypt-hash per line (securepush users add)")
     package let authTokenSigningKeyFile = ConfigurationKey(
         "AUTH_TOKEN_SIGNING_KEY_FILE", .existingFile,
-        meaning: "P-256 key, PKCS#8 PEM: retrieval itself issues ES256 tokens at POST /api/token")
+        meaning: "P-256 key in PEM (PKCS#8 or SEC1): retrieval itself issues ES256 tokens at POST /api/token")
     package let authTokenTTL = ConfigurationKey(
         "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
         meaning: "Lifetime of the tokens that retrieval issues")

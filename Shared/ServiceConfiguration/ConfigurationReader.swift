@@ -266,8 +266,11 @@ package struct ConfigurationReader: Sendable {
     }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
+    /// For a program that is traced, those of OpenTelemetry that it does not read, too.
     package func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
-        environment.unknown(besides: keys.map(\.name))
+        let names = keys.map(\.name)
+        let isTraced = names.contains(ConfigurationKeys.tracesExporter.name)
+        return environment.unknown(besides: names) + (isTraced ? environment.unreadTelemetry(besides: names) : [])
     }
 
     private func given(_ name: String) -> String? {
