@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import OutgoingHTTP
 
 /// Checks a service through its `/livez`, for container health checks without a shell or curl.
 struct HealthProbe: Sendable, Hashable {
@@ -62,6 +63,7 @@ struct HealthProbe: Sendable, Hashable {
         guard usesTLS else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
+        configuration.verifySignatureAlgorithms = OutgoingTLS.signatureAlgorithms
         configuration.applicationProtocols = ["http/1.1"]
         return try NIOSSLContext(configuration: configuration)
     }
