@@ -28,7 +28,7 @@ struct TokenCommand: NetworkCommand, AuditedCommand {
     @Option(help: ArgumentHelp("The user.", valueName: "name"))
     var user: String
 
-    @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"), transform: filePath)
+    @Option(help: ArgumentHelp("Sign with this key (P-256 in PEM).", valueName: "file"), transform: filePath)
     var signingKeyFile: String?
 
     @Option(
