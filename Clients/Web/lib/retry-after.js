@@ -10,8 +10,8 @@ const forms = [
 const longest = 2 ** 32 - 1;
 
 /**
- * The wait of the header field `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of the three forms of
- * section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
+ * The wait of the header field `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of the three forms
+ * of section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
  *
  * @param {string | undefined} text
  * @param {number} now in seconds since 1970. A date in the past is no wait
