@@ -20,7 +20,7 @@ package struct ConfigurationKeys: Sendable {
         meaning:
             "Certificate chain in PEM, leaf first: serve HTTPS with HTTP/1.1 and HTTP/2; needs TLS_PRIVATE_KEY_FILE")
     package let tlsPrivateKeyFile = ConfigurationKey(
-        "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
+        "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM, not encrypted")
     package let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
         meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "

@@ -93,6 +93,8 @@ import Testing
         Row("config show", 0, "is SECUREPUSH_RETENTION meant?", ["SECUREPUSH_RETENTON": "1d"]),
         Row("list", 78, "both set", ["INGEST_API_KEY": "k", "INGEST_API_KEY_FILE": "/nowhere"]),
         Row("list", 78, "/nowhere", ["INGEST_API_KEY_FILE": "/nowhere"]),
+        Row("list", 78, "INGEST_API_KEY: is in quotation marks", ["INGEST_API_KEY": "'k'"]),
+        Row("list", 78, "SECUREPUSH_RETENTION: begins with RETENTION=", ["SECUREPUSH_RETENTION": "RETENTION=1d"]),
         Row("inbox --user alice", 78, "/nowhere", ["RETRIEVAL_TOKEN_FILE": "/nowhere"]),
         Row("migrate", 78, "database URL", ["SECUREPUSH_DATABASE_URL": "mysql:x"]),
         Row("migrate", 78, "DATABASE_URL_FILE: /nowhere", ["DATABASE_URL_FILE": "/nowhere"]),
