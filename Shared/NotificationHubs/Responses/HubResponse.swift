@@ -33,10 +33,10 @@ enum HubMessageID {
 
 extension HubResponse {
     /// The meaning of the status, the same for all requests; `nil` if the hub accepted the request. The statuses are
-    /// those that Microsoft documents for Notification Hubs ("REST API: error codes"), and every other success: a client
-    /// may treat it as 200 (RFC 9110, 15), and a push that was accepted must not be sent again. A 403 has three meanings:
-    /// no right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own
-    /// client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
+    /// those that Microsoft documents for Notification Hubs ("REST API: error codes"), and every other success: a
+    /// client may treat it as 200 (RFC 9110, section 15), and a push that was accepted must not be sent again. A 403
+    /// has three meanings: no right, a feature that is not in this tier, and, in older API versions, throttling. As in
+    /// Microsoft's own client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
     ///
     /// Decision: docs/decisions/0031-one-table-of-the-hubs-answers.md
     var problem: PushGatewayError.Code? {

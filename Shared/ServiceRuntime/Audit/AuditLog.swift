@@ -8,9 +8,9 @@ import Synchronization
 /// The audit log of a service (`AUDIT_LOG`): writes lines on a thread of its own, all that wait in one go.
 ///
 /// An answer waits until its lines are on the disk. If they cannot be written, they wait in memory until they can, and
-/// requests that need a line are refused meanwhile (``isWritable()``), those too that wait while a write hangs. So no line is lost unless the process ends, and
-/// no more lines can wait than those of the requests in flight. As a service it tries again every second, and writes
-/// a line for each change of a watched file.
+/// requests that need a line are refused meanwhile (``isWritable()``), those too that wait while a write hangs. So no
+/// line is lost unless the process ends, and no more lines can wait than those of the requests in flight. As a service
+/// it tries again every second, and writes a line for each change of a watched file.
 package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
