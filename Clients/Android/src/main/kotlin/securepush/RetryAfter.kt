@@ -27,9 +27,9 @@ internal object RetryAfter {
      * @param now decides the century of a year with two digits: it is at most 50 years ahead.
      */
     private fun millisSince1970(text: String, now: Long): Long? {
-        val parts = FORMS.firstNotNullOfOrNull { (form, order) ->
+        val parts = FORMS.asSequence().mapNotNull { (form, order) ->
             form.matchEntire(text)?.let { match -> order.map { match.groupValues[it].trim() } }
-        } ?: return null
+        }.firstOrNull() ?: return null
         val latest = LocalDate.ofEpochDay(Math.floorDiv(now, 86_400_000L)).year + 50
         val year = parts[0].toInt().let { if (parts[0].length == 4) it else latest - (latest - it) % 100 }
         val (hour, minute, second) = parts.subList(3, 6).map { it.toInt() }
