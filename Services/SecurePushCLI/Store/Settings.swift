@@ -154,7 +154,7 @@ struct DatabaseOptions: ParsableArguments {
     private var given: String? { databaseURL.map { OutsideText.trimmed($0) } }
 
     func validate() throws {
-        if let given, let problem = ConfigurationReader.controlProblem(of: given) {
+        if let given, let problem = ConfigurationReader.pasteProblem(of: given, as: "DATABASE_URL") {
             throw ValidationError("--database-url \(problem).")
         }
     }

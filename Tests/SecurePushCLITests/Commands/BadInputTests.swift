@@ -60,6 +60,7 @@ import Testing
         Row("config show", 78, "HTTP_PORT: ", ["HTTP_PORT": "x"]),
         Row("config show --service ingest", 78, "PAYLOAD_KEYS_FILE: "),
         Row("doctor", 78, "no settings"), Row("migrate --database-url mysql:x", 78, "database URL"),
+        Row("migrate --database-url 'sqlite:x'", 64, "--database-url is in quotation marks"),
         Row("top --ingest-url x", 64, "--ingest-url: "), Row("top --dispatcher x", 64, "--dispatcher: "),
         Row("top", 64, "DISPATCHER_URL: ", ["DISPATCHER_URL": "http://127.0.0.1:1, x"]),
         Row("tail --window 0", 64, "--window"), Row("load-test --count 0", 64, "--count"),
