@@ -29,7 +29,7 @@ struct TokenCommand: NetworkCommand, AuditedCommand {
     var user: String
 
     @Option(
-        help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"), completion: .file(),
+        help: ArgumentHelp("Sign with this key (P-256 in PEM).", valueName: "file"), completion: .file(),
         transform: filePath)
     var signingKeyFile: String?
 
