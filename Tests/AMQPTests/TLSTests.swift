@@ -24,7 +24,13 @@ extension OwnBrokerTests {
                         "ssl_options.keyfile = \(certificates.path("server-key.pem"))",
                     ]
                 }
-                try await withRabbitMQServer(configuration: configuration) { try await body($0, certificates) }
+                try await withRabbitMQServer(configuration: configuration) { server in
+                    // The node is taken as started once it answers at its plain port; it opens this one later.
+                    let url = "amqps://127.0.0.1:\(server.secondPort)?verify=verify_none"
+                    let isOpen = try await eventually { try await failure(url)?.code != .connectFailed }
+                    #expect(isOpen)
+                    try await body(server, certificates)
+                }
             }
         }
 

@@ -91,8 +91,8 @@ extension Handle {
     ///
     /// A declaration shows nothing: RabbitMQ answers it from the local member, with 0 messages. Consuming needs a
     /// decision of the leader. This consumer has no credit (`x-credit`), so it gets no messages; if a broker does not
-    /// know that argument, the messages are requeued. RabbitMQ answers `basic.consume` before the decision, and later
-    /// requests only after it.
+    /// know that argument (RabbitMQ 4), the messages are requeued. RabbitMQ answers `basic.consume` before the decision,
+    /// and later requests only after it.
     func expectLeader(of queue: String) throws(AMQPError) {
         defer { arena.reset() }
         let tag = "securepush.leader"
