@@ -1,8 +1,5 @@
 import Foundations
-import Logging
-import ServiceLifecycle
 import ServiceRuntime
-import Storage
 
 extension Doctor {
     /// Checks that the services are ready and have the version of this program.
@@ -58,6 +55,7 @@ extension Doctor {
             case "amqp":
                 "Check RabbitMQ at AMQP_URL. Ingest accepts notifications meanwhile, and publishes them afterwards."
             case "database": "Check the database of DATABASE_URL."
+            case "payload_keys": "Put the line of each key back into PAYLOAD_KEYS_FILE, from your copy of the key ring."
             case "files": "Correct the file. The service keeps its last good content."
             default: "Check the part \(part.oneLine)."
             }
@@ -82,26 +80,5 @@ extension Doctor {
         return .warning(
             part, "\(service) has version \(version), but this program has \(SecurePushVersion.current)",
             "Run the same version everywhere. The newer one migrates the database.")
-    }
-}
-
-extension Doctor {
-    /// Checks that the database answers and has the schema of this program.
-    func database() async -> [Finding] {
-        let part = "DATABASE_URL"
-        guard let url = settings[part] else { return [] }
-        if let path = StoreSession.missingFile(url) {
-            let advice = "Correct DATABASE_URL. `securepush migrate --create`, or a service, makes a new database."
-            return [.failed(part, "there is no database at \(path)", advice)]
-        }
-        do {
-            try Settings.requireReadable(url, of: part)
-            let configuration = try StorageConfiguration(url: url)
-            try await StoreSession.with(url) { _ in }
-            return [.ok(part, "\(configuration) answers and has the current schema")]
-        } catch {
-            let advice = CommandFailure(describing: error).hint ?? "Correct DATABASE_URL."
-            return [.fault(part, error, unreachable: advice, otherwise: advice)]
-        }
     }
 }
