@@ -78,7 +78,8 @@ extension CommandFailure {
             let hint =
                 error.code == .migrationNeeded
                 ? "Run `securepush migrate`, or use the newer program."
-                : error.isRetriable ? "Is the database of DATABASE_URL running?" : nil
+                : error.isRetriable
+                    ? "Is the database of DATABASE_URL running, with this name, role and password?" : nil
             self.init(code, "The database: \(error.message)", hint: hint)
         case let error as PushGatewayError:
             self.init(error.code == .unavailable ? .unreachable : .failed, "The hub: \(error.message)")

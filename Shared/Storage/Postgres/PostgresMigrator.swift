@@ -41,7 +41,7 @@ enum PostgresMigrator {
     /// Processes that start together take turns by an advisory lock; the second one finds nothing to do.
     ///
     /// - Throws: ``StorageError`` with code `invalid` for the schema of another version, with `migrationNeeded` for an
-    ///   empty database with ``MigrationPolicy/check``.
+    ///   empty database with ``MigrationPolicy/check``; ``PostgresError``.
     static func migrate(
         _ configuration: PostgresConfiguration, policy: MigrationPolicy
     ) async throws -> MigrationReport {
@@ -49,12 +49,7 @@ enum PostgresMigrator {
         // Waiting for another process that creates the schema may take long.
         configuration.statementTimeout = nil
         configuration.queryTimeout = .seconds(3600)
-        let connection: PostgresConnection
-        do {
-            connection = try PostgresConnection(configuration: configuration)
-        } catch {
-            throw StorageError.mapping(error)
-        }
+        let connection = try PostgresConnection(configuration: configuration)
         do {
             try await connection.connect()
             let report = try await apply(policy, connection)
@@ -62,7 +57,7 @@ enum PostgresMigrator {
             return report
         } catch {
             await connection.close()
-            throw StorageError.mapping(error)
+            throw error
         }
     }
 

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Foundations
 import Logging
+import ServiceLifecycle
 import TestSupport
 import Testing
 
@@ -50,6 +51,16 @@ import Testing
             let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
             await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
         }
+    }
+
+    @Test func `Readiness says why there is no connection`() async throws {
+        let uri = try TestEnvironment.databaseURL.replacing(/\/[^\/?]*(?=\?|$)/, with: "/nodb")
+        let opened = try await openStore(StorageConfiguration(url: uri), logger: quiet)
+        let running = Task { try await opened.service.run() }
+        let reason = "There is no connection to the database. The server has no database of this name."
+        try await expectEventually { await opened.readiness()?.hasSuffix(reason) == true }
+        running.cancel()
+        _ = await running.result
     }
 
     @Test(.timeLimit(.minutes(15))) func `Calls do not wait for a server that does not answer`() async throws {
