@@ -38,7 +38,8 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
+    [ "$level" = test ] || return 0
+    echo postgresql pgbouncer openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
@@ -103,7 +104,9 @@ keep_off_at_boot() {
     command -v systemctl >/dev/null || return 0
     for package in "${missing[@]}"; do
         case $package in
-            rabbitmq-server | postgresql | prometheus) as_root systemctl disable "$package" >/dev/null 2>&1 || true ;;
+            rabbitmq-server | postgresql | pgbouncer | prometheus)
+                as_root systemctl disable "$package" >/dev/null 2>&1 || true
+                ;;
         esac
     done
 }

@@ -14,6 +14,9 @@ extension PostgresError {
             return "The server refuses a setting in the options of DATABASE_URL."
         case "53300": return "The server has no free connection (max_connections, or the role's limit)."
         case "53100": return PostgresError.diskIsFull
+        // PgBouncer before 1.21 has this one for every refusal.
+        case "08P01":
+            return "A connection pooler refuses the database, the role, the password, or options (PGOPTIONS)."
         case "55000": return "The database accepts no connections."
         case "57P03": return "The server is starting, stopping or recovering."
         case .some: return nil

@@ -22,9 +22,11 @@ final class ConnectionHandle {
 
     /// Starts to connect. Resolves the host's name, which may block.
     static func start(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
-        let keywords = configuration.keywords
-        let connection = withCStrings(keywords.map(\.keyword)) { names in
-            withCStrings(keywords.map(\.value)) { values in PQconnectStartParams(names, values, 1) }
+        let keywords = configuration.keywords.merging(["fallback_application_name": configuration.applicationName]) {
+            $1
+        }
+        let connection = withCStrings(keywords.map(\.key)) { names in
+            withCStrings(keywords.map(\.value)) { values in PQconnectStartParams(names, values, 0) }
         }
         guard let connection else { throw PostgresError(.unavailable, "Out of memory.") }
         let handle = ConnectionHandle(connection)

@@ -52,12 +52,28 @@ enum PostgresMigrator {
         let connection = try PostgresConnection(configuration: configuration)
         do {
             try await connection.connect()
+            if await connection.isPooled { try await expectSessions(of: configuration) }
             let report = try await apply(policy, connection)
             await connection.close()
             return report
         } catch {
             await connection.close()
             throw error
+        }
+    }
+
+    /// A second session beside an idle one: in a pooler's transaction mode it is the same one, which its mark tells.
+    ///
+    /// - Throws: ``PostgresError`` with code `invalid` if clients share sessions. Without room for one more it says
+    ///   nothing.
+    private static func expectSessions(of configuration: PostgresConfiguration) async throws {
+        let second = try PostgresConnection(configuration: configuration)
+        do {
+            try await second.connect()
+            await second.close()
+        } catch {
+            await second.close()
+            guard let error = error as? PostgresError, error.code == .unavailable else { throw error }
         }
     }
 
