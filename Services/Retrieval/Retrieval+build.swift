@@ -58,17 +58,17 @@ func buildRetrieval(
             context.watch([sealer.source] + users.sources + [pushKeys?.source, hub?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
-    var services: [any Service] = [opened.service, Sweep { await keys.look() }]
+    var sweeps: [any Service] = [Sweep { await keys.look() }]
     if let hub {
-        services.append(hub.service)
-        services += deviceSweeps(
+        sweeps += deviceSweeps(
             changes, staleAfter: configuration.own.deviceStaleAfter,
             feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger)
     }
     if let refresh {
         let sweep = RefreshTokenSweep(tokens: refresh, logger: context.logger)
-        services.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
+        sweeps.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
     }
+    var services = [opened.service] + [hub?.service].compactMap(\.self) + sweeps.map(opened.following)
     if let audit = context.audit { services.append(audit) }
     services.append(
         try makeHTTPService(

@@ -154,8 +154,11 @@ extension PostgresStore: Service {
                 return logger.info("The schema is up to date", metadata: metadata)
             } catch let error as PostgresError where StorageError(error).isRetriable {
                 failures += 1
-                startFailure.withLock { $0 = error }
-                let level: Logger.Level = failures == 1 ? .warning : .debug
+                let isNew = startFailure.withLock { last in
+                    defer { last = error }
+                    return last != error
+                }
+                let level: Logger.Level = isNew ? .warning : .debug
                 logger.log(level: level, "Cannot reach the database", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .milliseconds(Int64.random(in: 100...min(5000, 200 << min(failures, 5)))))
             } catch is CancellationError {
