@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Foundations
 import Storage
 
@@ -21,11 +22,31 @@ extension Doctor {
                 guard let ring else { return [Finding]() }
                 return await Doctor.keys(ring, store)
             }
-            return [.ok(part, "\(configuration) answers and has the current schema")] + keys
+            let disk = Doctor.freeSpace(of: url).flatMap { Doctor.disk(part, free: $0) }
+            return [.ok(part, "\(configuration) answers and has the current schema")] + [disk].compactMap(\.self) + keys
         } catch {
             let advice = CommandFailure(describing: error).hint ?? "Correct DATABASE_URL."
             return [.fault(part, error, unreachable: advice, otherwise: advice)]
         }
+    }
+
+    /// The free space of the disk of a SQLite file, in bytes. Only PostgreSQL's server knows its own.
+    private static func freeSpace(of url: String) -> Int64? {
+        guard url.hasPrefix("sqlite:") else { return nil }
+        let path = String(url.dropFirst("sqlite:".count))
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
+    }
+
+    /// A finding about a disk that is full, or soon will be.
+    static func disk(_ part: String, free: Int64) -> Finding? {
+        let megabytes = free / 1_000_000
+        if megabytes >= 500 { return nil }
+        let left = "the disk of the database has \(megabytes) MB left"
+        // The largest request takes 8 MiB, and again in the log of SQLite.
+        return megabytes < 20
+            ? .failed(part, left, "Free some space: ingest refuses what it cannot store.")
+            : .warning(part, left, "Free some space before it is full.")
     }
 
     /// Whether every payload that can still be read can be opened.

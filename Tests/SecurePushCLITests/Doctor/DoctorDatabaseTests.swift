@@ -40,4 +40,22 @@ import Testing
             #expect(keys.allSatisfy { $0.state == (isFault ? .failed : .ok) })
         }
     }
+
+    @Test(
+        arguments: [(0, Finding.State.failed), (19, .failed), (20, .warning), (499, .warning), (500, nil)]
+            as [(Int64, Finding.State?)])
+    func `A disk that is full, or soon will be`(megabytes: Int64, state: Finding.State?) {
+        let finding = Doctor.disk("DATABASE_URL", free: megabytes * 1_000_000)
+        #expect(finding?.state == state)
+        if let finding { #expect(finding.detail == "the disk of the database has \(megabytes) MB left") }
+    }
+
+    @Test func `What a database refuses is told once`() async throws {
+        let url = "postgres://role:secret@127.0.0.1:1/name"
+        let findings = await Doctor(settings: Settings(["DATABASE_URL": url])).examine { _ in }
+        #expect(findings.count == 1 && findings[0].isUnreachable)
+        let words = "There is no connection to the database. Nothing listens at the server's address."
+        #expect(findings[0].detail == "The database: \(words)")
+        #expect(findings[0].advice?.contains("running") == true)
+    }
 }
