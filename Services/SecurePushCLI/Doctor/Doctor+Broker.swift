@@ -162,8 +162,8 @@ extension Doctor {
     }
 
     private static func adviceForOther(_ queue: String) -> String {
-        "If you changed RETRY_DELAYS, change it back. Otherwise replay or purge the dead letters, stop the services, run "
-            + "rabbitmqctl delete_queue \(queue), and start the services. The outbox refills the queues."
+        "If you changed RETRY_DELAYS, change it back. Otherwise replay or purge the dead letters, stop the services, "
+            + "run rabbitmqctl delete_queue \(queue), and start the services. The outbox refills the queues."
     }
 
     /// Uses its own connection, because a queue without a leader makes it unusable.
@@ -213,8 +213,8 @@ extension Doctor {
         } catch {
             return .failed(
                 part, error.message,
-                "Stop the services, delete what the message names, and start the services. With AMQP_DECLARE=check, or a "
-                    + "user who may not declare, set AMQP_DECLARE=check here too.")
+                "Stop the services, delete what the message names, and start the services. With AMQP_DECLARE=check, or "
+                    + "a user who may not declare, set AMQP_DECLARE=check here too.")
         }
     }
 }

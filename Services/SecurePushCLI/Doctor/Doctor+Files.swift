@@ -59,7 +59,7 @@ extension Doctor {
 }
 
 extension Doctor {
-    /// Checks that the services' TLS certificate is valid, and not about to expire, and that the private key is its own.
+    /// Checks that the services' TLS certificate is valid and not about to expire, and that the private key is its own.
     func certificate() async -> [Finding] {
         let key = "TLS_CERTIFICATE_FILE"
         guard let path = settings[key] else { return [] }

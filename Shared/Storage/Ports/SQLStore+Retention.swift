@@ -114,7 +114,8 @@ extension SQLStore {
             )
             SELECT key_id, count(*), NULL FROM page WHERE is_live GROUP BY key_id
             UNION ALL
-            SELECT NULL, 0, (SELECT notification_id FROM page ORDER BY notification_id LIMIT 1 OFFSET \(max(limit, 1) - 1))
+            SELECT NULL, 0, (
+                SELECT notification_id FROM page ORDER BY notification_id LIMIT 1 OFFSET \(max(limit, 1) - 1))
             """
         ) { row in (key: try row() as String?, count: try row() as Int, next: try row() as NotificationID?) }
         var page = PayloadKeyPage()
