@@ -213,8 +213,8 @@ extension Doctor {
         } catch {
             return .failed(
                 part, error.message,
-                "Stop the services, delete what the message names, and start the services. With AMQP_DECLARE=check, or "
-                    + "a user who may not declare, set AMQP_DECLARE=check here too.")
+                "Stop the services, delete what the message names, and start the services. If they have "
+                    + "AMQP_DECLARE=check, set it here too.")
         }
     }
 }

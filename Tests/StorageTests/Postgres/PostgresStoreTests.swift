@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Foundations
 import Logging
+import Postgres
 import ServiceLifecycle
 import TestSupport
 import Testing
@@ -51,6 +52,13 @@ import Testing
             let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
             await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
         }
+    }
+
+    @Test func `A full disk is told in the same words as that of SQLite, without the server's file`() {
+        let words = #"could not extend file "base/16384/16400": No space left on device"#
+        let error = StorageError(PostgresError(.server, sqlState: "53100", words))
+        #expect(error.code == .unavailable)
+        #expect(error.message == "The disk of the database is full. Free some space. (SQLSTATE 53100)")
     }
 
     @Test func `Readiness says why there is no connection`() async throws {
