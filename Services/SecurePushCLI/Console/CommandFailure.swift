@@ -79,7 +79,9 @@ extension CommandFailure {
                 error.code == .migrationNeeded
                 ? "Run `securepush migrate`, or use the newer program."
                 : error.isRetriable
-                    ? "Is the database of DATABASE_URL running, with this name, role and password?" : nil
+                    ? "Is the database of DATABASE_URL running, with this name, role and password?"
+                    : error.code == .invalid
+                        ? "Correct the URL: --database-url, DATABASE_URL, or the file of DATABASE_URL_FILE." : nil
             self.init(code, "The database: \(error.message)", hint: hint)
         case let error as PushGatewayError:
             self.init(error.code == .unavailable ? .unreachable : .failed, "The hub: \(error.message)")
