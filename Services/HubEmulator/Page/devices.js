@@ -48,6 +48,8 @@ function drawing(device) {
 /** Off and without a registration: nothing reaches it. */
 export const isGone = (device) => device.Registered === false && !device.Connected && !device.Waiting;
 
+const beginOf = ({ Handle }) => (Handle.length > 44 ? `${Handle.slice(0, 42)}…` : Handle);
+
 /** The end of a handle: the beginnings are often alike. */
 const shortHandle = (device) => `…${device.Handle.slice(-8)}`;
 
@@ -74,7 +76,7 @@ export function deviceCard(device, redraw) {
       drawing(device),
       isUnregistered && h("p.cut", "It has no registration: the emulator has started anew, or it has unregistered. ",
         "Pushes reach it once it registers."),
-      h("div.handle", beginning(device.Handle, 44)),
+      h("div.handle", { title: device.Handle }, beginOf(device)),
       device.Received.length > 0 && h("details", fold(isRaw, (open) => {
         raw[open ? "add" : "delete"](key);
         redraw(device);
@@ -91,5 +93,5 @@ export const goneCard = (all, redraw) => h("li.gone", { key: "gone" }, h("detail
   redraw();
 }), h("summary", `${plural(all.length, "device")} that ${all.length === 1 ? "is" : "are"} off and without a registration`),
 isGoneOpen && h("ul", all.slice(0, maximumGone).map((device) => h("li", { key: device.Handle },
-  device.Platform && h("span.pill.platform", device.Platform), " ", h("span.handle", beginning(device.Handle, 44))))),
+  device.Platform && h("span.pill.platform", device.Platform), " ", h("span.handle", { title: device.Handle }, beginOf(device))))),
 isGoneOpen && all.length > maximumGone && h("p.cut", plural(all.length - maximumGone, "more device"))));

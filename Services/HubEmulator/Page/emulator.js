@@ -13,7 +13,7 @@ import { count, plural } from "./text.js";
 
 const maximumShown = 200;
 /** Cards that one drawing makes at most: so a long list comes in several short tasks. */
-const maximumMade = 15;
+const maximumMade = 30;
 /** The time between two drawings, in milliseconds, and while more than `few` requests come in a second. */
 const calm = 250;
 const busy = 1000;
@@ -69,6 +69,7 @@ function draw() {
   }
   restUntil = begun + (isBusy ? busy : calm);
   isChanged = false;
+  if (!waiting) for (const handle of newer.keys()) readDevice(handle);
   isComplete = [drawRecords(), drawDevices()].every(Boolean);
   drawFaults();
   announce();
@@ -160,6 +161,7 @@ let waiting = null;
 async function load() {
   const mine = [];
   waiting = mine;
+  newer.clear();
   try {
     const [all, known, faults] = await Promise.all(
       [`emulator/messages?Limit=${maximumKept}`, "emulator/devices", "emulator/faults"].map((path) => (
@@ -183,6 +185,14 @@ async function load() {
   for (const act of mine) act();
   redrawNow();
   loadConnection();
+}
+
+/** The newest state of devices by handle, in JSON. Each says all of a device, so only the last one is read. */
+const newer = new Map();
+
+function readDevice(handle) {
+  if (newer.has(handle)) keepDevice(JSON.parse(newer.get(handle)));
+  newer.delete(handle);
 }
 
 function addRecord(record) {
@@ -209,8 +219,14 @@ function listen() {
     redraw();
   });
   on("record", addRecord);
-  on("device", (device) => { if (device) keepDevice(device); });
+  events.addEventListener("device", ({ data }) => {
+    const handle = /"Handle":("(?:[^"\\]|\\.)*")/.exec(data)?.[1];
+    if (!handle || isPaused) return;
+    newer.set(JSON.parse(handle).toLowerCase(), data);
+    redraw();
+  });
   on("display", (display) => {
+    readDevice(display.Handle.toLowerCase());
     addDisplay(display);
     noteDisplay();
   });
