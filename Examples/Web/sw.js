@@ -1,9 +1,16 @@
-// The service worker: receives pushes, also when no page is open.
+// The service worker: receives pushes, also when no page is open, and opens the app without a network.
 import { client } from './client.js';
 import { emulatorDevices } from './config.js';
 import { PushWorker } from './securepush/securepush-worker.js';
+import { isShell, shellResponse } from './shell.js';
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (request.method === 'GET' && isShell(request.url, self.registration.scope)) {
+    event.respondWith(shellResponse(request));
+  }
+});
 
 new PushWorker({ scope: self, client, acceptsPagePushes: emulatorDevices !== null }).attach();
