@@ -58,12 +58,20 @@ class App {
 
   /** Shows what fits: the log-in, or the messages of the user who is logged in. */
   async enter() {
+    const userName = await credentials.userName().catch(() => undefined);
+    if (userName === undefined) {
+      // A busy browser does not give its storage in time.
+      this.sayFailure('SP-CREDENTIALS');
+      clearTimeout(this.entering);
+      this.entering = setTimeout(() => this.enter(), 5_000);
+      return;
+    }
     const isLoggedIn = await credentials.credentials().then((found) => found !== null, () => true);
     if (!isLoggedIn) {
       await this.showLogIn();
       return;
     }
-    await this.showUser();
+    this.showUser(userName);
     // The list does not wait for a push service.
     await this.refresh();
     await this.openLink();
@@ -97,8 +105,7 @@ class App {
     byId(byId('user-name').value ? 'password' : 'user-name').focus();
   }
 
-  async showUser() {
-    const userName = await credentials.userName() ?? '';
+  showUser(userName) {
     // Another user has logged in, in another window.
     if (byId('who').textContent !== userName) this.inbox.clear();
     byId('who').textContent = userName;
@@ -125,7 +132,7 @@ class App {
     } finally {
       byId('log-in-button').disabled = false;
     }
-    await this.showUser();
+    this.showUser(userName);
     await client.resumeAfterLogIn();
     await this.enter();
   }

@@ -1,7 +1,7 @@
 // The files of the app itself, kept so that it opens without a network. No message is ever among them.
 
 const name = 'shell';
-/** How long the network may take while there is a copy, in milliseconds. */
+/** How long the network may take for a page that is kept, in milliseconds. */
 const patience = 3_000;
 
 /** Whether this is the page, or a file of the app by its name. No answer of the server has such a name. */
@@ -22,12 +22,19 @@ export async function keepShell(scope) {
   for (const { url } of await cache.keys()) if (!files.includes(url)) await cache.delete(url);
 }
 
-/** The newest version of a file, or the one that is kept if the network does not give one in time. */
-export async function shellResponse(request) {
+/** The windows whose page is a kept one. All of their files are, so that they are of one version. */
+const opened = new Set();
+
+/** The newest version of a file, or the one that is kept if the network has none, or does not give the page in time. */
+export async function shellResponse({ request, clientId, resultingClientId }) {
+  const kept = async () => (await caches.open(name)).match(request, { ignoreSearch: true, ignoreVary: true });
+  if (opened.has(clientId)) return await kept() ?? fetch(request);
   const network = fetch(request);
-  const answer = await Promise.race([
-    network.catch(() => null), new Promise((resolve) => { setTimeout(resolve, patience, null); }),
-  ]);
+  const answers = [network.catch(() => null)];
+  if (request.mode === 'navigate') answers.push(new Promise((resolve) => { setTimeout(resolve, patience, null); }));
+  const answer = await Promise.race(answers);
   if (answer && answer.status < 500) return answer;
-  return await (await caches.open(name)).match(request, { ignoreSearch: true, ignoreVary: true }) ?? network;
+  const copy = await kept();
+  if (copy && resultingClientId) opened.add(resultingClientId);
+  return copy ?? network;
 }

@@ -7,10 +7,8 @@ import { isShell, shellResponse } from './shell.js';
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('fetch', (event) => {
-  const { request } = event;
-  if (request.method === 'GET' && isShell(request.url, self.registration.scope)) {
-    event.respondWith(shellResponse(request));
-  }
+  const { method, url } = event.request;
+  if (method === 'GET' && isShell(url, self.registration.scope)) event.respondWith(shellResponse(event));
 });
 
 new PushWorker({ scope: self, client, acceptsPagePushes: emulatorDevices !== null }).attach();
