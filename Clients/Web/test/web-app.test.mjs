@@ -50,7 +50,9 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
       '--expires-at', '2026-01-01T00:00:00Z');
     await app.driver.evaluate(async (url, accessToken) => {
       const { store } = await import(url);
-      await store.saveCredentials({ userName: 'alice', accessToken, expiresAt: null, refreshToken: null, password: null });
+      await store.saveCredentials({
+        userName: 'alice', accessToken, expiresAt: null, refreshToken: null, password: null,
+      });
     }, `${stack.app}client.js`, token);
   };
   const offline = async (isOffline) => {
@@ -79,10 +81,12 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
 
   await step('the newest are on top, of 1,250', async () => {
     await until50(app.page);
-    const listed = await app.page.evaluate(() => [...document.querySelectorAll('.entry')].map((item) => item.dataset.id));
+    const listed = await app.page.evaluate(() => (
+      [...document.querySelectorAll('.entry')].map((item) => item.dataset.id)));
     assert.deepEqual(listed, [...ids].sort().slice(-50).reverse());
     const [first, next] = await app.page.evaluate(async (folder) => {
-      const [{ client }, { NewestMessages }] = await Promise.all(['client.js', 'newest.js'].map((name) => import(folder + name)));
+      const [{ client }, { NewestMessages }] = await Promise.all(
+        ['client.js', 'newest.js'].map((name) => import(folder + name)));
       let count = 0;
       const messages = new NewestMessages({ inbox: (options) => { count += 1; return client.inbox(options); } });
       const counts = [];
@@ -127,7 +131,8 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     assert.equal(await app.page.evaluate(() => document.querySelector('.entry:last-child').dataset.id), old);
     for (const unknown of ['0190f0aa-0000-7000-8000-000000000001', '../token']) {
       await app.page.evaluate((id) => { location.hash = id; }, unknown);
-      await app.page.until(() => document.getElementById('status').textContent === 'This message is no longer there. (SP-404)');
+      await app.page.until(() => (
+        document.getElementById('status').textContent === 'This message is no longer there. (SP-404)'));
       assert.equal(await news(), 'This message is no longer there. (SP-404)');
       await app.page.evaluate(() => { document.getElementById('status').textContent = ''; });
     }
@@ -173,7 +178,9 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
   });
 
   await step('names and messages can be read at 320 px', async () => {
-    await app.page.send('Emulation.setDeviceMetricsOverride', { width: 320, height: 700, deviceScaleFactor: 1, mobile: true });
+    await app.page.send('Emulation.setDeviceMetricsOverride', {
+      width: 320, height: 700, deviceScaleFactor: 1, mobile: true,
+    });
     const name = 'maximiliane.mustermann-oberhuber@notifications.example.com';
     const cut = await app.page.evaluate((long) => {
       document.getElementById('who').textContent = long;
@@ -227,7 +234,8 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
       await app.page.navigate(stack.app);
       title = await app.page.until(() => document.getElementById('inbox-title').textContent);
     }
-    await app.page.until(async (url) => (await (await caches.match(url)).text()).includes('Newer messages'), `${stack.app}texts.js`);
+    await app.page.until(async (url) => (
+      (await (await caches.match(url)).text()).includes('Newer messages')), `${stack.app}texts.js`);
     await offline(true);
     await app.page.navigate(stack.app);
     await app.page.until(() => document.getElementById('inbox-title').textContent === 'Newer messages');
@@ -284,7 +292,8 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
             .map(([feature, value]) => ({ name: feature, value })),
         });
         assert.deepEqual(await violations(page), [], `${state}, ${name}`);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${state}, ${name}`);
+        const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.equal(excess, 0, `${state}, ${name}`);
       }
     };
     await check('log-in');
@@ -302,13 +311,18 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     await page.evaluate(() => document.querySelectorAll('.entry .row')[1].click());
     await check('offline');
     await offline(false);
-    await page.evaluate(() => { document.getElementById('entries').replaceChildren(); document.getElementById('empty').hidden = false; });
+    await page.evaluate(() => {
+      document.getElementById('entries').replaceChildren();
+      document.getElementById('empty').hidden = false;
+    });
     await check('empty');
     await endSession();
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
     await page.until(() => !document.getElementById('log-in').hidden);
     await check('ended session');
-    await page.send('Emulation.setUserAgentOverride', { userAgent: await page.evaluate(() => navigator.userAgent), acceptLanguage: 'de-DE' });
+    await page.send('Emulation.setUserAgentOverride', {
+      userAgent: await page.evaluate(() => navigator.userAgent), acceptLanguage: 'de-DE',
+    });
     await page.navigate(stack.app);
     await page.until(() => document.getElementById('log-in-title').textContent === 'Anmelden');
     await check('German log-in');
