@@ -235,7 +235,7 @@ let package = Package(
         module(
             "TestSupport", in: "Tests",
             [
-                "Domain", "Foundations", "Storage", "StackKit", nioCore, nioPosix, tracing,
+                "Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing,
             ]),
         module(
             "APITestSupport", in: "Tests",

@@ -195,8 +195,8 @@ demo_browser() {
 demo_stay() {
     local platform
     heading "alice's devices stay on until Ctrl-C. Open $web_app for a fourth one. From another terminal:"
-    printf '   export INGEST_URL=%s INGEST_API_KEY="$(cat %q)"\n' "$INGEST_URL" "$secrets/ingest-api-key"
-    printf '   %q send --to alice --payload Hello.\n' "$bin/securepush"
+    printf '   . %q\n' "$stack/env"
+    say "   securepush send --to alice --payload Hello."
     say
     for platform in $platforms; do
         "$bin/securepush" device --user alice --platform "$platform" --password-file "$secrets/alice.password" </dev/null &

@@ -53,7 +53,7 @@ stack_stop_at_exit finish_devices
 stack_clear
 STORE=sqlite BROKER_NODES=1
 # The browser is a fourth platform. Nothing is sent to it before somebody opens the page.
-export DISPATCH_REGISTERED_ONLY=true
+export STACK_DISPATCH_REGISTERED_ONLY=true
 stack_start
 export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port INGEST_URL=http://127.0.0.1:$ingest_port
 export HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port

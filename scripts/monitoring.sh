@@ -27,9 +27,8 @@ python3 scripts/monitoring/consistency.py
 [ "$action" = run ] || exit 0
 
 picture=${2:+$(realpath "$2")}
-STORE=postgres BROKER_NODES=1 HUB_TELEMETRY=true
-export STORE BROKER_NODES HUB_TELEMETRY
-stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")" STORE BROKER_NODES HUB_TELEMETRY PYTHONDONTWRITEBYTECODE
+export STORE=postgres BROKER_NODES=1 STACK_HUB_TELEMETRY=true
+stack_use "$(mktemp -d "${TMPDIR:-/tmp}/monitoring.XXXXXX")" STORE BROKER_NODES PYTHONDONTWRITEBYTECODE
 prometheus=
 finish() {
     local result=$?
@@ -55,7 +54,7 @@ stack_read_ports
 # The configuration that we ship, with the addresses of this stack and a shorter interval.
 prometheus_port=$(free_ports 1)
 python3 - "$run/prometheus.yml" "securepush-ingest=$ingest_port" "securepush-retrieval=$retrieval_port" \
-    "securepush-dispatcher=$dispatcher_port" "rabbitmq=$metrics_port" <<'PYTHON'
+    "securepush-dispatcher=$dispatcher_port" "securepush-operator=$operator_port" "rabbitmq=$metrics_port" <<'PYTHON'
 import re, sys
 text = open("deploy/monitoring/prometheus.yml").read()
 for pair in sys.argv[2:]:

@@ -20,11 +20,12 @@ BROKER_NODES=${BROKER_NODES:-1}
 case $name in
     cluster) BROKER_NODES=3 ;;
     purge) STORE=postgres ;;
-    withdrawal) DISPATCH_WITHDRAW='read' ;;
+    withdrawal) STACK_DISPATCH_WITHDRAW='read' ;;
 esac
 
 stack_claim .securepush/scenario
-stack_use .securepush/scenario STORE BROKER_NODES DISPATCH_WITHDRAW BENCHMARK_SEED
+export STACK_DISPATCH_WITHDRAW=${STACK_DISPATCH_WITHDRAW:-${DISPATCH_WITHDRAW:-revoked}}
+stack_use .securepush/scenario STORE BROKER_NODES BENCHMARK_SEED
 # shellcheck disable=SC2119 # it takes no argument here
 stack_stop_at_exit
 stack_clear

@@ -10,6 +10,41 @@ services="hub-emulator ingest dispatcher retrieval operator"
 # with AUDIT_LOG or AUTH_USERS_FILE the stack would write into files that are not its own.
 ordinary_variables="PATH HOME USER LANG LC_ALL LC_CTYPE TERM COLUMNS NO_COLOR TMPDIR SECUREPUSH_BIN RABBITMQ_BIN"
 
+# stack_take_settings DIR: gives the settings of the caller's environment to every service of the stack in DIR, as
+# STACK_NAME=VALUE does. Settings that name a place are left: the stack has its own, and must not write into another's.
+stack_take_settings() {
+    local name variable taken='' left=''
+    find_programs
+    [ -x "$bin/securepush" ] || return 0
+    while read -r name variable; do
+        case $name in
+            # Nothing of a stack is beyond loopback, which has no proxy.
+            *_PROXY | SSL_CERT_*) ;;
+            AUDIT_LOG | HTTP_HOST | HTTP_PORT | HUB_CONNECTION_STRING | HUB_INSECURE_HOST | HUB_NAME | *_FILE | *_URL | EMULATOR_CONNECTION_STRING | EMULATOR_WEB_APP)
+                grep -qs "^export $name=" "$1/env" || left="$left $name"
+                ;;
+            *)
+                taken="$taken $name"
+                export "STACK_$name=${!variable}"
+                ;;
+        esac
+    done < <(caller_settings)
+    [ -z "$taken" ] || say "Settings of your environment for the services:$taken"
+    [ -z "$left" ] || say "Not taken, because they name a place that may be another installation's:$left. STACK_NAME=VALUE gives the services the setting NAME."
+}
+
+# The settings in the environment, each with the name of its variable. An invalid one is a service's to refuse.
+caller_settings() {
+    { "$bin/securepush" config show 2>/dev/null || true; } |
+        awk '$2 == "environment" { print $1, $1 } $2 ~ /^SECUREPUSH_/ { print $1, $2 }'
+    compgen -e EMULATOR_ | sed 's/.*/& &/' || true
+}
+
+find_programs() {
+    bin=${SECUREPUSH_BIN:-$here/../.build/debug}
+    bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
+}
+
 # stack_use DIR [VARIABLE...]: chooses the folder of the stack, on which every other function works, and the variables of
 # the caller that the stack takes. STACK_NAME=VALUE gives its services the setting NAME.
 stack_use() {
@@ -29,8 +64,7 @@ stack_use() {
     mkdir -p "$run"
     broker_nodes=$(sed -n 's/^broker_nodes=//p' "$run/ports" 2>/dev/null || true)
     database_port=
-    bin=${SECUREPUSH_BIN:-$here/../.build/debug}
-    bin=$(cd "$bin" 2>/dev/null && pwd || echo "$bin")
+    find_programs
 }
 
 # Made closed and then left alone: PostgreSQL's user must be let through to its own folder.
@@ -68,10 +102,22 @@ stack_start() {
     start_broker
     start_database
     write_connection_string
+    write_environment
+    (umask 077 && given_settings >"$run/settings")
     start_services
     rm -f "$starting"
 }
 
+# STACK_NAME=VALUE of the environment, a line each, as a shell would read it.
+given_settings() {
+    local variable
+    for variable in $(compgen -e STACK_); do printf '%s=%q\n' "$variable" "${!variable}"; done
+}
+
+# The given settings that the running stack was not started with, or with another value.
+missing_settings() {
+    given_settings | { grep -vxFf "$run/settings" 2>/dev/null || true; } | sed -n 's/^STACK_\([A-Z0-9_]*\)=.*/\1/p' | xargs
+}
 
 # The ports in `run/ports` are used again, so that addresses that a person has noted stay valid. So are the kinds of the
 # database and the broker.
@@ -141,6 +187,23 @@ write_connection_string() {
         "$secrets/hub-connection-string" >"$run/hub-connection-string")
 }
 
+# The file that a shell reads to use the commands with this stack. The API key itself stays in its file.
+write_environment() {
+    (umask 077 && {
+        printf '# The stack in this folder. In a shell: . %q\n' "$stack/env"
+        printf 'case ":$PATH:" in *:%q:*) ;; *) PATH=%q:$PATH ;; esac\n' "$bin" "$bin"
+        echo 'unset DATABASE_URL_FILE AMQP_URL_FILE HUB_CONNECTION_STRING HUB_POOL_FILE AUTH_JWKS_URL INGEST_API_KEY_FILE'
+        printf 'export %s=%q\n' INGEST_URL "http://127.0.0.1:$ingest_port" \
+            RETRIEVAL_URL "http://127.0.0.1:$retrieval_port" DISPATCHER_URL "http://127.0.0.1:$dispatcher_port" \
+            HUB_EMULATOR_URL "http://127.0.0.1:$emulator_port" DATABASE_URL "$database_url" AMQP_URL "$amqp_url" \
+            HUB_CONNECTION_STRING_FILE "$run/hub-connection-string" HUB_NAME securepush \
+            PAYLOAD_KEYS_FILE "$secrets/payload.keys" INGEST_API_KEYS_FILE "$secrets/api-keys" \
+            AUTH_USERS_FILE "$secrets/users" AUTH_JWKS_FILE "$secrets/jwks.json" \
+            AUTH_TOKEN_SIGNING_KEY_FILE "$secrets/token-signing-key.pem"
+        printf 'INGEST_API_KEY=$(cat %q)\nexport INGEST_API_KEY\n' "$secrets/ingest-api-key"
+    } >"$stack/env.new" && mv -f "$stack/env.new" "$stack/env")
+}
+
 # The web example, which the hub emulator serves: a device for the person who starts the stack.
 write_web_app() {
     rm -rf "$stack/web"
@@ -151,7 +214,8 @@ write_web_app() {
 start_services() {
     local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
     local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
-    local platforms="HUB_PLATFORMS=${HUB_PLATFORMS:-apple,fcmv1,windows,browser}"
+    local platforms="HUB_PLATFORMS=${STACK_HUB_PLATFORMS:-apple,fcmv1,windows,browser}"
+    local page="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port"
     write_web_app
     start_service hub-emulator HTTP_PORT="$emulator_port" EMULATOR_WEB_APP="$stack/web" \
         EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
@@ -159,11 +223,10 @@ start_services() {
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" "${users[@]}"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        "$platforms" DISPATCH_REGISTERED_ONLY="${DISPATCH_REGISTERED_ONLY:-false}" \
-        DISPATCH_WITHDRAW="${DISPATCH_WITHDRAW:-revoked}" HUB_TELEMETRY="${HUB_TELEMETRY:-false}" "${hub[@]}"
+        "$platforms" "${hub[@]}"
     start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
-        RETRIEVAL_CORS_ORIGINS="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port" \
+        RETRIEVAL_CORS_ORIGINS="$page${STACK_RETRIEVAL_CORS_ORIGINS:+,$STACK_RETRIEVAL_CORS_ORIGINS}" \
         "${users[@]}" "${hub[@]}"
     start_service operator HTTP_PORT="$operator_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "$platforms" \
         INGEST_URL="http://127.0.0.1:$ingest_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \

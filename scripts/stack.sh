@@ -3,9 +3,11 @@
 #
 # DIR is .securepush/local. The store is SQLite; STORE=postgres takes a private PostgreSQL. The broker is one RabbitMQ
 # node; BROKER_NODES=3 takes a cluster of three, any one of which may die. Both stay as they are from run to run.
-# DISPATCH_WITHDRAW, DISPATCH_REGISTERED_ONLY, HUB_TELEMETRY and HUB_PLATFORMS apply. STACK_NAME=VALUE gives every service the setting NAME, such as STACK_AUDIT_LOG.
-# No other variable reaches the stack: it might be a setting of another installation.
+# The services get the settings of the caller's environment, such as OTEL_EXPORTER_OTLP_ENDPOINT, but for those that name
+# a file, an address or another place, such as AUDIT_LOG: that might be another installation's. STACK_NAME=VALUE gives
+# every service the setting NAME, whatever it is. RETRIEVAL_CORS_ORIGINS adds to the stack's own.
 # These listen on their default ports, or on free ones where these are taken. DIR/run holds process IDs, ports and logs.
+# DIR/env holds what the commands of `securepush` need to use the stack, for `. DIR/env`.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$here/services.sh"
@@ -14,8 +16,8 @@ action=${1:-}
 case $action in up | down | status) ;; *) usage ;; esac
 folder=${2:-$here/../.securepush/local}
 [ "$action" = status ] || stack_claim "$folder"
-stack_use "$folder" STORE BROKER_NODES HUB_PLATFORMS DISPATCH_WITHDRAW DISPATCH_REGISTERED_ONLY \
-    HUB_TELEMETRY
+[ "$action" != up ] || stack_take_settings "$folder"
+stack_use "$folder" STORE BROKER_NODES
 
 up() {
     if stack_is_up; then
@@ -25,7 +27,10 @@ up() {
         [ "${STORE:-$store}${BROKER_NODES:-$broker_nodes}" = "$store$broker_nodes" ] ||
             die "The stack runs with STORE=$store and BROKER_NODES=$broker_nodes; \`make down\` comes first."
         broker heal
-        say "The stack is up already."
+        say "The stack is up already and was not restarted. \`make down\` before \`make up\` starts another build, or other settings."
+        local missing
+        missing=$(missing_settings)
+        [ -z "$missing" ] || warn "It runs without these settings, or with others: $missing."
     else
         stack_stop
         exit_at_signals
@@ -46,11 +51,12 @@ usage_hints() {
     say "operator    http://127.0.0.1:$operator_port/  (the operator's page)"
     say "a device    http://127.0.0.1:$emulator_port/emulator/app/  (your browser; the password is in $secrets/alice.password)"
     say
+    say "In each terminal, for the commands (addresses, API key, database, broker, files of keys):"
+    printf '  . %q\n' "$stack/env"
+    say
     say "Send something:"
-    printf '  export INGEST_URL=http://127.0.0.1:%s INGEST_API_KEY="$(cat %q)"\n' "$ingest_port" "$secrets/ingest-api-key"
-    say "  export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port"
-    printf '  %q device --user alice --platform apple --password-file %q &\n' "$bin/securepush" "$secrets/alice.password"
-    printf '  %q send --to alice --payload "Your results are in."\n' "$bin/securepush"
+    printf '  securepush device --user alice --platform apple --password-file %q &\n' "$secrets/alice.password"
+    say '  securepush send --to alice --payload "Your results are in."'
 }
 
 # Processes whose record is gone are not stopped: nothing would tell them from those of another checkout.

@@ -5,16 +5,16 @@ import ServiceRuntime
 /// The API for senders. Sending has no lines in the audit log, because the notification itself is the record of it.
 func ingestRoutes<Context: RequestContext>(
     authentication: SenderAuthentication, acceptor: NotificationAcceptor, notifications: any SenderNotifications,
-    keys: any DeviceStore
+    devices: any DeviceStore
 ) -> Routes<Context> {
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     let batch = BatchController(authentication: authentication, acceptor: acceptor)
     let status = NotificationStatusController(
-        authentication: authentication, notifications: notifications, platforms: acceptor.platforms
+        authentication: authentication, notifications: notifications, devices: devices, platforms: acceptor.platforms
     ) { entry in
         acceptor.relay.handOver(entries: CollectionOfOne(entry))
     }
-    let recipient = RecipientKeysController(authentication: authentication, keys: keys)
+    let recipient = RecipientKeysController(authentication: authentication, keys: devices)
     return Routes([
         Route(
             .post, "/api/notifications", .refusals(of: "send"), send.create, direct: send.createDirectly,

@@ -41,8 +41,7 @@ package struct OperatorConfiguration: Sendable {
         if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
             reader.note(\.adminAllowedHosts, "must be a list of host names without scheme, path or *")
         }
-        let host = HTTPConfiguration.plainHost(reader[\.httpHost])
-        if !InsecureLink.isLoopback(host), !reader.isSet(\.adminPasswordFile) {
+        if !InsecureLink.isLoopback(reader[\.httpHost]), !reader.isSet(\.adminPasswordFile) {
             reader.note(\.adminPasswordFile, "is needed, since HTTP_HOST is beyond loopback")
         }
         guard var http, let storage, let messaging else { return nil }

@@ -20,7 +20,7 @@ package struct UserAuthenticationConfiguration: Sendable {
     package var usernameClaim = TokenClaims.ownUserClaim
     /// The file of ``UsersFile``, for Basic credentials; read again when it changes.
     package var usersFile: String?
-    /// The file of the key for issuing tokens (PKCS#8 PEM, P-256). These tokens are accepted too.
+    /// The file of the key for issuing tokens (P-256 in PEM). These tokens are accepted too.
     package var signingKeyFile: String?
     /// How long tokens issued here are valid, in whole seconds.
     package var tokenTTL: Duration

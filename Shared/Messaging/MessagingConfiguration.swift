@@ -68,6 +68,13 @@ extension MessagingConfiguration {
             reader.refuse(
                 hosts.map { "names \($0)" }, of: \.amqpURL, as: .amqp,
                 remedy: "use amqps:// without verify_none")
+            // OpenSSL would ask the terminal for the password.
+            for file in configuration.amqp.keyFiles {
+                guard let text = try? FileContent(path: file).text else { continue }
+                do throws(SetupError) { _ = try PEMBlock.privateKey(in: text) } catch {
+                    reader.note(\.amqpURL, "has a keyfile that cannot be used: \(error.message)")
+                }
+            }
             return configuration
         } catch {
             reader.note(\.amqpURL, "\(error)")

@@ -62,12 +62,20 @@ package enum OutgoingTLS {
         configuration(trusting: TrustedAuthorities(SettingsEnvironment(ProcessInfo.processInfo.environment)))
     }
 
+    /// The signatures of servers that are accepted: BoringSSL's own list, and Ed25519 and P-521, with which our servers
+    /// take certificates too.
+    package static let signatureAlgorithms: [SignatureAlgorithm] = [
+        .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
+        .rsaPkcs1Sha384, .ed25519, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512, .rsaPkcs1Sha1,
+    ]
+
     /// The TLS settings that trust the given authorities.
     ///
     /// A file that cannot be read or holds no certificate is an error when a context is made of the configuration.
     package static func configuration(trusting authorities: TrustedAuthorities) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
+        configuration.verifySignatureAlgorithms = signatureAlgorithms
         configuration.certificateVerification = .fullVerification
         if let roots = authorities.roots { configuration.trustRoots = roots }
         if let file = authorities.file, !authorities.folders.isEmpty {

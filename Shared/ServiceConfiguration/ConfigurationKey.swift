@@ -22,7 +22,7 @@ package protocol ConfigurationKeyDescription: Sendable {
 
 extension ConfigurationKeyDescription {
     /// The same key as a flag: `--http-port` for `HTTP_PORT`.
-    package var flag: String { "--" + name.lowercased().split(separator: "_").joined(separator: "-") }
+    package var flag: String { ConfigurationIssue.flag(of: name) }
 
     /// Whether a value is a URL, or several.
     package var isURL: Bool { hint == "URL" || hint == "URLS" }

@@ -9,7 +9,7 @@ package import Logging
 @dynamicMemberLookup
 package struct ConfigurationKeys: Sendable {
     package let httpHost = ConfigurationKey(
-        "HTTP_HOST", .string(hint: "HOST"), default: "127.0.0.1",
+        "HTTP_HOST", .host, default: "127.0.0.1",
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
     package let httpPort = ConfigurationKey(
         "HTTP_PORT", .port,
@@ -20,7 +20,7 @@ package struct ConfigurationKeys: Sendable {
         meaning:
             "Certificate chain in PEM, leaf first: serve HTTPS with HTTP/1.1 and HTTP/2; needs TLS_PRIVATE_KEY_FILE")
     package let tlsPrivateKeyFile = ConfigurationKey(
-        "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM")
+        "TLS_PRIVATE_KEY_FILE", .existingFile, meaning: "Private key of the certificate, in PEM, not encrypted")
     package let allowInsecure = ConfigurationKey(
         "ALLOW_INSECURE", .list(of: .oneOf(InsecureLink.self, hint: "LINK"), hint: "LIST"),
         meaning: "Connections beyond loopback that may be unprotected: amqp (amqp://, verify=verify_none), "
@@ -64,6 +64,11 @@ package struct ConfigurationKeys: Sendable {
         "AUDIT_LOG", .string(hint: "FILE"), defaultText: "no audit log",
         meaning: "File to which each read, refusal, registration, change of keys and administrative action appends a "
             + "line; - for standard output. While it cannot be written, these requests get 503")
+    package let telemetryDisabled = ConfigurationKey(
+        "OTEL_SDK_DISABLED", .boolean, default: "false", meaning: "true: nothing is traced, whatever else is set")
+    package let tracesExporter = ConfigurationKey(
+        "OTEL_TRACES_EXPORTER", .list(of: .oneOf(TracesExporter.self, hint: "EXPORTER"), hint: "LIST"), default: "otlp",
+        meaning: "otlp, or none: nothing is traced")
     package let otlpEndpoint = ConfigurationKey(
         "OTEL_EXPORTER_OTLP_ENDPOINT", .string(hint: "URL"), defaultText: "no tracing",
         meaning: "Base URL of an OpenTelemetry collector, such as http://127.0.0.1:4318: spans are posted to its "
@@ -131,7 +136,7 @@ package struct ConfigurationKeys: Sendable {
         meaning: "File with several hubs, one per line: name and connection string; instead of HUB_NAME and "
             + "HUB_CONNECTION_STRING; read again when it changes")
     package let hubInsecureHost = ConfigurationKey(
-        "HUB_INSECURE_HOST", .string(hint: "HOST"),
+        "HUB_INSECURE_HOST", .host,
         meaning: "The only host besides loopback that an http:// endpoint may name: a hub emulator in a private network"
     )
     package let hubPlatforms = ConfigurationKey(
@@ -211,7 +216,7 @@ package struct ConfigurationKeys: Sendable {
         meaning: "Users of Basic authentication, one USERNAME scrypt-hash per line (securepush users add)")
     package let authTokenSigningKeyFile = ConfigurationKey(
         "AUTH_TOKEN_SIGNING_KEY_FILE", .existingFile,
-        meaning: "P-256 key, PKCS#8 PEM: retrieval itself issues ES256 tokens at POST /api/token")
+        meaning: "P-256 key in PEM (PKCS#8 or SEC1): retrieval itself issues ES256 tokens at POST /api/token")
     package let authTokenTTL = ConfigurationKey(
         "AUTH_TOKEN_TTL", .duration(.seconds(1) ... .seconds(365 * 86_400)), default: "1h",
         meaning: "Lifetime of the tokens that retrieval issues")

@@ -38,6 +38,15 @@ extension ConfigurationParser where Value == String {
     }
 }
 
+extension ConfigurationParser where Value == String {
+    /// A name or an address. An IPv6 address may be in brackets, as in URLs.
+    package static var host: Self {
+        ConfigurationParser(hint: "HOST") { text throws(ConfigurationRefusal) in
+            text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        }
+    }
+}
+
 extension ConfigurationParser where Value == Bool {
     /// `true`, `yes`, `on`, `1` or their opposites, in upper or lower case.
     package static var boolean: Self {

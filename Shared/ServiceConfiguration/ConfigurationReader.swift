@@ -8,6 +8,9 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
     package let problem: String
 
     package var description: String { "\(key): \(problem)" }
+
+    /// A key as a flag: `--http-port` for `HTTP_PORT`.
+    static func flag(of key: String) -> String { "--" + key.lowercased().replacing("_", with: "-") }
 }
 
 /// The configuration cannot be used. `ServiceMain` prints one line per issue and exits with 78 (`EX_CONFIG`).
@@ -43,6 +46,8 @@ package struct ConfigurationReader: Sendable {
     package private(set) var keys: [any ConfigurationKeyDescription] = []
 
     private let flags: [String: String]
+    /// The keys of the files that values came from, by the key of the value.
+    private var files: [String: String] = [:]
     /// Holds all variables of the process.
     package let environment: SettingsEnvironment
 
@@ -72,8 +77,8 @@ package struct ConfigurationReader: Sendable {
                 return key.fallback
             }
             guard let text = given(key.name) else { return key.fallback }
-            if let problem = Self.controlProblem(of: text) {
-                note(key.name, problem + source(of: key, text))
+            if let problem = Self.pasteProblem(of: text, as: key.name) {
+                note(key.name, problem)
                 return key.fallback
             }
             do {
@@ -106,7 +111,8 @@ package struct ConfigurationReader: Sendable {
                 note(fileKey.name, "names a file that is empty, not text, or larger than 64 KiB")
                 return key.fallback
             }
-            if let problem = Self.controlProblem(of: contents) {
+            files[key.name] = fileKey.name
+            if let problem = Self.pasteProblem(of: contents, as: key.name) {
                 note(fileKey.name, "names a file whose text \(problem)")
                 return key.fallback
             }
@@ -133,6 +139,20 @@ package struct ConfigurationReader: Sendable {
         OutsideText.controlCharacter(in: text).map {
             "has a control character inside (\(OutsideText.name(of: $0))): remove it"
         }
+    }
+
+    /// The problem of a value that was not copied as it is, without the value; `nil` for any other: it has a control
+    /// character inside, or quotation marks or its own name around it, as in other programs' files of settings.
+    ///
+    /// - Parameter name: the short name of the setting.
+    package static func pasteProblem(of text: String, as name: String) -> String? {
+        if let problem = controlProblem(of: text) { return problem }
+        if OutsideText.marks(around: text) == 2 {
+            return "is in quotation marks, which are a part of the value here: remove them"
+        }
+        let names = [name, SettingsEnvironment.prefix + name].flatMap { [$0, "export " + $0] }
+        guard let start = names.first(where: { text.hasPrefix($0 + "=") }) else { return nil }
+        return "begins with \(start)=, which is a part of the value here: remove that"
     }
 
     /// The value of a key, or of the file that another key names. If neither is set, that is noted.
@@ -171,8 +191,21 @@ package struct ConfigurationReader: Sendable {
     /// Notes an issue that only the caller can find, for example two values that contradict each other. An issue is
     /// noted once, however many parts of a service read its key.
     package mutating func note(_ key: String, _ problem: String) {
-        let issue = ConfigurationIssue(key: key, problem: problem)
+        let issue = located(ConfigurationIssue(key: key, problem: problem))
         if !issues.contains(issue) { issues.append(issue) }
+    }
+
+    /// An issue of a setting that was read here, under the name that is set: the key of its file, or with the flag or
+    /// the longer variable.
+    package func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
+        let key = files[issue.key] ?? issue.key
+        let source =
+            if flags[key]?.isEmpty == false { ConfigurationIssue.flag(of: key) } else {
+                environment.variable(of: key) ?? key
+            }
+        guard source != key else { return ConfigurationIssue(key: key, problem: issue.problem) }
+        let sentence = issue.problem.hasSuffix(".") ? issue.problem.dropLast() : issue.problem[...]
+        return ConfigurationIssue(key: key, problem: "\(sentence) (from \(source))")
     }
 
     /// An issue of one of the settings of all services.
@@ -233,8 +266,11 @@ package struct ConfigurationReader: Sendable {
     }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting; see ``SettingsEnvironment/unknown(besides:)``.
+    /// For a program that is traced, those of OpenTelemetry that it does not read, too.
     package func unknownVariables(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
-        environment.unknown(besides: keys.map(\.name))
+        let names = keys.map(\.name)
+        let isTraced = names.contains(ConfigurationKeys.tracesExporter.name)
+        return environment.unknown(besides: names) + (isTraced ? environment.unreadTelemetry(besides: names) : [])
     }
 
     private func given(_ name: String) -> String? {
@@ -247,12 +283,7 @@ package struct ConfigurationReader: Sendable {
 
     private func describe(_ key: some ConfigurationKeyDescription, _ text: String, _ problem: String) -> String {
         guard !key.isSecret else { return problem }
-        return "\(Self.shown(text, isURL: key.isURL)) \(problem)\(source(of: key, text))"
-    }
-
-    private func source(of key: some ConfigurationKeyDescription, _ text: String) -> String {
-        let variable = environment.variable(of: key.name) ?? key.name
-        return flags[key.name] == text ? " (from \(key.flag))" : variable == key.name ? "" : " (from \(variable))"
+        return "\(Self.shown(text, isURL: key.isURL)) \(problem)"
     }
 
     /// The value of a setting that is not secret, for messages. Of a URL only the public part: people put passwords and

@@ -13,18 +13,20 @@ package enum NameSuggestion {
         return candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
     }
 
-    /// The number of characters to insert, delete or replace (Levenshtein).
+    /// The number of characters to insert, delete or replace, and of neighbours to swap (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first.utf8), Array(second.utf8))
-        var row = Array(0...second.count)
+        var (before, row) = ([Int](), Array(0...second.count))
         for (line, byte) in first.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
+            var next = [line + 1]
             for (column, other) in second.enumerated() {
-                let replaced = diagonal + (byte == other ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
+                var least = min(row[column] + (byte == other ? 0 : 1), next[column] + 1, row[column + 1] + 1)
+                if line > 0, column > 0, byte == second[column - 1], other == first[line - 1] {
+                    least = min(least, before[column - 1] + 1)
+                }
+                next.append(least)
             }
+            (before, row) = (row, next)
         }
         return row[second.count]
     }

@@ -60,15 +60,31 @@ package struct SettingsEnvironment: Sendable {
             key: name, problem: "\(name) and \(Self.prefix + name) are set to different values: set one of them")
     }
 
-    /// The issues of settings with a control character inside, without their values.
-    package func controlCharacters(in names: [String]) -> [ConfigurationIssue] {
+    /// The issues of settings that were not copied as they are, without their values: see
+    /// ``ConfigurationReader/pasteProblem(of:as:)``.
+    package func pasteProblems(of names: [String]) -> [ConfigurationIssue] {
         names.compactMap { name in
-            guard let problem = values[name].flatMap(ConfigurationReader.controlProblem(of:)) else { return nil }
+            guard let problem = values[name].flatMap({ ConfigurationReader.pasteProblem(of: $0, as: name) }) else {
+                return nil
+            }
             return ConfigurationIssue(key: variable(of: name) ?? name, problem: problem)
         }
     }
 
     package func conflicts(of names: [String]) -> [ConfigurationIssue] { names.compactMap(conflict(of:)) }
+
+    /// The variables of OpenTelemetry that are not read, with the one that may be meant; without their values. Turning
+    /// off a signal that there is not is no issue.
+    ///
+    /// - Parameter names: the settings of this program.
+    func unreadTelemetry(besides names: [String]) -> [ConfigurationIssue] {
+        let known = names.filter { $0.hasPrefix(Self.telemetryPrefix) }
+        return values.keys.filter { $0.hasPrefix(Self.telemetryPrefix) && !known.contains($0) }.sorted().compactMap {
+            if $0.hasSuffix("_EXPORTER"), values[$0] == "none" { return nil }
+            let meant = NameSuggestion.closest(to: $0, in: known).map { ": is \($0) meant?" } ?? ""
+            return ConfigurationIssue(key: $0, problem: "\($0) is set and not read here\(meant)")
+        }
+    }
 
     /// The variables that begin with `SECUREPUSH_` and are no setting, with the setting that may be meant. Without
     /// their values, which may be secrets.
@@ -104,6 +120,7 @@ extension SettingsEnvironment {
     ]
 
     private static let emulatorPrefix = "EMULATOR_"
+    private static let telemetryPrefix = "OTEL_"
 
     /// Whether a variable is none of a program's business: a script's, a test's, or the emulator's in an environment
     /// that it shares with the services.

@@ -13,6 +13,13 @@ package enum TracesSampler: String, CaseIterable, Sendable {
     case parentBasedTraceIDRatio = "parentbased_traceidratio"
 }
 
+/// The exporters of `OTEL_TRACES_EXPORTER` that there are here.
+package enum TracesExporter: String, CaseIterable, Sendable {
+    case otlp
+    /// Spans are not exported, so none are made.
+    case none
+}
+
 /// A header field of requests to a collector.
 package struct CollectorHeader: Sendable, Hashable {
     /// A token (RFC 9110, 5.6.2).

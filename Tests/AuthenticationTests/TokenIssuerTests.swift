@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import JWTKit
 import Logging
+import TestSupport
 import Testing
 
 @testable import Authentication
@@ -19,6 +20,37 @@ struct TokenIssuerTests {
         let aud: String?
 
         func verify(using algorithm: some JWTAlgorithm) throws {}
+    }
+
+    /// The first as `openssl ecparam -name prime256v1 -genkey` writes it, the second as `openssl pkey` does.
+    @Test func `A key is read in SEC1 and in PKCS number 8`() throws {
+        let sec1 = """
+            -----BEGIN EC PARAMETERS-----
+            BggqhkjOPQMBBw==
+            -----END EC PARAMETERS-----
+            -----BEGIN EC PRIVATE KEY-----
+            MHcCAQEEINVYpgf4qqkbZDCOYtdNCwMi12JDa0WgEpSqhtO5qxxzoAoGCCqGSM49
+            AwEHoUQDQgAEePvcmi9oZD1kRiRMQscdYj7YVgDf5eqo8fxOZ/Srr0+Jmpq8e/MB
+            YT+d2WLdqw4/IVM2eypRGtnWn7589EcFcA==
+            -----END EC PRIVATE KEY-----
+            """
+        let pkcs8 = """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1VimB/iqqRtkMI5i
+            100LAyLXYkNrRaASlKqG07mrHHOhRANCAAR4+9yaL2hkPWRGJExCxx1iPthWAN/l
+            6qjx/E5n9KuvT4mamrx78wFhP53ZYt2rDj8hUzZ7KlEa2dafvnz0RwVw
+            -----END PRIVATE KEY-----
+            """
+        #expect(try TokenSigningKey(pem: sec1).keyID == TokenSigningKey(pem: pkcs8).keyID)
+        for text in [
+            sec1.replacing("EC PRIVATE KEY-----\nMHc", with: "EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMHc"),
+            pkcs8.replacing("PRIVATE", with: "ENCRYPTED PRIVATE"),
+        ] {
+            let error = #expect(throws: SetupError.self) { try TokenSigningKey(pem: text) }
+            #expect(error?.message.contains("is encrypted: decrypt it") == true)
+        }
+        let other = #expect(throws: SetupError.self) { try TokenSigningKey(pem: pkcs8 + "\n" + sec1) }
+        #expect(other?.message == "not a P-256 private key in PEM (PKCS#8 or SEC1)")
     }
 
     private func withIssuer(

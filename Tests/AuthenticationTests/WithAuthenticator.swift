@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Authentication
@@ -45,29 +46,6 @@ struct AuthenticatorBench {
 
     func user(_ authorization: String, from client: ClientAddress? = nil) async throws -> String {
         try await authenticator.authenticate(authorization: authorization, from: client).text
-    }
-}
-
-/// The lines that were logged.
-struct LogLines: LogHandler {
-    private final class Store: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
-    private let store = Store()
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.debug
-
-    var all: [String] { store.lines.withLock { $0 } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        store.lines.withLock { $0.append("\(event.level) \(event.message)\(fields)") }
     }
 }
 

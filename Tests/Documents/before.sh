@@ -48,16 +48,7 @@ dead_letter() {
 }
 
 # The settings of the services, for pages that start one or call the operator's commands.
-settings() {
-    local port
-    port=$(sed -n 's/^database_port=//p' "$STACK/run/ports" | tail -n 1)
-    export DATABASE_URL=postgres://securepush@127.0.0.1:$port/securepush
-    port=$(sed -n 's/^amqp_port=//p' "$STACK/run/ports")
-    export AMQP_URL=amqp://guest:guest@127.0.0.1:$port/%2F
-    export PAYLOAD_KEYS_FILE=$secrets/payload.keys INGEST_API_KEYS_FILE=$secrets/api-keys
-    export AUTH_USERS_FILE=$secrets/users AUTH_JWKS_FILE=$secrets/jwks.json
-    export HUB_CONNECTION_STRING_FILE=$STACK/run/hub-connection-string HUB_NAME=securepush
-}
+settings() { . "$STACK/env"; }
 
 # The files hubs and hubs.new, with hubs of the emulator.
 hub_files() {

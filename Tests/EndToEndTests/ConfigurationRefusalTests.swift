@@ -33,6 +33,10 @@ struct ConfigurationRefusalTests {
         Case("ingest", ["DATABASE_URL": "mysql://u:\(secret)@h/d"], "DATABASE_URL"),
         Case("ingest", ["AMQP_URL": "http://u:\(secret)@h/"], "AMQP_URL"),
         Case("ingest", ["AMQP_URL": "amqp://u:\(secret)@h:port/"], "AMQP_URL"),
+        Case("ingest", ["AMQP_URL": "", "AMQP_URL_FILE": "garbage"], "AMQP_URL_FILE"),
+        Case("ingest", ["AMQP_URL": "'amqp://u:\(secret)@h/'"], "AMQP_URL"),
+        Case("ingest", ["DATABASE_URL": "", "DATABASE_URL_FILE": "garbage"], "DATABASE_URL_FILE"),
+        Case("ingest", ["DATABASE_URL": "DATABASE_URL=postgres://u:\(secret)@h/d"], "DATABASE_URL"),
         Case("ingest", ["RETRY_DELAYS": "1s,,5s"], "RETRY_DELAYS"),
         Case("ingest", ["DATABASE_URL": "sqlite:/x/\(secret)\n/s.sqlite"], "DATABASE_URL"),
         Case("dispatcher", ["AMQP_URL": "amqp://u:\(secret)\r@h/"], "AMQP_URL"),
@@ -72,6 +76,11 @@ struct ConfigurationRefusalTests {
             "HUB_CONNECTION_STRING"),
         Case("dispatcher", ["HUB_CONNECTION_STRING": "SharedAccessKey=\(secret)"], "HUB_CONNECTION_STRING"),
         Case("dispatcher", ["HUB_CONNECTION_STRING_FILE": "garbage"], "HUB_CONNECTION_STRING"),
+        Case(
+            "dispatcher", ["HUB_CONNECTION_STRING": "", "HUB_CONNECTION_STRING_FILE": "garbage"],
+            "HUB_CONNECTION_STRING_FILE"),
+        Case("dispatcher", ["HUB_CONNECTION_STRING": "\"\(hub)\""], "HUB_CONNECTION_STRING"),
+        Case("dispatcher", ["HUB_CONNECTION_STRING": hub + ";EntityPath=other"], "HUB_CONNECTION_STRING"),
         Case("dispatcher", ["DISPATCH_PREFETCH": "0"], "DISPATCH_PREFETCH"),
         Case(
             "dispatcher", ["DISPATCH_CONCURRENCY": "many", "DISPATCH_MAX_ATTEMPTS": "0"], "DISPATCH_CONCURRENCY",

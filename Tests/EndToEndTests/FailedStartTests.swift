@@ -48,6 +48,9 @@ import Testing
             name: "database in a file", settings: ["DATABASE_URL": "sqlite:garbage/x.sqlite"], code: 78,
             word: "DATABASE_URL", services: ["ingest", "retrieval", "dispatcher", "operator"]),
         Case(
+            name: "database in a file, in a file", settings: ["DATABASE_URL": "", "DATABASE_URL_FILE": "database-url"],
+            code: 78, word: "DATABASE_URL_FILE", services: ["ingest"]),
+        Case(
             name: "audit log in a folder", settings: ["AUDIT_LOG": "/proc"], code: 78, word: "AUDIT_LOG",
             services: ["ingest", "retrieval", "dispatcher", "operator"]),
         Case(
@@ -168,6 +171,7 @@ import Testing
     private func withFiles(_ body: (URL) async throws -> Void) async throws {
         try await withLooseFolder { folder in
             try Data("garbage\n".utf8).write(to: folder.appending(path: "garbage"))
+            try Data("sqlite:garbage/x.sqlite\n".utf8).write(to: folder.appending(path: "database-url"))
             for name in ["good", "other"] {
                 let place = folder.appending(path: name).path
                 try await run(

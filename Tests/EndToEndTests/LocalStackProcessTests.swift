@@ -106,7 +106,6 @@ struct LocalStackProcessTests {
 
     @Test func `A stack takes no settings from its caller`() async throws {
         try await withFolder { folder in
-            let scripts = Scripts.ofThisCheckout.folder.path
             let script = """
                 . "$0/common.sh"; . "$0/services.sh"
                 export AUDIT_LOG=/a AUTH_USERS_FILE=/b SECUREPUSH_INGEST_URL=c ALL_PROXY=d OTEL_X=e SSL_CERT_FILE=f \
@@ -123,6 +122,68 @@ struct LocalStackProcessTests {
             #expect(lines.isSuperset(of: ["STORE=sqlite", "HTTP_PORT=1", "AUDIT_LOG=/g"]))
         }
     }
+
+    /// Those that name a place stay behind, since they may be another installation's.
+    @Test func `The caller's settings reach the services`() async throws {
+        try await withFolder { folder in
+            let script = """
+                set -euo pipefail
+                . "$0/common.sh"; . "$0/services.sh"
+                export OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 SECUREPUSH_RETENTION='1d' AUDIT_LOG=/a \
+                    DATABASE_URL=sqlite:b HTTPS_PROXY=http://127.0.0.1:9 EMULATOR_LATENCY=1s
+                stack_take_settings "$1"; stack_use "$1" STORE
+                bin=/usr/bin; (with_only_settings HTTP_PORT=1 env)
+                given_settings >"$run/settings"
+                echo "none: $(missing_settings)"
+                STACK_RETENTION=2d
+                export STACK_LOG_LEVEL=debug
+                echo "missing: $(missing_settings)"
+                """
+            let said = try await run(
+                "env",
+                [
+                    "SECUREPUSH_BIN=\(ProcessUnderTest.executables.path)", "/bin/bash", "-c", script, scripts,
+                    folder.path,
+                ])
+            let lines = said.split(separator: "\n").map(String.init)
+            #expect(
+                Set(lines).isSuperset(of: [
+                    "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "RETENTION=1d", "EMULATOR_LATENCY=1s",
+                    "none: ", "missing: LOG_LEVEL RETENTION",
+                ]))
+            #expect(!lines.contains { ["AUDIT_LOG=", "DATABASE_URL=", "HTTPS_PROXY="].contains(where: $0.hasPrefix) })
+            #expect(lines.contains { $0.hasPrefix("Not taken") && $0.contains(": AUDIT_LOG DATABASE_URL.") }, "\(said)")
+        }
+    }
+
+    @Test func `A file has what the commands need to use the stack`() async throws {
+        try await withFolder { folder in
+            let script = """
+                set -euo pipefail
+                . "$0/common.sh"; . "$0/services.sh"
+                stack_use "$1/a b"
+                mkdir -p "$secrets"; echo KEY >"$secrets/ingest-api-key"
+                ingest_port=1 retrieval_port=2 dispatcher_port=3 emulator_port=4
+                amqp_url=amqp://guest:guest@127.0.0.1:5/%2F database_url="sqlite:$stack/securepush.sqlite"
+                write_environment
+                . "$stack/env"; . "$stack/env"
+                ls -l "$stack/env"; env; ! grep -w KEY "$stack/env"
+                """
+            let said = try await run(
+                "env", ["SECUREPUSH_BIN=/usr/share", "/bin/bash", "-c", script, scripts, folder.path])
+            let lines = Set(said.split(separator: "\n").map(String.init))
+            #expect(said.hasPrefix("-rw-------"))
+            #expect(
+                lines.isSuperset(of: [
+                    "INGEST_URL=http://127.0.0.1:1", "INGEST_API_KEY=KEY", "DISPATCHER_URL=http://127.0.0.1:3",
+                    "AMQP_URL=amqp://guest:guest@127.0.0.1:5/%2F", "HUB_NAME=securepush",
+                ]))
+            #expect(lines.contains { $0.hasPrefix("DATABASE_URL=sqlite:/") && $0.hasSuffix("/a b/securepush.sqlite") })
+            #expect(lines.contains { $0.hasPrefix("PATH=/usr/share:") && !$0.hasPrefix("PATH=/usr/share:/usr/share:") })
+        }
+    }
+
+    private var scripts: String { Scripts.ofThisCheckout.folder.path }
 
     /// Without a place, `find` searches the folder that it stands in, and finds the secret with the devices.
     @Test func `The search of the demo needs a place`() async throws {

@@ -89,9 +89,24 @@ struct TimestampTests {
         #expect(Timestamp(httpDate: text)?.milliseconds == seconds * 1000)
     }
 
+    /// RFC 9110, 5.6.7: recipients must accept the two obsolete forms, too.
+    @Test(
+        arguments: [
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
+            ("Sun Nov 06 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),
+            ("Friday, 27-Nov-26 10:00:00 GMT", 1_795_773_600), ("Thursday, 27-Nov-75 10:00:00 GMT", 3_342_074_400),
+            ("Wednesday, 27-Nov-76 10:00:00 GMT", 3_373_696_800), ("Sunday, 27-Nov-77 10:00:00 GMT", 249_472_800),
+        ] as [(String, Int64)])
+    func `Obsolete dates of HTTP are read`(_ text: String, _ seconds: Int64) {
+        let now = Timestamp(milliseconds: 1_795_773_600_000)
+        #expect(Timestamp(httpDate: text, now: now)?.seconds == seconds)
+    }
+
     @Test(arguments: [
         "", "06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 6 Nov 1994 08:49:37 GMT",
-        "Sun, 31 Feb 2026 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Sun, 31 Feb 2026 08:49:37 GMT", "Sunday, 6-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT",
+        "Sunday, 06-Nov-+4 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 CET", "Sunday, 06-11-94 08:49:37 GMT",
+        "Sun Nov 31 08:49:37 1994", "Sun Nov  6 08:49 1994", "Sun 6 Nov 08:49:37 1994", "Sun Nov  6 08:49:37 94",
     ])
     func `Other texts are not dates of HTTP`(_ text: String) {
         #expect(Timestamp(httpDate: text) == nil)

@@ -69,6 +69,7 @@ import Testing
                 guard operation.rights.contains(name) else {
                     #expect(response.status == .forbidden, "\(name)")
                     #expect(response.text.isEmpty)
+                    #expect(response.headers[.contentType] == nil)
                     continue
                 }
                 #expect(response.status.code == operation.status, "\(name): \(response.text)")

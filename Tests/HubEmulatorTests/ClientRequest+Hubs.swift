@@ -32,10 +32,12 @@ extension ClientRequest {
                     "get hub", style, "GET", "/existing", status: 200,
                     holds: ["<KeyName>DefaultListenSharedAccessSignature</KeyName>"], answers: entryAnswer),
                 ClientRequest(
-                    "get hub", style, "GET", "/none", status: 404,
-                    holds: ["<Detail>No service is hosted at the specified address..TrackingId:"]),
+                    "get hub", style, "GET", "/none", status: 200, holds: [PublicFeedTests.title, "!<entry"],
+                    answers: ["content-type": "application/atom+xml; type=feed; charset=utf-8"]),
                 ClientRequest("delete hub", style, "DELETE", "/existing", status: 200),
-                ClientRequest("delete hub", style, "DELETE", "/none", status: 404),
+                ClientRequest(
+                    "delete hub", style, "DELETE", "/none", status: 404,
+                    holds: ["<Detail>No service is hosted at the specified address..TrackingId:"]),
                 ClientRequest(
                     "list hubs", style, "GET", "/$Resources/NotificationHubs", query: "$skip=0&$top=2147483647",
                     status: 200, holds: ["<title type=\"text\">existing</title>", "<title type=\"text\">hub</title>"],

@@ -15,7 +15,7 @@ extension ClientRequest {
                     ClientRequest(
                         "put installation", style, "PUT", "/hub/installations/new", type: style.installationType,
                         body: document, status: 200, holds: ["!<"],
-                        answers: ["content-location": "http://127.0.0.1", "content-type": "application/xml"]))
+                        answers: ["content-type": "application/xml"]))
             }
             rows += [
                 ClientRequest(

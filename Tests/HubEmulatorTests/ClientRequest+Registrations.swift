@@ -43,7 +43,10 @@ extension ClientRequest {
                         "create template registration", style, "POST", style.registrations, type: style.entryType,
                         body: style.entry(
                             template, "<Tags>t</Tags>\(fields)\(body)<TemplateName>n</TemplateName>"), status: 200,
-                        holds: ["<Tags>t</Tags>\(fields)\(body)<TemplateName>n</TemplateName></\(template)>"],
+                        holds: [
+                            "<Tags>t</Tags>\(fields)\(body)\(prefix == "Apple" ? "<Expiry i:nil=\"true\"/>" : "")"
+                                + "<TemplateName>n</TemplateName></\(template)>"
+                        ],
                         answers: ["etag": "W/\"1\""]))
             }
             rows.append(

@@ -92,10 +92,10 @@ import Testing
             ])
     }
 
-    /// The numbers in `docs/reference/hub-emulator.md` are those of the rows.
+    /// The numbers in `docs/reference/hub-emulator-clients.md` are those of the rows.
     @Test func `The document has the numbers of rows and clients`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/reference")
-        let document = try String(contentsOf: folder.appending(path: "hub-emulator.md"), encoding: .utf8)
+        let document = try String(contentsOf: folder.appending(path: "hub-emulator-clients.md"), encoding: .utf8)
         let clients = Set(ClientRequest.all.map(\.style.name)).count
         #expect(document.contains("sends \(ClientRequest.all.count) requests in the way of \(clients) clients"))
     }

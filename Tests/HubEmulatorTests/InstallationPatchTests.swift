@@ -56,6 +56,11 @@ import Testing
         (#"{"op":"add","path":"/pushVariables","value":{"w":"2"}}"#, "pushVariables", #"{"w":"2"}"#),
         (#"{"op":"add","path":"/pushVariables/w","value":"2"}"#, "pushVariables", #"{"v":"1","w":"2"}"#),
         (#"{"op":"remove","path":"/pushVariables"}"#, "pushVariables", nil),
+        // Slashes and tildes are found beside combining marks.
+        (
+            "{\"op\":\"add\",\"path\":\"/pushVariables/\u{301}w~1\u{301}\",\"value\":\"2\"}",
+            "pushVariables \u{301}w/\u{301}", #""2""#
+        ),
         (
             #"{"op":"add","path":"/secondaryTiles/n","value":"{\"pushChannel\":\"c\"}"}"#, "secondaryTiles n",
             #"{"pushChannel":"c"}"#
@@ -85,7 +90,8 @@ import Testing
             #expect(patched.status == .ok, "\(change.patch) \(patched.text)")
             #expect(patched.text.isEmpty)
             let document = try #require(JSONValue(text: try await emulator.call(.get, Self.path).text))
-            let value = change.path.split(separator: " ").reduce(document as JSONValue?) { $0?[String($1)] }
+            let names = change.path.unicodeScalars.split(separator: " ").map(String.init)
+            let value = names.reduce(document as JSONValue?) { $0?[$1] }
             #expect(value == change.value.flatMap { JSONValue(text: $0) }, "\(change.patch)")
         }
     }

@@ -65,11 +65,41 @@ import Testing
                     let next = value.map { "&\(tokenName)=\($0)" } ?? ""
                     let response = try await emulator.call(.get, "\(path)?api-version=2020-06&\(top)=3\(next)")
                     token = response.headers[HubHeaders.continuationToken]
+                    try Self.checkNext(response.text, path: path, token: token)
                     handles += response.text.matches(of: /<DeviceToken>(\d+)</).map { String($0.output.1) }
                 }
                 #expect(handles == ["00", "01", "02", "03", "04", "05", "06"])
                 #expect(token == nil)
             }
+        }
+    }
+
+    /// Recorded: a link beside the header, in which the token is encoded once more; and all below the list's path.
+    private static func checkNext(_ text: String, path: String, token: String?) throws {
+        let feed = try XMLReader.read(Array(text.utf8))
+        let next = feed.children.first { $0.name == "link" && $0.attribute("rel") == "next" }
+        let expected = token.map { token in
+            #expect(token.hasSuffix("%3D%3D"), "\(token)")
+            return "http://localhost\(path)?api-version=2020-06&%24top=3&continuationtoken="
+                + token.replacing("%", with: "%25")
+        }
+        #expect(next?.attribute("href") == expected)
+        for entry in feed.children where entry.name == "entry" {
+            let id = try #require(entry.child("title")?.text)
+            let url = "http://localhost\(path)/\(id)?api-version=2020-06&"
+            #expect(entry.child("id")?.text.hasPrefix(url) == true, "\(text)")
+            #expect(entry.child("link")?.attribute("href")?.hasPrefix(url) == true)
+        }
+    }
+
+    @Test func `A filter's quotes are found beside combining marks`() async throws {
+        try await withEmulator { emulator in
+            try await emulator.register(
+                "\u{301}g", tags: "t", element: "GcmRegistrationDescription", field: "GcmRegistrationId")
+            let response = try await emulator.call(
+                .get, "/hub/registrations?$filter=GcmRegistrationId%20eq%20'%CC%81g'")
+            #expect(response.status == .ok, "\(response.text)")
+            #expect(response.text.occurrences(of: "<entry ") == 1)
         }
     }
 

@@ -81,6 +81,8 @@ import Testing
     @Test func `Registration tags are split, trimmed and counted`() throws {
         #expect(try TagSyntax.list(" a, B ,b,,c") == ["a", "B", "c"])
         #expect(try TagSyntax.list("") == [])
+        // A comma with a combining letter after it is a comma.
+        #expect(try TagSyntax.list("a,\u{345}b") == ["a", "\u{345}b"])
         let many = (1...61).map { "t\($0)" }
         #expect(try TagSyntax.list(many.prefix(60).joined(separator: ",")).count == 60)
         #expect(throws: HubError.self) { try TagSyntax.list(many.joined(separator: ",")) }

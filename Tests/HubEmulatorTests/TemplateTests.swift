@@ -53,6 +53,26 @@ import Testing
         #expect(try Self.render(.apple, template, Self.message) == expected)
     }
 
+    /// To Swift a quote, a brace or a colon is another character with a combining mark after it; to JSON it is not.
+    @Test(
+        arguments: [
+            (#"{"aps":{"alert":"$(m)"}}"#, "{\"aps\":{\"alert\":\"\u{301}x\"}}"),
+            ("{\"a\":\"\u{301}$(n)\",\"b\":\"{'\u{302}' + $(n)}\"}", "{\"a\":\"\u{301}40\",\"b\":\"\u{302}40\"}"),
+            ("{\"\u{301}\":\"\u{302}\"}", "{\"\u{301}\":\"\u{302}\"}"),
+            (##"{"a":"#(j)"}"##, "{\"a\":\"\u{200D}\"}"), ("{\"a\":\"\\n\u{301}$(n)\"}", "{\"a\":\"\\n\u{301}40\"}"),
+            ("{\"a\":\"#(\u{345}k)\"}", #"{"a":7}"#),
+        ] as [(String, String)])
+    func `Text is never changed`(_ template: String, _ expected: String) throws {
+        let message = "{\"m\":\"\u{301}x\",\"n\":\"40\",\"j\":\"\u{200D}\",\"\u{345}k\":\"7\"}"
+        let rendered = try Self.render(.apple, template, message)
+        #expect(Array(rendered.utf8) == Array(expected.utf8), "\(rendered)")
+    }
+
+    @Test func `A combining mark after the first bracket leaves a template XML`() throws {
+        let text = try Self.render(.windows, "<\u{301}a>$(m)</a>", #"{"m":"<"}"#)
+        #expect(Array(text.utf8) == Array("<\u{301}a>&lt;</a>".utf8))
+    }
+
     @Test func `XML templates escape`() throws {
         let text = try Self.render(
             .windows, "<toast><text id=\"$(n)\">$(name) &amp; {'<' + $(n)}</text></toast>", Self.message)

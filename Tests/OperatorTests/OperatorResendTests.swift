@@ -4,6 +4,7 @@ import Foundations
 import HummingbirdTesting
 import StackKit
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -89,6 +90,35 @@ struct OperatorResendTests {
             #expect(answer["Resent"] as? Int == 1 && answer["HasMore"] as? Bool == false && answer["Next"] == nil)
             #expect(try await bench.due().map(\.id) == [ids[0]])
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `What is sent again has no dead letter any more, and other letters stay`(_ isGroup: Bool) async throws {
+        try await withOperator { bench in
+            let (id, other) = (try await bench.stored(), try await bench.stored())
+            try await bench.record([OperatorBench.delivery(.apple, .dead, "HTTP 400")], of: id)
+            try await bench.record([OperatorBench.delivery(.apple, .dead, "HTTP 413")], of: other)
+            for failed in [id, other] { bench.queues.add(failed, reason: "refused", platforms: [.apple]) }
+            let answer =
+                isGroup
+                ? try await bench.post("/admin/api/failures/resend", #"{"Reason":"HTTP 400"}"#).object()
+                : try await bench.post("/admin/api/notifications/\(id)/resend", "{}").object()
+            #expect(answer["Resent"] as? Int == 1 && answer["LettersRemoved"] as? Int == 1, "\(answer)")
+            #expect(bench.queues.state.withLock { $0.letters.map { $0.message?.id } } == [other])
+            #expect(try await bench.due().map(\.id) == [id])
+        }
+    }
+
+    @Test func `Without the broker it is sent again all the same, and the answer says that the letters stay`()
+        async throws
+    {
+        let id = NotificationID()
+        try await fail([id])
+        let actions = OperatorActions(
+            store: store, openDeadLetters: { throw Refusal(description: "away") }, logger: .silent)
+        let report = try await actions.resend(key, .hour, trace: nil)
+        #expect(report == ResendReport(resent: 1, lettersProblem: "away"))
+        #expect(try await store.lease(limit: 9, now: .now, until: .now + .seconds(60)).map(\.id) == [id])
     }
 
     @Test func `Letters that cannot be replayed do not hide others`() async throws {

@@ -52,6 +52,12 @@ import Testing
         _ = try SecurePush.parseAsRoot(command + [" path\r\n"])
     }
 
+    @Test func `A recipient has the same option everywhere`() throws {
+        #expect(try SendCommand.parse(["--recipient", "a", "--to", "b", "--payload", "x"]).to == ["a", "b"])
+        #expect(try ListCommand.parse(["--to", "a"]).recipient == "a")
+        #expect(try TailCommand.parse(["--to", "a"]).recipient == "a")
+    }
+
     @Test func `A path is trimmed as a setting is`() throws {
         #expect(try UsersCommand.FileOptions.parse(["--users-file", " users\u{200B}\r"]).usersFile == "users")
         let keys = try PushKeyOptions.parse(["--push", "--push-signing-key-file", "\u{FEFF}k\n"])

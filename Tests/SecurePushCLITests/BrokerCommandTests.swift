@@ -140,6 +140,20 @@ import Testing
                 #expect(try await run("purge").code == 64)
                 #expect(try await run("purge", "--yes").output == "purged 1 dead letter\n")
                 #expect(try await run("list").output.isEmpty)
+
+                // A sender's resend ends the dead letter, too; that of another notification stays.
+                let (id, other) = (NotificationID(), NotificationID())
+                let failed = [id, other].map { DispatchMessage(id: $0, platforms: [.apple]) }
+                try await publish(failed, reason: "x", configuration)
+                let answer = #"{"Id":"\#(id)","Platforms":["apple"]}"#
+                try await ScriptedServer.with({ _, _ in .init(status: 202, body: answer) }) { ingest in
+                    let sender = ["INGEST_URL": ingest.url, "INGEST_API_KEY": "spk_test"]
+                    let resend = try await CommandLineRun(
+                        ["resend", id.description], environment.merging(sender) { $1 }, in: folder)
+                    #expect(resend.code == 0 && resend.errors.contains("1 dead letter removed"), "\(resend.errors)")
+                }
+                let left = try await run("list", "--json")
+                #expect(left.lines.count == 1 && left.output.contains(other.description), "\(left.output)")
             }
         }
     }

@@ -79,6 +79,23 @@ import Testing
         }
     }
 
+    @Test func `A fault in the file of a URL is told under the file's name`() async throws {
+        try await withTemporaryFolder { folder in
+            let key = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAQID\n-----END ENCRYPTED PRIVATE KEY-----\n"
+            try Data(key.utf8).write(to: URL(filePath: folder + "/key.pem"))
+            for (text, words) in [
+                ("http://u:secret@h", "AMQP_URL_FILE: an AMQP URL must begin with amqp://"),
+                ("amqps://u:secret@h/?certfile=c&keyfile=key.pem", "is encrypted: decrypt it"),
+            ] {
+                try Data(text.utf8).write(to: URL(filePath: folder + "/url"))
+                let run = try await CommandLineRun(["dead-letters", "list"], ["AMQP_URL_FILE": "url"], in: folder)
+                #expect(run.code == 78 && run.errors.contains("AMQP_URL_FILE: "), "\(run.errors)")
+                #expect(run.errors.contains(words), "\(run.errors)")
+                Self.expectSilence(run)
+            }
+        }
+    }
+
     @Test(arguments: inner)
     func `A password with a control character inside is refused`(text: String) async throws {
         try await withTemporaryFolder { folder in

@@ -32,6 +32,28 @@ import Testing
         }
     }
 
+    @Test func `With folders of services it makes demo accounts only if asked`() async throws {
+        try await withTemporaryFolder { folder in
+            let arguments = [
+                "setup", "--directory", "state", "--services", "services", "--database", "db:5432/s", "--broker",
+                "mq:5672",
+            ]
+            let first = try await CommandLineRun(arguments, in: folder)
+            #expect(first.code == 0, "\(first.errors)")
+            let setup = LocalSetup(directory: folder + "/state", hubEndpoint: "")
+            #expect(try UsersFile(path: setup.usersFile).list() == [])
+            #expect(try APIKeysFile(path: setup.apiKeys).list() == [])
+            #expect(!SecretFile.exists(setup.apiKey) && !SecretFile.exists(setup.passwordFile(of: "alice")))
+            #expect(SecretFile.exists(folder + "/services/ingest/api-keys"))
+            let second = try await CommandLineRun(arguments, in: folder)
+            #expect(second.output == "nothing to do\n")
+            let third = try await CommandLineRun(arguments + ["--demo"], in: folder)
+            #expect(third.code == 0, "\(third.errors)")
+            #expect(try UsersFile(path: folder + "/services/ingest/users").list().map(\.text) == ["alice", "bob"])
+            #expect(try APIKeysFile(path: folder + "/services/ingest/api-keys").list() == ["demo"])
+        }
+    }
+
     @Test func `It is told where to put it`() async throws {
         let command = try #require(try SecurePush.parseAsRoot(["setup"]) as? SetupCommand)
         let error = await #expect(throws: CommandFailure.self) { try await command.run(on: Console(command.output)) }

@@ -153,37 +153,64 @@ import Testing
     }
 
     /// A pipe that nobody reads stands for a disk that hangs.
-    @Test(.timeLimit(.minutes(5))) func `A write that hangs refuses requests, holds none, and loses nothing`()
-        async throws
-    {
+    private func hangingLog(patience: Duration) throws -> (AuditLog, Pipe) {
         let pipe = Pipe()
-        let (reader, writer) = (pipe.fileHandleForReading, pipe.fileHandleForWriting.fileDescriptor)
+        let writer = pipe.fileHandleForWriting.fileDescriptor
         let audit = try AuditLog(
             file: AuditFile(path: "-", stream: writer), service: "test", logger: Logger(label: "test"),
-            patience: .milliseconds(50))
+            patience: patience)
         // Fills the pipe, so that the next write waits for the reader.
         let flags = fcntl(writer, F_GETFL)
         _ = fcntl(writer, F_SETFL, flags | O_NONBLOCK)
         let rest = [UInt8](repeating: UInt8(ascii: "-"), count: 4096)
         while write(writer, rest, rest.count) > 0 {}
         _ = fcntl(writer, F_SETFL, flags)
+        return (audit, pipe)
+    }
 
-        let waiting = Task { try await audit.record([AuditEntry(service: "test", action: "read", id: "1")]) }
-        try await expectEventually { await !audit.isWritable() }
+    private static func record(_ audit: AuditLog, id: String) async throws {
+        try await audit.record([AuditEntry(service: "test", action: "read", id: id)])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `A write that hangs refuses requests, holds none, and loses nothing`()
+        async throws
+    {
+        let (audit, pipe) = try hangingLog(patience: .milliseconds(250))
+        // Those that wait when it begins to hang are answered, and so is one that comes too late for the check.
+        let waiting = (1...3).map { number in Task { try await Self.record(audit, id: "\(number)") } }
+        for task in waiting {
+            let refusal = await #expect(throws: Problem.self) { try await task.value }
+            #expect(refusal?.status == .serviceUnavailable)
+        }
         #expect(audit.problem?.contains("has taken no lines") == true)
+        #expect(await !audit.isWritable())
         await #expect(throws: Problem.self) { try await audit.check() }
-        waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: Problem.self) { try await Self.record(audit, id: "4") }
 
         // The reader comes back.
+        try await expectLines(["1", "2", "3", "4"], in: pipe)
+        try await expectEventually { await audit.isWritable() }
+    }
+
+    /// Reads a pipe until it has had these lines.
+    private func expectLines(_ ids: [String], in pipe: Pipe) async throws {
         let text = Mutex("")
-        reader.readabilityHandler = { handle in
+        pipe.fileHandleForReading.readabilityHandler = { handle in
             let part = String(decoding: handle.availableData, as: UTF8.self)
             text.withLock { $0 += part }
         }
-        try await expectEventually { await audit.isWritable() }
-        try await expectEventually { text.withLock { $0.contains(#""action":"read""#) } }
-        reader.readabilityHandler = nil
+        try await expectEventually {
+            text.withLock { text in ids.allSatisfy { text.contains(#""action":"read","id":"\#($0)""#) } }
+        }
+        pipe.fileHandleForReading.readabilityHandler = nil
+    }
+
+    @Test func `A request that ends does not wait for a write that hangs`() async throws {
+        let (audit, pipe) = try hangingLog(patience: .seconds(3600))
+        let waiting = Task { try await Self.record(audit, id: "1") }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        try await expectLines(["1"], in: pipe)
     }
 
     @Test func `Many requests at once get a line each`() async throws {

@@ -57,6 +57,30 @@ struct CertificateTests {
         }
     }
 
+    /// A key as `openssl ecparam -genkey` writes it, and with a password.
+    @Test func `Keys of other programs are read, and an encrypted one is named`() async throws {
+        try await withCertificate { files in
+            let folder = URL(filePath: files.certificateFile).deletingLastPathComponent()
+            var other = files
+            other.privateKeyFile = folder.appending(path: "sec1.pem").path
+            other.certificateFile = folder.appending(path: "sec1-certificate.pem").path
+            _ = try await Curl.openssl("ecparam", "-name", "prime256v1", "-genkey", "-out", other.privateKeyFile)
+            _ = try await Curl.openssl(
+                "req", "-x509", "-days", "2", "-subj", "/CN=other", "-key", other.privateKeyFile, "-out",
+                other.certificateFile)
+            #expect(try other.load().expiry > 0)
+            let plain = other.privateKeyFile
+            other.privateKeyFile = folder.appending(path: "encrypted.pem").path
+            for kind in ["pkey", "ec"] {
+                _ = try await Curl.openssl(
+                    kind, "-in", plain, "-aes256", "-passout", "pass:x", "-out", other.privateKeyFile)
+                let error = #expect(throws: ConfigurationError.self) { try other.load() }
+                #expect(error?.issues.map(\.key) == ["TLS_PRIVATE_KEY_FILE"])
+                #expect("\(error.map(String.init(describing:)) ?? "")".contains("is encrypted: decrypt it"))
+            }
+        }
+    }
+
     /// A FIFO without a writer stands for a file system that does not answer: opening it blocks.
     @Test func `A reload does not wait for a file system that does not answer`() async throws {
         try await withCertificate { files in

@@ -79,6 +79,43 @@ struct ConfigurationReaderTests {
         }
     }
 
+    @Test func `An issue is told under the name that is set`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "url").path
+            try Data("mysql://u:hunter2@h/d\n".utf8).write(to: URL(filePath: path))
+            let sources: [([String: String], [String: String], String)] = [
+                ([:], ["DATABASE_URL": "x"], "DATABASE_URL: It is wrong."),
+                ([:], ["SECUREPUSH_DATABASE_URL": "x"], "DATABASE_URL: It is wrong (from SECUREPUSH_DATABASE_URL)"),
+                (["DATABASE_URL": "x"], [:], "DATABASE_URL: It is wrong (from --database-url)"),
+                ([:], ["DATABASE_URL_FILE": path], "DATABASE_URL_FILE: It is wrong."),
+                (
+                    [:], ["SECUREPUSH_DATABASE_URL_FILE": path],
+                    "DATABASE_URL_FILE: It is wrong (from SECUREPUSH_DATABASE_URL_FILE)"
+                ),
+            ]
+            for (flags, environment, line) in sources {
+                var reader = ConfigurationReader(flags: flags, environment: environment)
+                _ = reader[\.databaseURL, orFile: \.databaseURLFile]
+                reader.note(\.databaseURL, "It is wrong.")
+                #expect(reader.issues.map(\.description) == [line])
+            }
+        }
+    }
+
+    @Test(arguments: ["\"/x\"", "'/x'", "“/x”", "AUTH_ISSUER=/x", "SECUREPUSH_AUTH_ISSUER=/x", "export AUTH_ISSUER=/x"])
+    func `A value that was not copied as it is is told`(_ text: String) {
+        var reader = ConfigurationReader(environment: ["AUTH_ISSUER": text])
+        #expect(reader[\.authIssuer] == nil)
+        #expect(reader.issues.map(\.key) == ["AUTH_ISSUER"])
+        #expect(reader.issues.first?.problem.contains("a part of the value here: remove") == true)
+    }
+
+    @Test(arguments: ["x", "\"", "it's", "AUTH_ISSUER", "\"a", "https://h/?AUTH_ISSUER=x"])
+    func `Other values with such characters are taken`(_ text: String) {
+        var reader = ConfigurationReader(environment: ["AUTH_ISSUER": text])
+        #expect(reader[\.authIssuer] == text && reader.issues.isEmpty)
+    }
+
     /// Finding 18: a flag is in the list of processes.
     @Test(
         arguments: [
@@ -129,6 +166,8 @@ struct ConfigurationReaderTests {
             ([:], nil), (["HTTP_HOST": "::1"], nil), (["HTTP_HOST": "0.0.0.0"], "HTTP_HOST"),
             (["HTTP_HOST": "192.0.2.1"], "HTTP_HOST"), (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "http"], nil),
             (["HTTP_HOST": "0.0.0.0", "ALLOW_INSECURE": "amqp,jwks,postgres"], "HTTP_HOST"),
+            (["HTTP_HOST": "[::1]"], nil),
+            (["HTTP_HOST": "[::]"], "HTTP_HOST"),
         ] as [([String: String], String?)])
     func `Listening beyond loopback needs TLS`(environment: [String: String], key: String?) {
         var reader = ConfigurationReader(environment: environment)

@@ -14,16 +14,19 @@ enum Curl {
 }
 
 /// Runs the body with a new self-signed certificate for `localhost`.
-func withCertificate<Result>(_ body: (HTTPConfiguration.TLS) async throws -> Result) async throws -> Result {
+///
+/// - Parameter key: the kind of its key, for `openssl req`.
+func withCertificate<Result>(
+    key kind: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+    _ body: (HTTPConfiguration.TLS) async throws -> Result
+) async throws -> Result {
     try await withTemporaryFolder { folder in
         let certificate = folder.appending(path: "certificate.pem").path
         let key = folder.appending(path: "key.pem").path
         try await run(
             "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
-            ])
+            ["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+                + ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate, "-newkey"] + kind)
         return try await body(HTTPConfiguration.TLS(certificateFile: certificate, privateKeyFile: key))
     }
 }

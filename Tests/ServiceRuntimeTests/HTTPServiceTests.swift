@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import OutgoingHTTP
 import ServiceLifecycle
 import StackKit
 import Synchronization
@@ -36,6 +37,21 @@ struct HTTPServiceTests {
             try await withServer(tls: tls) { port, _ in
                 #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: true).run() == nil)
                 #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: false).run() != nil)
+            }
+        }
+    }
+
+    /// What our server serves with, our own clients take.
+    @Test(arguments: [
+        ["ed25519"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-521"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
+        ["rsa:2048"],
+    ])
+    func `Our clients take each kind of certificate`(_ key: [String]) async throws {
+        try await withCertificate(key: key) { tls in
+            try await withServer(tls: tls) { port, _ in
+                #expect(await HealthProbe(host: "127.0.0.1", port: port, usesTLS: true).run() == nil)
+                let client = try await RawHTTP2(port: port, trusting: TrustedAuthorities(file: tls.certificateFile))
+                try await expectEventually { !client.frames.isEmpty }
             }
         }
     }

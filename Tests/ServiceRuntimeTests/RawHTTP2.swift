@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import OutgoingHTTP
 import Synchronization
 
 /// An HTTP/2 connection to a port of 127.0.0.1 on which a test sends what no client library would.
@@ -10,10 +11,12 @@ final class RawHTTP2: Sendable {
 
     /// Sends the preface and SETTINGS.
     ///
-    /// - Parameter window: `SETTINGS_INITIAL_WINDOW_SIZE`: how many bytes of an answer the server may send.
-    init(port: Int, window: Int = 65_535) async throws {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.certificateVerification = .none
+    /// - Parameters:
+    ///   - window: `SETTINGS_INITIAL_WINDOW_SIZE`: how many bytes of an answer the server may send.
+    ///   - authorities: with them the server is verified as all our clients verify servers.
+    init(port: Int, window: Int = 65_535, trusting authorities: TrustedAuthorities? = nil) async throws {
+        var tls = OutgoingTLS.configuration(trusting: authorities ?? TrustedAuthorities())
+        if authorities == nil { tls.certificateVerification = .none }
         tls.applicationProtocols = ["h2"]
         let context = try NIOSSLContext(configuration: tls)
         let received = Received()
@@ -22,7 +25,7 @@ final class RawHTTP2: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: nil))
+                    try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: "localhost"))
                     try pipeline.addHandler(Collector(received))
                 }
             }

@@ -25,6 +25,9 @@ struct ServiceFailureTests {
         let (lines, code) = ServiceFailure.report(StorageError(.invalid, "no such scheme"))
         #expect(lines == ["error: DATABASE_URL: no such scheme"])
         #expect(code == 78)
+        let sources = ConfigurationReader(environment: ["SECUREPUSH_DATABASE_URL": "x"])
+        let named = ServiceFailure.report(StorageError(.invalid, "no such scheme"), sources)
+        #expect(named.lines == ["error: DATABASE_URL: no such scheme (from SECUREPUSH_DATABASE_URL)"])
     }
 
     @Test func `Other errors are one line without secrets`() {

@@ -43,6 +43,20 @@ import Testing
         #expect(reader.issues.first?.problem.hasSuffix("(from SECUREPUSH_RETENTION)") == true)
     }
 
+    @Test func `Variables of OpenTelemetry that are not read are named without their values`() {
+        let reader = ConfigurationReader(environment: [
+            "OTEL_RESOURCE_ATTRIBUTES": "s3cr3t", "OTEL_SERVICE_NAM": "s3cr3t", "OTEL_SERVICE_NAME": "x",
+            "OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "otlp", "OTEL_PROPAGATORS": "", "X_OTEL_Y": "1",
+        ])
+        #expect(
+            reader.unknownVariables(ConfigurationKeys.all).map(\.problem) == [
+                "OTEL_LOGS_EXPORTER is set and not read here", "OTEL_RESOURCE_ATTRIBUTES is set and not read here",
+                "OTEL_SERVICE_NAM is set and not read here: is OTEL_SERVICE_NAME meant?",
+            ])
+        // The emulator makes no spans.
+        #expect(reader.unknownVariables([ConfigurationKeys.httpHost]).isEmpty)
+    }
+
     @Test func `Unknown variables are named without their values`() {
         let environment = SettingsEnvironment([
             "SECUREPUSH_RETENTON": "s3cr3t", "SECUREPUSH_WEATHER_REPORT": "s3cr3t", "RETENTON": "x",
@@ -97,6 +111,7 @@ import Testing
 
     @Test(arguments: [
         ("RETENTON", "RETENTION"), ("DATABSE_URL", "DATABASE_URL"), ("HTTP_PORTS", "HTTP_PORT"), ("WEATHER", nil),
+        ("RETNETOIN", "RETENTION"),
         ("A", nil), ("", nil), (String(repeating: "RETENTION", count: 20), nil),
     ])
     func `The closest name is suggested`(name: String, expected: String?) {

@@ -258,6 +258,10 @@ extension ForwardingStore {
         try await open().setEncryptionKey(key, of: installation, owner: owner, now: now)
     }
 
+    package func deviceCount(of owner: UserName) async throws -> Int {
+        try await open().deviceCount(of: owner)
+    }
+
     package func encryptionKeys(of owner: UserName, limit: Int) async throws -> [DeviceEncryptionKey] {
         try await open().encryptionKeys(of: owner, limit: limit)
     }

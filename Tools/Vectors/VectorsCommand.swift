@@ -7,8 +7,17 @@ import Foundation
 /// Decision: docs/decisions/0032-scenarios-recorded-with-the-swift-sdk.md
 @main
 struct VectorsCommand {
-    static func main() throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    static func main() {
+        do {
+            try run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            // An error that leaves `main` is a trap.
+            FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+            exit(error is Usage ? 64 : 1)
+        }
+    }
+
+    static func run(_ arguments: [String]) throws {
         guard arguments.count >= 2 else { throw Usage() }
         let folder = arguments[1]
         var files = try VectorFile.all(folder)

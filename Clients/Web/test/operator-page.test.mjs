@@ -124,7 +124,7 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
 
   await step('one failure is one group with one button, and a further request begins where the one before ended', async () => {
     await open('', {
-      ...inTrouble(), 'POST failures/resend': ({ body }) => (body.Before ? { Resent: 2, HasMore: false } : { Expired: 7, HasMore: true, Next: 'the end' }),
+      ...inTrouble(), 'POST failures/resend': ({ body }) => (body.Before ? { Resent: 2, LettersRemoved: 2, HasMore: false } : { Expired: 7, HasMore: true, Next: 'the end' }),
     });
     assert.equal(await page.evaluate(() => document.querySelectorAll('#failures .groups li').length), 2);
     assert.equal(await page.evaluate(() => document.querySelectorAll('#failures .groups li:first-child .pill').length), 4);
@@ -136,7 +136,7 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
     await page.evaluate(() => document.getElementById('dialogConfirm').click());
     await page.until(() => document.getElementById('dialogResult').textContent === '7 expired. There may be more: go on.');
     await page.evaluate(() => document.getElementById('dialogConfirm').click());
-    await page.until(() => document.getElementById('dialogResult').textContent === '2 sent again.');
+    await page.until(() => document.getElementById('dialogResult').textContent === '2 sent again, 2 removed from the dead-letter queue.');
     assert.ok(await page.evaluate(() => document.getElementById('dialogConfirm').hidden));
     const bodies = server.requests.filter((asked) => asked.method === 'POST').map((asked) => asked.body);
     assert.deepEqual(bodies, [undefined, 'the end'].map((Before) => (

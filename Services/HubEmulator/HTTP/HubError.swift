@@ -16,11 +16,14 @@ struct HubError: Error, Sendable {
     let detail: String?
     /// Whole seconds: official clients read no other form.
     let retryAfterSeconds: Int?
+    /// Whether the tracking ID and the time follow the detail.
+    private let isTracked: Bool
 
-    init(_ status: HTTPResponse.Status, detail: String?, retryAfterSeconds: Int? = nil) {
+    init(_ status: HTTPResponse.Status, detail: String?, retryAfterSeconds: Int? = nil, isTracked: Bool = true) {
         self.status = status
         self.detail = detail
         self.retryAfterSeconds = retryAfterSeconds
+        self.isTracked = isTracked
     }
 
     static func unauthorized(_ fault: TokenFault) -> HubError { HubError(.unauthorized, detail: fault.detail) }
@@ -30,6 +33,12 @@ struct HubError: Error, Sendable {
 
     /// Recorded: a valid token without the right gets 403 and no body.
     static let missingRight = HubError(.forbidden, detail: nil)
+    /// Recorded: the answer to a read of a hub with a wrong key.
+    static let missingManageClaim = HubError(.unauthorized, detail: "Manage claim is required for this operation.")
+    /// Recorded: this detail has no tracking ID.
+    static let rawOfAnotherType = HubError(
+        .badRequest, detail: "The content type for a 'wns/raw' notification must be 'application/octet-stream'",
+        isTracked: false)
     static let unknownHub = HubError(.notFound, detail: "No service is hosted at the specified address.")
     /// Recorded: no text precedes the tracking ID.
     static let unknownRegistration = HubError(.notFound, detail: "")
@@ -49,8 +58,9 @@ struct HubError: Error, Sendable {
     func response(for identity: RequestIdentity) -> Response {
         var headers = HTTPFields()
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
-        guard let detail else { return .hub(status: status, headers: headers) }
-        let tracking = ".TrackingId:\(identity.trackingID)_G0,TimeStamp:\(Timestamp.now.american)"
+        guard let detail else { return Response(status: status, headers: headers) }
+        let tracking =
+            isTracked ? ".TrackingId:\(identity.trackingID)_G0,TimeStamp:\(Timestamp.now.american)" : ""
         let text = XMLWriter.escape(detail + tracking)
         return .hub(
             "<Error><Code>\(status.code)</Code><Detail>\(text)</Detail></Error>", status: status, headers: headers)

@@ -107,6 +107,13 @@ struct HubCall: Sendable {
         guard let rawQuery, !rawQuery.isEmpty else { return location(path) }
         return "\(base)\(path.isEmpty ? "" : "/")\(path)?\(rawQuery)"
     }
+
+    /// The URL of a list's next page. Recorded: the names and the token, which is encoded already, are encoded.
+    func nextLocation(_ path: String, token: String) -> String {
+        let query = self.query.except("continuationtoken") + [("continuationtoken", token)]
+        let text = query.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }
+        return "\(base)/\(path)?\(text.joined(separator: "&"))"
+    }
 }
 
 /// The query of a request to the hub: names in any case, plain or escaped (`%24top`).
@@ -122,6 +129,9 @@ struct HubQuery: Sendable {
             return (name.lowercased(), value)
         }
     }
+
+    /// All parameters but one, with names in lower case.
+    func except(_ name: String) -> [(name: String, value: String)] { values.filter { $0.name != name } }
 
     /// The value of a parameter by its lower-case name; empty when it has no `=`.
     subscript(_ name: String) -> String? { values.first { $0.name == name }?.value }

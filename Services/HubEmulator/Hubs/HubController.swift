@@ -33,10 +33,25 @@ struct HubController: Sendable {
         return Self.entry(hub, isUpdate ? .ok : .created, call)
     }
 
+    /// Recorded: an empty feed in place of a hub that does not exist. Official clients take it for "no such hub".
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try state.gate.admitToManage(request, context)
+        let call = try admitToRead(request, context)
         try await state.injectFaults(.hub, context)
-        return Self.entry(try state.hubs.hub(call.hubKey), .ok, call)
+        guard let hub = state.hubs.hub(call.hubKey) else {
+            return .hub(AtomEntry.publicFeed(), type: AtomEntry.feedContentType)
+        }
+        return Self.entry(hub, .ok, call)
+    }
+
+    /// Recorded: a wrong key gets another text here than elsewhere.
+    ///
+    /// - Throws: 401 or 403.
+    private func admitToRead(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
+        do throws(HubError) {
+            return try state.gate.admitToManage(request, context)
+        } catch {
+            throw error.detail == TokenFault.invalidSignature.detail ? .missingManageClaim : error
+        }
     }
 
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -49,26 +64,24 @@ struct HubController: Sendable {
     }
 
     @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
-        try await list(request, context, path: "$Resources/NotificationHubs")
-    }
-
-    /// `GET /`, which the .NET client's `GetNotificationHubsAsync` sends.
-    @Sendable func listAtRoot(_ request: Request, context: EmulatorContext) async throws -> Response {
-        try await list(request, context, path: "")
-    }
-
-    private func list(_ request: Request, _ context: EmulatorContext, path: String) async throws -> Response {
         let call = try state.gate.admitToManage(request, context)
         try await state.injectFaults(.hub, context)
         let skip = try Self.count(call.query["$skip"]) ?? 0
         let top = try Self.count(call.query["$top"]) ?? .max
-        let page = Array(state.hubs.all.dropFirst(skip).prefix(top))
-        let entries = page.map {
+        let entries = state.hubs.all.dropFirst(skip).prefix(top).map {
             $0.entry(url: call.location(PercentCoding.encode($0.name)), namespace: call.namespaceName)
         }
         return .hub(
-            AtomEntry.feed("NotificationHubs", url: call.requestLocation(path), entries),
+            AtomEntry.feed("NotificationHubs", url: call.requestLocation("$Resources/NotificationHubs"), entries),
             type: AtomEntry.feedContentType)
+    }
+
+    /// `GET /`, which the .NET client's `GetNotificationHubsAsync` sends. Recorded: names and addresses, no keys.
+    @Sendable func listAtRoot(_ request: Request, context: EmulatorContext) async throws -> Response {
+        let call = try state.gate.admitToManage(request, context)
+        try await state.injectFaults(.hub, context)
+        let hubs = state.hubs.all.map { ($0.name, "\(call.base)/\(PercentCoding.encode($0.name))") }
+        return .hub(AtomEntry.publicFeed(hubs), type: AtomEntry.feedContentType)
     }
 
     private static func count(_ text: String?) throws(HubError) -> Int? {

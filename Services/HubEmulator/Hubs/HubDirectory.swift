@@ -89,11 +89,8 @@ final class HubDirectory: Sendable {
 
     // MARK: Descriptions
 
-    /// - Throws: 404.
-    func hub(_ hubKey: String) throws(HubError) -> HubSummary {
-        guard let hub = state.withLock({ $0.hubs[hubKey].map(HubSummary.init) }) else { throw HubError.unknownHub }
-        return hub
-    }
+    /// Nil when there is none.
+    func hub(_ hubKey: String) -> HubSummary? { state.withLock { $0.hubs[hubKey].map(HubSummary.init) } }
 
     /// The hubs in order of their names.
     var all: [HubSummary] {

@@ -21,7 +21,7 @@ struct InstallationController: Sendable {
         try await state.injectFaults(.installation, platform: installation.platform, context)
         let change = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in try hub.put(installation) }
         note(change, request, body: body, call)
-        return Self.response(id, call)
+        return .hub()
     }
 
     /// Recorded: the body is JSON, and the content type is that of XML.
@@ -44,16 +44,16 @@ struct InstallationController: Sendable {
             return try hub.put(try patch.applied(to: found))
         }
         note(change, request, body: body, call)
-        return Self.response(id, call)
+        return .hub()
     }
 
-    /// Recorded: 204, also for an unknown installation.
+    /// Recorded: 204 with a content type, also for an unknown installation.
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, id) = try admit(request, context)
         try await state.injectFaults(.installation, context)
         let change = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in try hub.removeInstallation(id) }
         if let change { note(change, request, body: [], call) }
-        return Response(status: .noContent)
+        return .hub(status: .noContent)
     }
 
     private func admit(_ request: Request, _ context: EmulatorContext) throws(HubError) -> (call: HubCall, id: String) {
@@ -81,9 +81,5 @@ struct InstallationController: Sendable {
             .registration(
                 stored.isEmpty ? .unregister : .register, change.id, change.platform, native, request, body: body, call)
         )
-    }
-
-    private static func response(_ id: String, _ call: HubCall) -> Response {
-        .hub(headers: [.contentLocation: call.location("installations/\(PercentCoding.encode(id))")])
     }
 }

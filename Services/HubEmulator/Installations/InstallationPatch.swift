@@ -48,8 +48,9 @@ struct InstallationPatch: Sendable {
             throw HubError.badRequest("The op of a patch operation must be add, replace or remove.")
         }
         // Without empty names; so the leading slash, which some clients forget, is optional.
-        let path = (element[ignoringCase: "path"]?.text ?? "").split(separator: "/").map { segment in
-            String(segment.replacing("~1", with: "/").replacing("~0", with: "~"))
+        let path = (element[ignoringCase: "path"]?.text ?? "").unicodeScalars.split(separator: "/").map { segment in
+            let text = segment.replacing("~1".unicodeScalars, with: "/".unicodeScalars)
+            return String(text.replacing("~0".unicodeScalars, with: "~".unicodeScalars))
         }
         guard !path.isEmpty else { throw HubError.badRequest("A patch operation has no path.") }
         let value = element[ignoringCase: "value"]

@@ -23,12 +23,16 @@ struct RegistrationController: Sendable {
         let call = try state.gate.admit(request, context, right: .listen)
         try await state.injectFaults(.register, context)
         let location = call.location("registrationids/\(RegistrationID.make())")
-        return .hub(status: .created, headers: [.location: location])
+        return Response(status: .created, headers: [.location: location])
     }
 
     @Sendable func create(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admit(request, context, right: .listen)
-        return try await store(RegistrationID.make(), request, call, condition: .none, context)
+        let id = RegistrationID.make()
+        var response = try await store(id, request, call, condition: .none, context)
+        // Recorded: only here.
+        response.headers[.contentLocation] = call.location("registrations/\(id)")
+        return response
     }
 
     @Sendable func put(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -59,7 +63,7 @@ struct RegistrationController: Sendable {
         }
         state.devices.noteRegistration(removed, isRegistered: false)
         state.log.append(.registration(.unregister, removed.id, removed.format, removed, request, call))
-        return .hub()
+        return Response(status: .ok)
     }
 
     private func store(
@@ -89,9 +93,7 @@ struct RegistrationController: Sendable {
     private static func response(_ registration: RegistrationEntry, isStored: Bool, _ call: HubCall) -> Response {
         .hub(
             registration.entry(isStored: isStored, call: call).text, type: AtomEntry.contentType,
-            headers: [
-                .eTag: registration.entityTag, .contentLocation: call.location("registrations/\(registration.id)"),
-            ])
+            headers: [.eTag: registration.entityTag])
     }
 
     // MARK: Lists
@@ -133,12 +135,15 @@ struct RegistrationController: Sendable {
     }
 
     private static func feed(_ page: [RegistrationEntry], hasMore: Bool, path: String, _ call: HubCall) -> Response {
-        let entries = page.map { $0.entry(isStored: false, call: call) }
-        let document = AtomEntry.feed("Registrations", url: call.requestLocation(path), entries)
-        guard hasMore, let last = page.last else { return .hub(document, type: AtomEntry.feedContentType) }
-        return .hub(
-            document, type: AtomEntry.feedContentType,
-            headers: [HubHeaders.continuationToken: ContinuationToken.make(after: last.sequence)])
+        // Recorded: entries below the list's own path.
+        let entries = page.map { $0.entry(isStored: false, path: path, call: call) }
+        let token = hasMore ? page.last.map { ContinuationToken.make(after: $0.sequence) } : nil
+        let document = AtomEntry.feed(
+            "Registrations", url: call.requestLocation(path), next: token.map { call.nextLocation(path, token: $0) },
+            entries)
+        var headers = HTTPFields()
+        headers[HubHeaders.continuationToken] = token
+        return .hub(document, type: AtomEntry.feedContentType, headers: headers)
     }
 }
 

@@ -54,16 +54,26 @@ struct RegistrationEntry: Sendable {
         fields.first { $0.name.lowercased() == name.lowercased() }?.text
     }
 
+    /// The elements of a response. Recorded: a template without a name says so, and Apple's without an expiry too.
+    private var writtenFields: [XMLElement] {
+        guard isTemplate else { return fields }
+        let names = format == .apple ? ["Expiry", "TemplateName"] : ["TemplateName"]
+        let absent = names.filter { field($0) == nil }.map { XMLElement.nil($0, namespace: XMLNamespace.connect) }
+        return absent.isEmpty ? fields : Self.inOrder(fields + absent, format: format)
+    }
+
     /// The registration in a response.
     ///
-    /// - Parameter isStored: whether it is the response to a create or update, and not to a read.
-    func entry(isStored: Bool, call: HubCall) -> AtomEntry {
+    /// - Parameters:
+    ///   - isStored: whether it is the response to a create or update, and not to a read.
+    ///   - path: where its URLs are: the list that it is in.
+    func entry(isStored: Bool, path: String = "registrations", call: HubCall) -> AtomEntry {
         let expiration = expirationTime + (expirationTime == Self.never && !isStored ? "Z" : "")
         var content =
             "<ETag>\(version)</ETag><ExpirationTime>\(XMLWriter.escape(expiration))</ExpirationTime>"
             + "<RegistrationId>\(XMLWriter.escape(id))</RegistrationId>"
         if !tags.isEmpty { content += "<Tags>\(XMLWriter.escape(tags.joined(separator: ",")))</Tags>" }
-        for field in fields {
+        for field in writtenFields {
             if field.name == "BodyTemplate" {
                 content += "<BodyTemplate>\(XMLWriter.characterData(field.text))</BodyTemplate>"
             } else {
@@ -71,7 +81,7 @@ struct RegistrationEntry: Sendable {
             }
         }
         return AtomEntry(
-            url: call.requestLocation("registrations/\(id)"), title: id, publishedAt: updatedAt, updatedAt: updatedAt,
+            url: call.requestLocation("\(path)/\(id)"), title: id, publishedAt: updatedAt, updatedAt: updatedAt,
             version: version, element: elementName, content: content)
     }
 }

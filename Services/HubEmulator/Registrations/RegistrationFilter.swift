@@ -17,7 +17,7 @@ struct RegistrationFilter: Equatable, Sendable {
 
     /// - Throws: 400 for anything but handles of platforms.
     init(_ text: String) throws(HubError) {
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         var conditions: [Condition] = []
         while true {
             let field = Self.word(&rest).lowercased()
@@ -44,23 +44,23 @@ struct RegistrationFilter: Equatable, Sendable {
         }
     }
 
-    private static func word(_ rest: inout Substring) -> Substring {
+    private static func word(_ rest: inout Substring.UnicodeScalarView) -> String {
         rest = rest.drop { $0 == " " }
         let word = rest.prefix { $0 != " " && $0 != "'" }
         rest = rest[word.endIndex...]
-        return word
+        return String(word)
     }
 
-    private static func quoted(_ rest: inout Substring) -> String? {
+    private static func quoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
         rest = rest.drop { $0 == " " }
         guard rest.first == "'" else { return nil }
-        var value = ""
+        var value = String.UnicodeScalarView()
         rest = rest.dropFirst()
         while let end = rest.firstIndex(of: "'") {
             value += rest[..<end]
             rest = rest[rest.index(after: end)...]
-            guard rest.first == "'" else { return value }
-            value += "'"
+            guard rest.first == "'" else { return String(value) }
+            value.append("'")
             rest = rest.dropFirst()
         }
         return nil
@@ -70,8 +70,12 @@ struct RegistrationFilter: Equatable, Sendable {
 /// The place where a list continues: the sequence of the last registration of the page before.
 enum ContinuationToken {
     /// As the service writes it: base64, and percent-encoded, because clients insert it into a URL.
+    ///
+    /// It always ends in `%3D%3D`, because the number has 19 digits: a client that encodes it wrongly is seen at once.
     static func make(after sequence: Int) -> String {
-        Data("\(sequence);hub".utf8).base64EncodedString().replacing("=", with: "%3D")
+        let digits = String(sequence)
+        let text = "31(n);" + String(repeating: "0", count: max(0, 19 - digits.count)) + digits
+        return Data(text.utf8).base64EncodedString().replacing("=", with: "%3D")
     }
 
     /// Reads a token, which may be escaped several times.
@@ -79,7 +83,7 @@ enum ContinuationToken {
     /// - Throws: 400.
     static func read(_ token: String) throws(HubError) -> Int {
         guard let data = Data(base64Encoded: PercentCoding.decodeRepeatedly(token)),
-            let sequence = String(decoding: data, as: UTF8.self).split(separator: ";").first.flatMap({ Int($0) })
+            let sequence = String(decoding: data, as: UTF8.self).split(separator: ";").last.flatMap({ Int($0) })
         else { throw HubError.badRequest("The continuation token is not valid.") }
         return sequence
     }

@@ -100,8 +100,7 @@ extension PlatformRules {
         guard format == .windows, headers[HubHeaders.windowsType]?.lowercased() == "wns/raw" else { return }
         let mediaType = (headers[.contentType] ?? "").prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         guard mediaType == "application/octet-stream" else {
-            throw HubError.badRequest(
-                "The content type for a 'wns/raw' notification must be 'application/octet-stream'")
+            throw HubError.rawOfAnotherType
         }
     }
 

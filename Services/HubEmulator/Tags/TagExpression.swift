@@ -182,8 +182,8 @@ enum TagSyntax {
     static func list(_ text: String) throws(HubError) -> [String] {
         var seen: Set<String> = []
         var tags: [String] = []
-        for part in text.split(separator: ",") {
-            let name = part.trimmingCharacters(in: .whitespacesAndNewlines)
+        for part in text.unicodeScalars.split(separator: ",") {
+            let name = String(part).trimmingCharacters(in: .whitespacesAndNewlines)
             guard !name.isEmpty else { continue }
             guard isTag(name) else { throw HubError.badRequest("A tag is invalid or longer than 120 characters.") }
             if seen.insert(name.lowercased()).inserted { tags.append(name) }

@@ -23,7 +23,7 @@ struct TemplateRenderer: Sendable {
         let template = registration.field("BodyTemplate") ?? ""
         switch registration.format {
         case .windows, .windowsphone:
-            let isXML = template.first { !$0.isWhitespace } == "<"
+            let isXML = template.unicodeScalars.first { !$0.properties.isWhitespace } == "<"
             return evaluate(template, escape: { isXML ? XMLWriter.escape($0) : $0 })
         default:
             return json(template)
@@ -58,17 +58,18 @@ struct TemplateRenderer: Sendable {
         }
     }
 
+    /// By bytes and scalars: a quote with a combining mark after it is one `Character`, and a quote all the same.
     private func json(_ template: String) -> String {
         var output = ""
         var rest = template[...]
-        while let quote = rest.firstIndex(of: "\"") {
+        while let quote = rest.utf8.firstIndex(of: UInt8(ascii: "\"")) {
             guard output.utf8.count < Self.maxBytes else { return output }
             // Outside of strings, braces are the document's own.
             output += evaluate(String(rest[..<quote]), allowsGroups: false, escape: TemplateString.escape)
             guard let end = TemplateString.end(of: rest[quote...]) else { return output + rest[quote...] }
             let literal = rest[quote..<end]
             rest = rest[end...]
-            let isName = rest.first { !$0.isWhitespace } == ":"
+            let isName = rest.unicodeScalars.first { !$0.properties.isWhitespace } == ":"
             output += isName ? String(literal) : value(of: literal)
         }
         return output + evaluate(String(rest), allowsGroups: false, escape: TemplateString.escape)
@@ -141,12 +142,16 @@ enum TemplateString {
 
     /// The value of a string with its quotes; nil when it is not JSON.
     static func decode(_ literal: Substring) -> String? {
-        guard literal.utf8.contains(UInt8(ascii: "\\")) else { return String(literal.dropFirst().dropLast()) }
+        guard literal.utf8.contains(UInt8(ascii: "\\")) else { return withoutQuotes(literal) }
         return JSONValue(text: String(literal))?.text
     }
 
     /// The JSON of a text without the quotes around it.
-    static func escape(_ text: String) -> String { String(JSONValue.string(text).json.dropFirst().dropLast()) }
+    static func escape(_ text: String) -> String { withoutQuotes(JSONValue.string(text).json[...]) }
+
+    private static func withoutQuotes(_ literal: Substring) -> String {
+        String(Substring(literal.utf8.dropFirst().dropLast()))
+    }
 
     /// Whether a text is a JSON number, which `#(name)` writes without quotes.
     static func isNumber(_ text: String) -> Bool {

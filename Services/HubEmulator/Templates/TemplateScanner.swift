@@ -34,7 +34,7 @@ struct TemplateScanner {
 
     /// The name of a text that consists of `#(name)` only.
     static func nameOfNumber(_ text: String) -> String? {
-        let parts = text.hasPrefix("#(") ? parts(of: text) : []
+        let parts = text.utf8.starts(with: "#(".utf8) ? parts(of: text) : []
         guard parts.count == 1, case .expression(.property(let name)) = parts[0] else { return nil }
         return name
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Foundations
 
 /// An Atom entry of the hub (RFC 4287), elements in the recorded order: the .NET client reads by position.
@@ -31,12 +32,32 @@ struct AtomEntry {
             + "</content></entry>"
     }
 
-    static func feed(_ title: String, url: String, _ entries: [AtomEntry]) -> String {
+    /// - Parameter next: the URL of the page that follows.
+    static func feed(_ title: String, url: String, next: String? = nil, _ entries: [AtomEntry]) -> String {
         let url = XMLWriter.escape(url)
+        let next = next.map { "<link rel=\"next\" href=\"\(XMLWriter.escape($0))\"/>" } ?? ""
         let head =
             "<feed xmlns=\"\(XMLNamespace.atom)\"><title type=\"text\">\(title)</title><id>\(url)</id>"
-            + "<updated>\(Timestamp.now.rfc3339Seconds)</updated><link rel=\"self\" href=\"\(url)\"/>"
+            + "<updated>\(Timestamp.now.rfc3339Seconds)</updated><link rel=\"self\" href=\"\(url)\"/>\(next)"
         return entries.reduce(into: head) { $0 += $1.text } + "</feed>"
+    }
+
+    /// The feed of Azure Service Bus that lists what a namespace has, by name and address only.
+    ///
+    /// The hub's API answers with it at the root, and with an empty one in place of a hub that does not exist.
+    static func publicFeed(_ services: [(title: String, url: String)] = []) -> String {
+        let id = "uuid:\(UUID().uuidString.lowercased())"
+        let updated = "<updated>\(Timestamp.now.rfc3339Seconds)</updated>"
+        let head =
+            "<feed xmlns=\"\(XMLNamespace.atom)\"><title type=\"text\">Publicly Listed Services</title>"
+            + "<subtitle type=\"text\">This is the list of publicly-listed services currently available.</subtitle>"
+            + "<id>\(id);id=1</id>\(updated)<generator>Service Bus 1.1</generator>"
+        return services.enumerated().reduce(into: head) { feed, service in
+            let (title, url) = service.element
+            feed +=
+                "<entry><id>\(id);id=\(service.offset + 2)</id><title type=\"text\">\(XMLWriter.escape(title))</title>"
+                + "\(updated)<link rel=\"alternate\" href=\"\(XMLWriter.escape(url))\"/></entry>"
+        } + "</feed>"
     }
 
     /// The `content` element of an entry in a request.

@@ -29,6 +29,12 @@ struct XMLElement: Equatable, Sendable {
         self.init(name, namespace: namespace, content: [.text(text)])
     }
 
+    /// An element without a value.
+    static func `nil`(_ name: String, namespace: String) -> XMLElement {
+        let attribute = Attribute(namespace: XMLNamespace.instance, name: "nil", value: "true")
+        return XMLElement(name, namespace: namespace, attributes: [attribute])
+    }
+
     var children: [XMLElement] {
         content.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }

@@ -15,6 +15,7 @@ import ServiceRuntime
 struct NotificationStatusController: Sendable {
     let authentication: SenderAuthentication
     let notifications: any SenderNotifications
+    let devices: any DeviceStore
     /// The platforms of this service (`HUB_PLATFORMS`): the targets of a notification whose sender named none.
     let platforms: [Platform]
     /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
@@ -25,7 +26,8 @@ struct NotificationStatusController: Sendable {
         guard let id = context.notificationID, let record = try await notifications.record(id, sender: sender) else {
             throw Self.notFound
         }
-        return .json(.ok, record.statusJSON(platforms: platforms, at: .now))
+        let count = try await devices.deviceCount(of: record.recipient)
+        return .json(.ok, record.statusJSON(platforms: platforms, devices: count, at: .now))
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -123,8 +125,10 @@ extension NotificationPage {
 extension NotificationRecord {
     /// The response to `GET /api/notifications/{id}/status`. Members without a value are omitted.
     ///
-    /// - Parameter platforms: the platforms of this service (`HUB_PLATFORMS`).
-    fileprivate func statusJSON(platforms: [Platform], at now: Timestamp) -> [UInt8] {
+    /// - Parameters:
+    ///   - platforms: the platforms of this service (`HUB_PLATFORMS`).
+    ///   - devices: how many devices the recipient has now.
+    fileprivate func statusJSON(platforms: [Platform], devices: Int, at now: Timestamp) -> [UInt8] {
         var json = JSONWriter(capacity: 512)
         json.object { json in
             json.member("Id", id.description)
@@ -132,6 +136,7 @@ extension NotificationRecord {
             json.member("CreatedAt", createdAt.description)
             if let readAt { json.member("ReadAt", readAt.description) }
             if let shownAt { json.member("ShownAt", shownAt.description) }
+            json.member("RegisteredDevices", devices)
             json.array("Deliveries") { json in
                 for delivery in deliveries(of: platforms, at: now) {
                     json.object { json in

@@ -31,7 +31,7 @@ struct OperatorActions: Sendable {
         self.logger = logger
     }
 
-    /// Sends again the notifications that failed for a reason, newest first.
+    /// Sends again the notifications that failed for a reason, newest first, and removes their dead letters.
     ///
     /// - Parameters:
     ///   - before: only notifications that are older than this one: ``ResendReport/next`` of the request before.
@@ -39,6 +39,19 @@ struct OperatorActions: Sendable {
     func resend(
         _ reason: String, _ window: TimeWindow, before: NotificationID? = nil, trace: TraceContext?,
         now: Timestamp = .now
+    ) async throws -> ResendReport {
+        let report = try await removingLetters { resent in
+            try await resend(reason, window, before, trace, now, &resent)
+        }
+        logger.notice(
+            "An operator sent failed notifications again",
+            metadata: ["reason": "\(reason)", "resent": "\(report.resent)"])
+        return report
+    }
+
+    private func resend(
+        _ reason: String, _ window: TimeWindow, _ before: NotificationID?, _ trace: TraceContext?, _ now: Timestamp,
+        _ resent: inout [NotificationID]
     ) async throws -> ResendReport {
         var report = ResendReport()
         var before = before
@@ -52,7 +65,7 @@ struct OperatorActions: Sendable {
                 let isMatch = entry.record.deliveries.contains { $0.state == .dead && FailureReason.of($0) == reason }
                 if isMatch {
                     if report.resent == Self.maxResent { break search }
-                    report.count(try await resend(entry.record.id, sender: entry.sender, trace))
+                    report.count(try await resend(entry.record.id, sender: entry.sender, trace, &resent))
                 }
                 before = entry.record.id
             }
@@ -62,20 +75,20 @@ struct OperatorActions: Sendable {
         // Expired notifications and those with another reason stay, so a request without it would meet them again.
         report.next = before?.description
         report.hasMore = before != nil
-        logger.notice(
-            "An operator sent failed notifications again",
-            metadata: ["reason": "\(reason)", "resent": "\(report.resent)"])
         return report
     }
 
-    /// Sends one notification again where it failed.
+    /// Sends one notification again where it failed, and removes its dead letters.
     ///
     /// - Parameter trace: of the request; `nil` for one of its own.
     /// - Returns: `nil` for an unknown ID.
     func resend(_ id: NotificationID, trace: TraceContext?) async throws -> ResendReport? {
         guard let life = try await store.life(of: id) else { return nil }
-        var report = ResendReport()
-        report.count(try await resend(id, sender: life.sender, trace))
+        let report = try await removingLetters(of: [id]) { resent in
+            var report = ResendReport()
+            report.count(try await resend(id, sender: life.sender, trace, &resent))
+            return report
+        }
         logger.notice(
             "An operator sent a notification again",
             metadata: ["notification.id": "\(id)", "resent": "\(report.resent)"])
@@ -83,9 +96,51 @@ struct OperatorActions: Sendable {
     }
 
     /// The first trace ended with the failure, so it has that of the request, or a new one.
-    private func resend(_ id: NotificationID, sender: String, _ trace: TraceContext?) async throws -> ReplayDecision? {
-        try await store.resend(
+    private func resend(
+        _ id: NotificationID, sender: String, _ trace: TraceContext?, _ resent: inout [NotificationID]
+    ) async throws -> ReplayDecision? {
+        let decision = try await store.resend(
             id, sender: sender, now: .now, publishedBy: .relay(traceparent: (trace ?? .random()).traceparent))
+        if case .owed = decision { resent.append(id) }
+        return decision
+    }
+
+    /// Holds the dead letters during a resend, and removes those of what was sent again: the failure has ended, and a
+    /// replay would find nothing that is owed. The resend needs no broker; without one the letters stay.
+    ///
+    /// - Parameters:
+    ///   - ids: the notifications that can be sent again, if they are known.
+    ///   - resend: appends the notifications that it sent again.
+    private func removingLetters(
+        of ids: Set<NotificationID>? = nil,
+        _ resend: @Sendable (inout [NotificationID]) async throws -> ResendReport
+    ) async throws -> ResendReport {
+        let result: Result<ResendReport, any Error>
+        do {
+            result = try await deadLetters.change { queue in
+                let letters = try await HeldDeadLetters(of: ids, in: queue, reading: Self.maxRead)
+                var resent: [NotificationID] = []
+                do {
+                    var report = try await resend(&resent)
+                    do {
+                        report.lettersRemoved = try await letters.remove(of: resent)
+                    } catch {
+                        report.lettersProblem = "\(error)"
+                    }
+                    return .success(report)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            var resent: [NotificationID] = []
+            var report = try await resend(&resent)
+            report.lettersProblem = "\(error)"
+            return report
+        }
+        return try result.get()
     }
 
     /// The oldest dead letters, by notification.
@@ -123,6 +178,10 @@ struct ResendReport: Encodable, Sendable, Equatable {
     var revoked = 0
     /// The record cannot be read, or is gone.
     var unreadable = 0
+    /// Dead letters of what was sent again.
+    var lettersRemoved = 0
+    /// Why dead letters may still be in the queue.
+    var lettersProblem: String?
     /// Whether there may be more of the kind, older than ``next``.
     var hasMore = false
     /// Where the next request has to begin; `nil` if nothing is left to be examined.

@@ -6,7 +6,7 @@ const byID = (id) => document.getElementById(id);
 
 const words = {
   Resent: "sent again", Settled: "not owed any more", Expired: "expired", Revoked: "revoked", Unreadable: "unreadable",
-  Replayed: "replayed", Dropped: "dropped", Left: "left in the queue", NotFound: "not found",
+  LettersRemoved: "removed from the dead-letter queue", Replayed: "replayed", Dropped: "dropped", Left: "left in the queue", NotFound: "not found",
 };
 
 /** Whether another request gets further than this one. */
@@ -16,7 +16,8 @@ const leadsOn = (answer) => Boolean(answer.HasMore && !answer.Failure && (answer
 export function summary(answer) {
   const parts = Object.entries(words).filter(([name]) => answer[name] > 0)
     .map(([name, word]) => `${answer[name].toLocaleString("en-US")} ${word}`);
-  const end = answer.Failure ? `. The broker did not confirm the rest: ${answer.Failure}` : "";
+  const end = answer.Failure ? `. The broker did not confirm the rest: ${answer.Failure}`
+    : answer.LettersProblem ? `. Their dead letters are still in the queue: ${answer.LettersProblem}` : "";
   return `${parts.join(", ") || "Nothing was to be done"}${end}.${rest(answer)}`;
 }
 

@@ -65,7 +65,7 @@ function summary() {
 function sendAgain() {
   ask({
     title: "Send again", verb: "Send again", path: `notifications/${life.Id}/resend`, body: {},
-    text: "Send this notification again to the platforms where it failed?",
+    text: "Send this notification again to the platforms where it failed, and remove its dead letter?",
   });
 }
 

@@ -121,7 +121,7 @@ function sendAgain(group, platforms) {
   ask({
     title: "Send again", verb: "Send again", path: "failures/resend", body: { Reason: group.Reason, Window: app.span },
     text: `Send ${plural(group.Count, "notification")} again that failed with “${group.Reason}”? Each goes to every platform `
-      + `where it failed (${platforms.join(", ")}). At most 500 are sent at once.`,
+      + `where it failed (${platforms.join(", ")}), and its dead letter is removed. At most 500 are sent at once.`,
   });
 }
 

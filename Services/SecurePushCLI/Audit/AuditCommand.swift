@@ -18,7 +18,8 @@ struct AuditCommand: AsyncParsableCommand {
             discussion: """
                 Each line holds the hash of the line before. Give rotated files with the oldest first. The chain has \
                 no key, so keep the printed hash of the last line in another place: --contains proves later that the \
-                lines up to it are still the same. Exit codes: 0 intact, 1 not intact.
+                lines up to it are still the same. Exit codes: 0 intact, 1 not intact, 78 a file cannot be \
+                read.
 
                 EXAMPLES
                   securepush audit verify /var/log/securepush/audit.log.1 \\
@@ -100,7 +101,8 @@ private enum AuditLines {
     /// - Throws: ``CommandFailure`` if the file cannot be read.
     static func read(_ path: String, _ body: ([UInt8], Int) -> Void) throws {
         guard let descriptor = try? FileContent.open(path) else {
-            throw CommandFailure(.failed, "\(path.printable) cannot be read. Name a file that this user can read.")
+            throw CommandFailure(
+                .configuration, "\(path.printable) cannot be read. Name a file that this user can read.")
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var line: [UInt8] = []
@@ -110,7 +112,7 @@ private enum AuditLines {
             do {
                 chunk = try file.read(upToCount: 1 << 16) ?? Data()
             } catch {
-                throw CommandFailure(.failed, "\(path.printable) cannot be read to its end.")
+                throw CommandFailure(.configuration, "\(path.printable) cannot be read to its end.")
             }
             guard !chunk.isEmpty else { break }
             for byte in chunk {

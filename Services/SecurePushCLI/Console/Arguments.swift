@@ -8,8 +8,15 @@ extension Presentation: ExpressibleByArgument {}
 extension Priority: ExpressibleByArgument {}
 extension NotificationStatus: ExpressibleByArgument {}
 
+extension CompletionKind {
+    static let platforms = CompletionKind.list(Platform.known.map(\.rawValue))
+}
+
 struct IDArgument: ExpressibleByArgument, Sendable, Hashable {
     var id: NotificationID
+
+    /// For help texts, which the message about a wrong ID repeats.
+    static let example = "01890a5d-ac96-774b-bcce-b302099a8057"
 
     init?(argument: String) {
         guard let id = NotificationID(argument) else { return nil }

@@ -78,7 +78,10 @@ extension CommandFailure {
             let hint =
                 error.code == .migrationNeeded
                 ? "Run `securepush migrate`, or use the newer program."
-                : error.isRetriable ? "Is the database of DATABASE_URL running?" : nil
+                : error.isRetriable
+                    ? "Is the database of DATABASE_URL running?"
+                    : error.code == .invalid
+                        ? "Correct the URL: --database-url, DATABASE_URL, or the file of DATABASE_URL_FILE." : nil
             self.init(code, "The database: \(error.message)", hint: hint)
         case let error as PushGatewayError:
             self.init(error.code == .unavailable ? .unreachable : .failed, "The hub: \(error.message)")

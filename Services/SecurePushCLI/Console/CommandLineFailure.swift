@@ -24,6 +24,18 @@ enum CommandLineFailure {
             .usage, message, details: help.map { [String($0)] } ?? [], hint: "See `\(name) --help`.")
     }
 
+    private static let completion = "--generate-completion-script"
+
+    /// The command line with the options that every command has behind the command, where the argument parser knows
+    /// them: `securepush --json list` is `securepush list --json`.
+    static func withOptionsBehind(_ arguments: [String]) -> [String] {
+        let common = arguments.prefix { ["--json", "--no-color"].contains($0) }
+        let rest = arguments.dropFirst(common.count)
+        guard !common.isEmpty, rest.first?.hasPrefix("-") == false else { return arguments }
+        let end = rest.firstIndex(of: "--") ?? rest.endIndex
+        return Array(rest[..<end] + common + rest[end...])
+    }
+
     /// What looks like the name of an option stays. A value and its option are parted where the argument parser parts
     /// them: at the first character that is an equal sign.
     private static func withoutValues(_ message: String, _ arguments: [String]) -> String {
@@ -73,6 +85,10 @@ enum CommandLineFailure {
         guard !command.configuration.subcommands.isEmpty, !(command is any ConsoleCommand.Type), words.count > depth
         else { return nil }
         let wrong = words[depth]
+        if arguments.first == completion {
+            return CommandFailure(
+                .usage, "There is no completion script for this shell.", hint: "bash, zsh and fish have one.")
+        }
         // A service too has options with values. Its commands come first.
         if name.hasPrefix("securepush serve "), arguments.dropFirst(depth).first != wrong { return nil }
         let names = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
@@ -95,7 +111,7 @@ extension SecurePush {
         // A write then returns an error, which is better than a death without a word. SIGXFSZ is that of `ulimit -f`.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let arguments = ServeCommand.arguments(of: CommandLine.arguments)
+        let arguments = CommandLineFailure.withOptionsBehind(ServeCommand.arguments(of: CommandLine.arguments))
         do {
             // A service writes to standard error.
             if arguments.first != "serve",

@@ -111,7 +111,7 @@ enum StandardInput {
 struct PasswordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("A file with the password (default: standard input).", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var passwordFile: String?
 
     func password(of user: String) throws -> String {

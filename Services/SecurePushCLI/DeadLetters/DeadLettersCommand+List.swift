@@ -33,7 +33,7 @@ extension DeadLettersCommand {
             }
             let records = try await Self.records(found.letters.compactMap { $0.message?.id }, database.urlIfGiven)
             let rows = found.letters.map { DeadLetterRow($0, records: records, now: .now) }
-            var table = Table(DeadLetterRow.columns, width: table.width)
+            var table = Table(DeadLetterRow.columns(for: rows), width: table.width)
             try console.show(rows, in: &table)
             if console.isJSON { return }
             if rows.isEmpty, found.total > 0 {
@@ -62,7 +62,7 @@ extension DeadLettersCommand {
                   securepush dead-letters show 01890a5d-ac96-774b-bcce-b302099a8057 --json
                 """)
 
-        @Argument(help: "The ID of the notification.")
+        @Argument(help: "The ID of the notification, such as \(IDArgument.example).")
         var id: IDArgument
 
         @OptionGroup var table: TableOptions
@@ -166,13 +166,16 @@ struct DeadLetterRow: Encodable, Sendable, Equatable {
         age = max(.zero, now - since).spoken
     }
 
-    static let columns: [Column<DeadLetterRow>] = [
-        Column("ID") { $0.id ?? "unreadable, \($0.bytes ?? 0) bytes" },
-        Column("AGE") { $0.age },
-        Column("ATTEMPT", .leftOut(1)) { $0.attempt.map { "\($0)" } },
-        Column("PLATFORMS", .leftOut(4)) { $0.id == nil ? nil : $0.platforms?.joined(separator: ",") ?? "all" },
-        Column("STATUS", .leftOut(2)) { $0.status },
-        Column("RECIPIENT", .cut(3, to: 9)) { $0.recipient },
-        Column("REASON", .cut(5, to: 20)) { $0.reason },
-    ]
+    /// ATTEMPT is there only if a row has one: refusals have none.
+    static func columns(for rows: [DeadLetterRow]) -> [Column<DeadLetterRow>] {
+        [
+            Column("ID") { $0.id ?? "unreadable, \($0.bytes ?? 0) bytes" },
+            Column("AGE") { $0.age },
+            rows.contains { $0.attempt != nil } ? Column("ATTEMPT", .leftOut(1)) { $0.attempt.map { "\($0)" } } : nil,
+            Column("PLATFORMS", .leftOut(4)) { $0.id == nil ? nil : $0.platforms?.joined(separator: ",") ?? "all" },
+            Column("STATUS", .leftOut(2)) { $0.status },
+            Column("RECIPIENT", .cut(3, to: 9)) { $0.recipient },
+            Column("REASON", .cut(5, to: 20)) { FailureReason.normal($0.reason) },
+        ].compactMap(\.self)
+    }
 }

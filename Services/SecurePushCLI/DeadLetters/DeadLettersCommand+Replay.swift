@@ -8,10 +8,11 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             abstract: "Dispatch dead letters again to the platforms that are not final, with attempts from 1.",
             discussion: """
-                Removes a dead letter when the broker has confirmed the new message. Notifications that are unknown, \
-                expired, revoked or final on every platform cannot be replayed: the command reports them and leaves \
-                them, or removes them with --drop. Unreadable dead letters can only be purged. Exit codes: 0 all \
-                replayed or dropped, 1 some not, 69 broker or database unreachable.
+                Removes a dead letter when the broker has confirmed the new message, or if no platform has failed any \
+                more, for example after `securepush resend`. Notifications that are unknown, expired or revoked \
+                cannot be replayed: the command reports them and leaves them, or removes them with --drop. Unreadable \
+                dead letters can only be purged. Exit codes: 0 all replayed or dropped, 1 some not, 69 broker or \
+                database unreachable.
 
                 EXAMPLES
                   securepush dead-letters replay 01890a5d-ac96-774b-bcce-b302099a8057
@@ -19,13 +20,13 @@ extension DeadLettersCommand {
                   securepush dead-letters replay --all --drop --json
                 """)
 
-        @Argument(help: "The IDs of the notifications.")
+        @Argument(help: "The IDs of the notifications, such as \(IDArgument.example).")
         var ids: [IDArgument] = []
 
         @Flag(help: "All dead letters, or all that --reason and --platform select.")
         var all = false
 
-        @Flag(help: "Remove dead letters that cannot be replayed: unknown, expired, revoked or final notifications.")
+        @Flag(help: "Remove dead letters that cannot be replayed, too: of unknown, expired or revoked notifications.")
         var drop = false
 
         @OptionGroup var selection: DeadLetterSelection

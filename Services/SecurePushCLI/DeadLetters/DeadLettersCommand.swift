@@ -25,7 +25,9 @@ struct DeadLetterSelection: ParsableArguments, Sendable {
         help: ArgumentHelp("Only dead letters whose reason contains this text (ignores case).", valueName: "text"))
     var reason: String?
 
-    @Option(help: ArgumentHelp("Only dead letters for this platform. Repeat it for more.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only dead letters for this platform. Repeat it for more.", valueName: "name"),
+        completion: .platforms)
     var platform: [String] = []
 
     @Flag(help: "Only unreadable dead letters: their body is not a notification ID.")

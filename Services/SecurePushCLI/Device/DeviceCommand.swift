@@ -71,17 +71,17 @@ struct DeviceCommand: NetworkCommand {
     @Option(
         help: ArgumentHelp(
             "Sign the users' tokens with retrieval's key for them (AUTH_TOKEN_SIGNING_KEY_FILE).", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var signingKeyFile: String?
 
     @Option(
         help: ArgumentHelp("Fetch with this token instead, for example an expired one.", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var fetchTokenFile: String?
 
     @Option(
         help: ArgumentHelp("Ignore pushes without a valid signature of these keys (a JWK Set).", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var pushKeysFile: String?
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions

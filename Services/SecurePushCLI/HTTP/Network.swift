@@ -12,7 +12,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Trust the authorities in this PEM file too, beside the system's or those of SSL_CERT_FILE.",
-            valueName: "file"), transform: filePath)
+            valueName: "file"), completion: .file(), transform: filePath)
     var caFile: String?
 }
 

@@ -10,7 +10,8 @@ struct IngestOptions: ParsableArguments {
 
     @Option(
         name: .customLong("api-key-file"),
-        help: ArgumentHelp("A file with the API key (default: INGEST_API_KEY).", valueName: "file"), transform: filePath
+        help: ArgumentHelp("A file with the API key (default: INGEST_API_KEY).", valueName: "file"),
+        completion: .file(), transform: filePath
     )
     var apiKeyFile: String?
 
@@ -163,12 +164,14 @@ enum SecretText {
 
 /// The credentials of a user of the retrieval service: those of the given file, otherwise the token of the environment.
 struct UserCredentialOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the user's password.", valueName: "file"), transform: filePath)
+    @Option(
+        help: ArgumentHelp("A file with the user's password.", valueName: "file"), completion: .file(),
+        transform: filePath)
     var passwordFile: String?
 
     @Option(
         help: ArgumentHelp("A file with the user's token (default: RETRIEVAL_TOKEN).", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var tokenFile: String?
 
     func validate() throws {

@@ -117,14 +117,14 @@ struct HubsCommand: AsyncParsableCommand {
 struct HubPoolOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The file of the hubs, one per line (HUB_POOL_FILE).", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var hubPoolFile: String?
 
     /// - Throws: ``CommandFailure`` with code `configuration`.
     var settings: HubPoolSettings {
         get throws {
             let settings = Settings()
-            let path = try settings.path(hubPoolFile, "HUB_POOL_FILE", flag: "--hub-pool-file")
+            let path = try settings.path(hubPoolFile, "HUB_POOL_FILE", flag: "--hub-pool-file", "file of hubs")
             return try naming { try settings.hubPool(path) }
         }
     }

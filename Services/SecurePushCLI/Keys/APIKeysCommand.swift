@@ -15,14 +15,17 @@ struct APIKeysCommand: AsyncParsableCommand {
     struct FileOptions: ParsableArguments {
         @Option(
             name: .customLong("api-keys-file"),
-            help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"), transform: filePath)
+            help: ArgumentHelp("The API keys file (INGEST_API_KEYS_FILE).", valueName: "file"), completion: .file(),
+            transform: filePath)
         var apiKeysFile: String?
 
         /// The option or the variable that names the file, for messages.
         var origin: String { (apiKeysFile ?? "").isEmpty ? "INGEST_API_KEYS_FILE" : "--api-keys-file" }
 
         func open() throws -> APIKeysFile {
-            APIKeysFile(path: try Settings().path(apiKeysFile, "INGEST_API_KEYS_FILE", flag: "--api-keys-file"))
+            APIKeysFile(
+                path: try Settings().path(apiKeysFile, "INGEST_API_KEYS_FILE", flag: "--api-keys-file", "API keys file")
+            )
         }
     }
 

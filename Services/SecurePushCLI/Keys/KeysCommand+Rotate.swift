@@ -27,7 +27,9 @@ extension KeysCommand {
                   securepush keys rotate --push
                 """)
 
-        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), transform: filePath)
+        @Option(
+            help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), completion: .file(),
+            transform: filePath)
         var payloadKeysFile: String?
 
         @Option(help: ArgumentHelp("Keep this many keys, including the new one, and drop the oldest.", valueName: "n"))

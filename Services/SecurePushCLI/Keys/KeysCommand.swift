@@ -30,15 +30,19 @@ struct KeysCommand: AsyncParsableCommand {
                   securepush keys generate --push
                 """)
 
-        @Option(help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), transform: filePath)
+        @Option(
+            help: ArgumentHelp("The new key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), completion: .file(),
+            transform: filePath)
         var payloadKeysFile: String?
 
         @Option(
             help: ArgumentHelp("Make a token signing key (PKCS#8 PEM, P-256) instead.", valueName: "file"),
-            transform: filePath)
+            completion: .file(), transform: filePath)
         var signingKey: String?
 
-        @Option(help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"), transform: filePath)
+        @Option(
+            help: ArgumentHelp("The JWKS document for its public key.", valueName: "file"), completion: .file(),
+            transform: filePath)
         var jwks: String?
 
         @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
@@ -88,7 +92,9 @@ struct KeysCommand: AsyncParsableCommand {
                   securepush keys list --json
                 """)
 
-        @Option(help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), transform: filePath)
+        @Option(
+            help: ArgumentHelp("The key ring (PAYLOAD_KEYS_FILE).", valueName: "file"), completion: .file(),
+            transform: filePath)
         var payloadKeysFile: String?
 
         @OptionGroup(title: "Output") var output: OutputOptions
@@ -107,7 +113,7 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     static func path(_ file: String?) throws -> String {
-        try Settings().path(file, "PAYLOAD_KEYS_FILE", flag: "--payload-keys-file")
+        try Settings().path(file, "PAYLOAD_KEYS_FILE", flag: "--payload-keys-file", "key ring")
     }
 
     /// The option or the variable that names the key ring, for messages.

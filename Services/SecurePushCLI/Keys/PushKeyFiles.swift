@@ -11,13 +11,13 @@ struct PushKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The private key (PUSH_SIGNING_KEY_FILE; else push-signing-key.pem). Needs --push.", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var pushSigningKeyFile: String?
 
     @Option(
         help: ArgumentHelp(
             "The public keys (PUSH_VERIFICATION_KEYS_FILE; else push-verification-keys.json). Needs --push.",
-            valueName: "file"), transform: filePath)
+            valueName: "file"), completion: .file(), transform: filePath)
     var pushVerificationKeysFile: String?
 
     func validate() throws {

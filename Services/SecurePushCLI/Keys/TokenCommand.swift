@@ -28,7 +28,9 @@ struct TokenCommand: NetworkCommand, AuditedCommand {
     @Option(help: ArgumentHelp("The user.", valueName: "name"))
     var user: String
 
-    @Option(help: ArgumentHelp("Sign with this key (PKCS#8 PEM, P-256).", valueName: "file"), transform: filePath)
+    @Option(
+        help: ArgumentHelp("Sign with this key (P-256 in PEM).", valueName: "file"), completion: .file(),
+        transform: filePath)
     var signingKeyFile: String?
 
     @Option(
@@ -46,7 +48,7 @@ struct TokenCommand: NetworkCommand, AuditedCommand {
 
     @Option(
         help: ArgumentHelp("Keep the refresh token in this file, and use the one in it.", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var refreshTokenFile: String?
 
     @OptionGroup var password: PasswordOptions

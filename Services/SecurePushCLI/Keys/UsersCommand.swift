@@ -15,14 +15,16 @@ struct UsersCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Remove.self])
 
     struct FileOptions: ParsableArguments {
-        @Option(help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"), transform: filePath)
+        @Option(
+            help: ArgumentHelp("The users file (AUTH_USERS_FILE).", valueName: "file"), completion: .file(),
+            transform: filePath)
         var usersFile: String?
 
         /// The option or the variable that names the file, for messages.
         var origin: String { (usersFile ?? "").isEmpty ? "AUTH_USERS_FILE" : "--users-file" }
 
         func open() throws -> UsersFile {
-            UsersFile(path: try Settings().path(usersFile, "AUTH_USERS_FILE", flag: "--users-file"))
+            UsersFile(path: try Settings().path(usersFile, "AUTH_USERS_FILE", flag: "--users-file", "users file"))
         }
     }
 
@@ -67,8 +69,11 @@ struct UsersCommand: AsyncParsableCommand {
                     "warning: \(name.printable) looks like the user \(other.text.printable). Names are compared byte "
                         + "for byte, so they are two users.")
             }
-            try CommandFailure.naming(file.origin) { try users.add(user, password: password, replacing: replace) }
-            try console.show(Row(user: name, status: "added"), "added \(name.printable) to \(users.path)")
+            let isKnown = try CommandFailure.naming(file.origin) {
+                try users.add(user, password: password, replacing: replace)
+            }
+            let text = isKnown ? "replaced the password of \(name.printable) in" : "added \(name.printable) to"
+            try console.show(Row(user: name, status: isKnown ? "replaced" : "added"), "\(text) \(users.path)")
         }
     }
 

@@ -66,7 +66,8 @@ struct HTTPLoadTarget: LoadTarget {
     private func request(_ path: String, type: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: api.baseURL + path)
         request.method = .POST
-        request.headers = ["User-Agent": "securepush", "Authorization": api.authorization ?? "", "Content-Type": type]
+        request.headers = ["User-Agent": "securepush", "Content-Type": type]
+        if let authorization = api.authorization { request.headers.add(name: "Authorization", value: authorization) }
         return request
     }
 

@@ -60,7 +60,8 @@ struct LoadTestCommand: SenderCommand {
     var payloadSize = 100
 
     @Option(
-        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"))
+        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"),
+        completion: .platforms)
     var platform: [String] = []
 
     @Option(
@@ -119,7 +120,7 @@ struct LoadDeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Retrieval's key for signing tokens, to sign the devices' tokens (AUTH_TOKEN_SIGNING_KEY_FILE).",
-            valueName: "file"), transform: filePath)
+            valueName: "file"), completion: .file(), transform: filePath)
     var signingKeyFile: String?
 
     @OptionGroup var emulator: EmulatorOptions
@@ -179,7 +180,7 @@ extension LoadTestCommand {
         var emulator = try devices.emulator.client(timeout: .seconds(10))
         (retrieval.http, emulator.http) = (http, http)
         let (option, key) = ("--signing-key-file", "AUTH_TOKEN_SIGNING_KEY_FILE")
-        let keyFile = try Settings().path(devices.signingKeyFile, key, flag: option)
+        let keyFile = try Settings().path(devices.signingKeyFile, key, flag: option, "signing key")
         let tokens = try DeviceTokens(signingKeyFile: keyFile, of: devices.signingKeyFile == nil ? key : option)
         let configuration = try SecurePushConfiguration(retrieval)
         let wanted = platform.compactMap { DevicePlatform(rawValue: $0) }

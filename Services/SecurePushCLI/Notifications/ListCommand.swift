@@ -17,7 +17,9 @@ struct ListCommand: SenderCommand {
               securepush list --before 01890a5d-ac96-774b-bcce-b302099a8057 --limit 10
             """)
 
-    @Option(help: ArgumentHelp("Only notifications for this recipient.", valueName: "name"))
+    @Option(
+        name: [.customLong("recipient"), .customLong("to")],
+        help: ArgumentHelp("Only notifications for this recipient.", valueName: "name"))
     var recipient: String?
 
     @Option(help: ArgumentHelp("Only notifications with this status.", valueName: "status"))

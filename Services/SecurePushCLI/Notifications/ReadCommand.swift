@@ -21,7 +21,7 @@ struct ReadCommand: NetworkCommand {
                   > letter.pdf.base64
             """)
 
-    @Argument(help: "The ID of the notification.")
+    @Argument(help: "The ID of the notification, such as \(IDArgument.example).")
     var id: IDArgument
 
     @Option(help: ArgumentHelp("The user (default: the user of the token).", valueName: "name"))

@@ -10,8 +10,9 @@ struct ResendCommand: SenderCommand {
             Platforms that accepted the push are never sent it again. If no platform has failed, or the payload is \
             gone, the service refuses (409). --failed selects notifications of the API key's sender that failed on at \
             least one platform and were accepted after --since. The command tries every notification, even if one \
-            fails. The last line on standard error says how many were dispatched again. Exit codes: 0 all dispatched \
-            again, 1 some not, 69 no answer.
+            fails. The last line on standard error says how many were dispatched again. If AMQP_URL is set, it also \
+            removes their dead letters; otherwise the next `securepush dead-letters replay` does. Exit codes: 0 all \
+            dispatched again, 1 some not, 69 no answer.
 
             EXAMPLES
               securepush resend 01890a5d-ac96-774b-bcce-b302099a8057
@@ -19,7 +20,7 @@ struct ResendCommand: SenderCommand {
               securepush resend --failed --since 2026-11-21T08:30:00Z --json
             """)
 
-    @Argument(help: "The IDs of the notifications.")
+    @Argument(help: "The IDs of the notifications, such as \(IDArgument.example).")
     var ids: [IDArgument] = []
 
     @Flag(help: "All notifications that failed on at least one platform and were accepted after --since.")
@@ -50,24 +51,39 @@ struct ResendCommand: SenderCommand {
             }
         }
         if ids.isEmpty { return console.message("No notifications that failed were accepted after --since.") }
-        var (tried, resent) = (0, 0)
+        let letters = await ResentLetters.hold(of: ids, console)
+        let (resent, result) = await resend(ids, client, console)
+        await letters?.end(resent: resent, console)
+        try result.get()
+    }
+
+    /// - Returns: what was dispatched again, also if others failed.
+    private func resend(
+        _ ids: [String], _ client: APIClient, _ console: Console
+    ) async -> (resent: [String], Result<Void, any Error>) {
+        var (tried, resent) = (0, [String]())
         let line = ProgressLine(console)
         defer {
             line.clear()
             let total = ids.count == 1 ? "1 notification" : "\(ids.count.grouped) notifications"
-            if !console.isJSON { console.message("resent \(resent.grouped) of \(total)") }
+            if !console.isJSON { console.message("resent \(resent.count.grouped) of \(total)") }
         }
-        try await console.forEach(ids, of: client) { id in
-            tried += 1
-            line.show("\(tried.grouped) of \(ids.count.grouped) notifications")
-            let path = "/api/notifications/\(PercentCoding.encode(id))/resend"
-            return try await client.send(.post, path)
-        } accepted: { _, response in
-            let row = try client.decode(Row.self, from: response)
-            let platforms = row.platforms.isEmpty ? "all platforms" : row.platforms.joined(separator: ",")
-            line.clear()
-            try console.show(row, "resent \(row.id.oneLine) to \(platforms.oneLine)")
-            resent += 1
+        do {
+            try await console.forEach(ids, of: client) { id in
+                tried += 1
+                line.show("\(tried.grouped) of \(ids.count.grouped) notifications")
+                let path = "/api/notifications/\(PercentCoding.encode(id))/resend"
+                return try await client.send(.post, path)
+            } accepted: { id, response in
+                let row = try client.decode(Row.self, from: response)
+                let platforms = row.platforms.isEmpty ? "all platforms" : row.platforms.joined(separator: ",")
+                line.clear()
+                try console.show(row, "resent \(row.id.oneLine) to \(platforms.oneLine)")
+                resent.append(id)
+            }
+            return (resent, .success(()))
+        } catch {
+            return (resent, .failure(error))
         }
     }
 

@@ -14,7 +14,7 @@ struct RevokeCommand: SenderCommand {
               xargs securepush revoke < ids.txt
             """)
 
-    @Argument(help: "The IDs of the notifications.")
+    @Argument(help: "The IDs of the notifications, such as \(IDArgument.example).")
     var ids: [IDArgument]
 
     @OptionGroup var sender: SenderOptions

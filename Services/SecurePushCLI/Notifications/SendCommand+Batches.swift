@@ -3,14 +3,15 @@ import Foundations
 extension SendCommand {
     /// Sends requests one after another, each to as many recipients as ingest takes at once.
     ///
+    /// - Returns: the IDs.
     /// - Throws: the first failure. It says how many recipients had been sent to.
-    func send(to recipients: RecipientList, payload text: String, on console: Console) async throws {
+    func send(to recipients: RecipientList, payload text: String, on console: Console) async throws -> [String] {
         let body = try notification(payload: text, now: .now)
         let batches = recipients.batches(payloadBytes: body.payloadJSON.utf8.count)
         let client = try ingest.client()
         let progress = ProgressLine(console)
         defer { progress.clear() }
-        var done = 0
+        var (done, ids) = (0, [String]())
         for (index, names) in batches.enumerated() {
             var part = body
             part.recipients = names
@@ -24,16 +25,19 @@ extension SendCommand {
             }
             done += names.count
             progress.clear()
+            let new = try SendResponse.ids(response.body)
+            ids += new
             if console.isJSON {
                 try console.line(response.body.droppingLineEnd)
             } else {
-                for id in try SendResponse.ids(response.body) { try console.line(id.printable) }
+                for id in new { try console.line(id.printable) }
             }
             if batches.count > 1 { progress.show("sent to \(done.grouped) of \(recipients.names.count.grouped)") }
         }
         if batches.count > 1 {
             console.message("sent to \(done.grouped) recipients in \(batches.count.grouped) requests")
         }
+        return ids
     }
 
     /// The idempotency key of a request: the given one, with a number if there are several requests, so that a repeated

@@ -12,8 +12,12 @@ extension SendCommand {
     /// Encrypts the payload for each recipient and sends each their own. A request of this form has one recipient,
     /// because the recipient's name is part of what is encrypted.
     ///
+    /// - Returns: the IDs.
     /// - Throws: ``CommandFailure``; nothing is sent if a recipient has no device with a key.
-    func sendEncrypted(to recipients: [String], payload text: String, on console: Console) async throws {
+    func sendEncrypted(
+        to recipients: [String], payload text: String, on console: Console
+    ) async throws -> [String] {
+        var ids: [String] = []
         let client = try ingest.client()
         let wanted = try notification(payload: text, now: .now)
         let targets = try await targets(recipients, client)
@@ -26,13 +30,16 @@ extension SendCommand {
                 throw targets.count == 1 ? failure : self.failure(failure, after: done, of: targets.count)
             }
             let count = target.keys.devices.count
+            let new = try SendResponse.ids(response.body)
+            ids += new
             if console.isJSON {
                 try console.line(Self.adding(devices: count, to: response.body.droppingLineEnd))
                 continue
             }
-            for id in try SendResponse.ids(response.body) { try console.line(id.printable) }
+            for id in new { try console.line(id.printable) }
             console.message(Self.summary(of: target))
         }
+        return ids
     }
 
     /// The keys of all recipients, before anything is sent.

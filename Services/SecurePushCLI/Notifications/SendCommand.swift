@@ -18,6 +18,9 @@ struct SendCommand: SenderCommand {
             With --idempotency-key the same command can be repeated after a failure, for 24 hours: nobody gets the \
             notification twice.
 
+            With --wait the command ends when every notification is dispatched, or read. It fails (exit code 1) if one \
+            cannot become so any more, or after --wait-timeout.
+
             EXAMPLES
               securepush send --to alice --payload "Your results are in."
               securepush send --to alice --to bob --payload - < message.txt
@@ -30,15 +33,18 @@ struct SendCommand: SenderCommand {
               securepush send --to-file customers.txt --payload hello \\
                   --idempotency-key news-2026-11
               securepush send --to alice --payload "Your results are in." --e2e
+              securepush send --to alice --payload hello --wait dispatched
             """)
 
-    @Option(help: ArgumentHelp("A recipient. Repeat it for more.", valueName: "name"))
+    @Option(
+        name: [.customLong("to"), .customLong("recipient")],
+        help: ArgumentHelp("A recipient. Repeat it for more.", valueName: "name"))
     var to: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "A file of recipients, one per line, 1,000,000 at most. - reads standard input.", valueName: "file"),
-        transform: filePath)
+        completion: .file(), transform: filePath)
     var toFile: String?
 
     @Option(
@@ -63,7 +69,8 @@ struct SendCommand: SenderCommand {
     var body: String?
 
     @Option(
-        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"))
+        help: ArgumentHelp("apple, fcmv1, windows, ... Repeat it for more (default: all).", valueName: "name"),
+        completion: .platforms)
     var platform: [String] = []
 
     @Option(help: ArgumentHelp("Expiry time (RFC 3339). The payload cannot be read afterwards.", valueName: "time"))
@@ -95,6 +102,7 @@ struct SendCommand: SenderCommand {
                 + "from the last push.", valueName: "duration"))
     var remind: [DurationArgument] = []
 
+    @OptionGroup var waiting: SendWait
     @OptionGroup var sender: SenderOptions
 
     func validate() throws {
@@ -146,14 +154,18 @@ struct SendCommand: SenderCommand {
 
     func run(on console: Console) async throws {
         let recipients = try recipients()
+        try waiting.check(recipients.names.count)
         let text = payload == "-" ? try StandardInput.readAll().droppingLineEnd : payload
         if recipients.duplicates > 0 {
             let count = recipients.duplicates
             let words = count == 1 ? "1 repeated recipient was" : "\(count.grouped) repeated recipients were"
             console.message("\(words) left out")
         }
-        if isEncrypted { return try await sendEncrypted(to: recipients.names, payload: text, on: console) }
-        try await send(to: recipients, payload: text, on: console)
+        let ids =
+            isEncrypted
+            ? try await sendEncrypted(to: recipients.names, payload: text, on: console)
+            : try await send(to: recipients, payload: text, on: console)
+        try await waiting.run(ids, try ingest.client(), on: console)
     }
 
     /// Those of `--to`, then those of the file.

@@ -8,7 +8,7 @@ struct StatusCommand: SenderCommand {
         abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
             Needs the API key of the notification's sender: other senders' notifications are not found. --json prints \
-            the service's own response. The column OUTCOME appears if the hub has reported an outcome. On a terminal \
+            the service's own response. "Devices" counts those that the recipient has registered now. The column OUTCOME appears if the hub has reported an outcome. On a terminal \
             the table is made to fit: times become relative, the hub's message IDs are left out, and reasons follow \
             the table. Exit codes: 0 shown, 1 not found, 69 no answer.
 
@@ -17,7 +17,7 @@ struct StatusCommand: SenderCommand {
               securepush status --json 01890a5d-ac96-774b-bcce-b302099a8057
             """)
 
-    @Argument(help: "The ID of the notification.")
+    @Argument(help: "The ID of the notification, such as \(IDArgument.example).")
     var id: IDArgument
 
     @OptionGroup var table: TableOptions
@@ -35,9 +35,12 @@ struct StatusCommand: SenderCommand {
         _ answer: Wire.Status, width: Int? = nil, now: Timestamp = .now, _ styled: (String, Style) -> String
     ) -> [String] {
         let reminders = answer.reminders.map { "\($0.sent) sent" + ($0.next.map { ", next \($0)" } ?? "") }
+        let devices = answer.registeredDevices.map { count in
+            count > 0 ? "\(count) registered" : "none registered: is the recipient's name right?"
+        }
         let facts = Facts.lines([
             ("ID", answer.id), ("Status", answer.status), ("Created", answer.createdAt), ("Read", answer.readAt),
-            ("Shown", answer.shownAt), ("Reminders", reminders),
+            ("Shown", answer.shownAt), ("Devices", devices), ("Reminders", reminders),
         ]) { name, value in name == "Status" ? StatusStyle.styled(value, answer.status, styled) : value }
         let deliveries = DeliveryReport.lines(answer.deliveries, width: width, now: now)
         return facts + (deliveries.isEmpty ? [] : [""] + deliveries)

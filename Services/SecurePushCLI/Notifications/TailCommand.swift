@@ -21,7 +21,9 @@ struct TailCommand: SenderCommand {
               securepush tail --status failed --json
             """)
 
-    @Option(help: ArgumentHelp("Only notifications for this recipient.", valueName: "name"))
+    @Option(
+        name: [.customLong("recipient"), .customLong("to")],
+        help: ArgumentHelp("Only notifications for this recipient.", valueName: "name"))
     var recipient: String?
 
     @Option(help: ArgumentHelp("Only changes to this status. Repeat it for more.", valueName: "status"))

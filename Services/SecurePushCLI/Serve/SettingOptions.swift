@@ -30,7 +30,8 @@ struct SettingOptions<Program: ServiceProgram>: ParsableArguments, CustomReflect
         let standard = key.defaultText.map { " Default: \($0)." } ?? ""
         return Option(
             name: NameSpecification(names),
-            help: ArgumentHelp("\(key.name): \(key.meaning).\(standard)", valueName: key.hint))
+            help: ArgumentHelp("\(key.name): \(key.meaning).\(standard)", valueName: key.hint),
+            completion: key.hint == "FILE" || key.name.hasSuffix("_FILE") ? .file() : .default)
     }
 
     private struct Name: CodingKey {

@@ -28,7 +28,7 @@ struct BrokerUsersCommand: ConsoleCommand {
 
     @Option(
         help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"),
-        transform: filePath)
+        completion: .directory, transform: filePath)
     var passwords: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

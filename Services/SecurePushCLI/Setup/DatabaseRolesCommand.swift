@@ -25,7 +25,7 @@ struct DatabaseRolesCommand: AuditedCommand {
 
     @Option(
         help: ArgumentHelp("The folder with the passwords: `admin` in the services' folder.", valueName: "dir"),
-        transform: filePath)
+        completion: .directory, transform: filePath)
     var passwords: String?
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -9,17 +9,19 @@ import Storage
 struct SetupCommand: AuditedCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
-        abstract: "Create the files of a local stack: keys, a sender, demo users, a connection string.",
+        abstract: "Create the files of a stack: keys, a connection string, and for a local one demo accounts.",
         discussion: """
             Creates missing files in DIR/secrets (folder mode 0700, file mode 0600). Run it before every start. The \
-            sender is `demo` (ingest-api-key); the users are alice and bob (alice.password, bob.password). \
+            demo accounts are the sender `demo` (ingest-api-key) and the users alice and bob (alice.password, \
+            bob.password). \
             hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on this machine, for \
             clients that accept only https. Such clients must trust hub-emulator-ca.pem. The certificate is valid for \
             a year; the command renews it when less than 30 days are left.
 
             With --services it also creates a folder per service in that DIR, with copies of the files that the \
             service needs and with the URLs of its own database role and its own broker user. The passwords are in \
-            DIR/admin. Run the command again after every change of a file; it updates the copies.
+            DIR/admin. Run the command again after every change of a file; it updates the copies. It then makes no \
+            demo accounts, unless --demo is given: `securepush api-keys add` makes the first sender.
 
             EXAMPLES
               securepush setup --directory .securepush
@@ -30,7 +32,9 @@ struct SetupCommand: AuditedCommand {
             """,
         subcommands: [DatabaseRolesCommand.self, BrokerUsersCommand.self])
 
-    @Option(help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"), transform: filePath)
+    @Option(
+        help: ArgumentHelp("The parent of the folder `secrets`.", valueName: "dir"), completion: .directory,
+        transform: filePath)
     var directory: String?
 
     @Option(help: ArgumentHelp("The URL of the hub emulator in the connection string.", valueName: "url"))
@@ -41,7 +45,7 @@ struct SetupCommand: AuditedCommand {
 
     @Option(
         help: ArgumentHelp("Also create a folder for each service in this folder.", valueName: "dir"),
-        transform: filePath)
+        completion: .directory, transform: filePath)
     var services: String?
 
     @Option(
@@ -56,6 +60,9 @@ struct SetupCommand: AuditedCommand {
             valueName: "host:port"))
     var broker: String?
 
+    @Flag(help: "Make the demo accounts with --services, too.")
+    var demo = false
+
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var audited: Audited? { ("setup", nil) }
@@ -69,7 +76,7 @@ struct SetupCommand: AuditedCommand {
         guard let directory else {
             throw CommandFailure(.usage, "--directory is missing.", hint: "Give the parent of the folder `secrets`.")
         }
-        let setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint)
+        let setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint, hasDemo: services == nil || demo)
         // Before anything is made: a mistake leaves no files behind.
         let folders = try serviceFolders(setup)
         let files = try setup.run() + (folders?.run() ?? [])
@@ -109,12 +116,14 @@ struct SetupCommand: AuditedCommand {
     }
 }
 
-/// Creates the missing files of a local stack: keys, a sender, two users, the hub emulator's connection string and
+/// Creates the missing files of a stack: keys, files of senders and users, the hub emulator's connection string and
 /// certificate. Keeps existing files, so that it can run before every start.
 struct LocalSetup: Sendable {
     var directory: String
     /// The URL of the hub emulator in the connection string.
     var hubEndpoint: String
+    /// Whether it makes ``sender`` and ``users``; otherwise both files have nobody.
+    var hasDemo = true
 
     /// The users of local stacks and of the demo.
     static let users = ["alice", "bob"]
@@ -152,8 +161,7 @@ struct LocalSetup: Sendable {
             try KeysCommand.makeSigningKey(signingKey, jwks: jwks)
             made += [signingKey, jwks]
         }
-        made += try makeAPIKey()
-        for user in LocalSetup.users { made += try makeUser(user) }
+        made += try hasDemo ? makeAPIKey() + LocalSetup.users.flatMap(makeUser) : makeFilesOfNobody()
         if try SecretFile.create(adminPassword, RandomSecret.password()) { made.append(adminPassword) }
         let connectionString =
             "Endpoint=\(hubEndpoint);SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey="
@@ -161,6 +169,15 @@ struct LocalSetup: Sendable {
         if try SecretFile.create(hubConnectionString, connectionString) { made.append(hubConnectionString) }
         made += try hubCertificate.make()
         return made
+    }
+
+    /// The services need both files.
+    private func makeFilesOfNobody() throws -> [String] {
+        let texts = [
+            (apiKeys, "# The senders. `securepush api-keys add NAME --api-keys-file FILE` adds one."),
+            (usersFile, "# Users with passwords. `securepush users add NAME --users-file FILE` adds one."),
+        ]
+        return try texts.filter { try SecretFile.create($0, $1) }.map(\.0)
     }
 
     /// If only the file with the key's hash exists, the sender gets a new key.

@@ -121,7 +121,9 @@ struct ConfigEntry: Encodable, Sendable, Equatable {
         }
         if given == nil, description.defaultValue == nil { value = description.defaultText }
         problems = issues.filter { $0.key == name }.map(\.problem)
-        let problem = given.flatMap { ConfigurationReader.controlProblem(of: $0) ?? description.problem(with: $0) }
+        let problem = given.flatMap {
+            ConfigurationReader.pasteProblem(of: $0, as: name) ?? description.problem(with: $0)
+        }
         if let problem, !problems.contains(where: { $0.contains(problem) }) { problems.append(problem) }
     }
 

@@ -7,7 +7,7 @@ enum SettingNames {
     /// Warns of variables that begin with `SECUREPUSH_` and are no setting.
     ///
     /// - Throws: ``CommandFailure`` with code `configuration` if `NAME` and `SECUREPUSH_NAME` have different values, or
-    ///   a value has a control character inside.
+    ///   a value has a control character inside, or quotation marks around it.
     ///   `config show` reports these itself.
     static func check(for command: any ConsoleCommand, _ console: Console) throws {
         let environment = SettingsEnvironment(ProcessInfo.processInfo.environment)
@@ -19,10 +19,10 @@ enum SettingNames {
         guard conflicts.isEmpty else {
             throw CommandFailure(.configuration, "Some settings are ambiguous.", details: conflicts.map(\.problem))
         }
-        let unusable = environment.controlCharacters(in: SettingsEnvironment.shared)
+        let unusable = environment.pasteProblems(of: SettingsEnvironment.shared)
         guard unusable.isEmpty else {
             throw CommandFailure(
-                .configuration, "Some settings have control characters inside.", details: unusable.map(\.description))
+                .configuration, "Some settings were not copied as they are.", details: unusable.map(\.description))
         }
     }
 }

@@ -10,10 +10,13 @@ import ServiceConfiguration
 struct Settings: Sendable {
     /// By the short name: the value of `SECUREPUSH_DATABASE_URL` is that of `DATABASE_URL`.
     let all: [String: String]
+    /// What the settings are read from where a service's own reader reads them: it names what is set.
+    private let environment: SettingsEnvironment
 
     /// Like the services, reads `DATABASE_URL_FILE` and `AMQP_URL_FILE` if the URLs themselves are not set.
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        var all = SettingsEnvironment(environment).values
+        self.environment = SettingsEnvironment(environment)
+        var all = self.environment.values
         for key in [ConfigurationKeys.databaseURL.name, ConfigurationKeys.amqpURL.name] {
             guard all[key] == nil, let path = all[key + "_FILE"] else { continue }
             all[key + "_FILE"] = nil
@@ -62,17 +65,18 @@ struct Settings: Sendable {
 
     /// The path of a file: the value of the flag, otherwise the setting.
     ///
+    /// - Parameter what: the file, for the message, such as "users file".
     /// - Throws: ``CommandFailure`` with code `configuration` if neither is given.
-    func path(_ value: String?, _ key: String, flag: String) throws -> String {
+    func path(_ value: String?, _ key: String, flag: String, _ what: String) throws -> String {
         if let value = value.map({ OutsideText.trimmed($0) }), !value.isEmpty { return value }
         if let path = self[key] { return path }
-        throw CommandFailure(.configuration, "No file is given.", hint: "Give \(flag) FILE, or set \(key).")
+        throw CommandFailure(.configuration, "No \(what) is given.", hint: "Give \(flag) FILE, or set \(key).")
     }
 
     /// The broker's settings. The URL can hold a password, so it comes from the environment only.
     func messaging() throws -> MessagingConfiguration {
         try Self.requireReadable(self["AMQP_URL"] ?? "", of: "AMQP_URL")
-        var reader = ConfigurationReader(environment: all)
+        var reader = ConfigurationReader(environment: environment)
         let configuration = MessagingConfiguration.read(&reader, prefetch: 1, connectionName: "securepush dead-letters")
         guard let configuration else {
             throw CommandFailure(
@@ -87,10 +91,11 @@ struct Settings: Sendable {
                 .configuration, "Neither HUB_CONNECTION_STRING nor HUB_CONNECTION_STRING_FILE is set.",
                 hint: "Copy the connection string from the hub's page in the Azure portal.")
         }
-        var hub = try NotificationHubConfiguration(
-            connectionString: try secret("HUB_CONNECTION_STRING") ?? "", hubName: self["HUB_NAME"] ?? "",
-            insecureHost: self["HUB_INSECURE_HOST"])
-        hub.outgoing = try outgoing()
+        _ = try secret("HUB_CONNECTION_STRING")
+        var reader = ConfigurationReader(environment: environment)
+        guard let hub = HubSettings.read(&reader)?.hubs.first else {
+            throw CommandFailure(.configuration, reader.issues.map { "\($0)" }.joined(separator: "; "))
+        }
         return hub
     }
 
@@ -114,7 +119,7 @@ struct Settings: Sendable {
 
     /// The proxies and the trusted authorities, as the services read them.
     func outgoing() throws -> OutgoingConfiguration {
-        var reader = ConfigurationReader(environment: all)
+        var reader = ConfigurationReader(environment: environment)
         let outgoing = OutgoingConfiguration.read(&reader)
         guard reader.issues.isEmpty else {
             throw CommandFailure(
@@ -126,7 +131,7 @@ struct Settings: Sendable {
 
     /// `RETRY_DELAYS` as the services read it.
     func retryDelays() throws -> [Duration] {
-        var reader = ConfigurationReader(environment: all)
+        var reader = ConfigurationReader(environment: environment)
         let delays = reader[\.retryDelays]
         guard reader.issues.isEmpty else {
             throw CommandFailure(.configuration, reader.issues.map { "\($0)" }.joined(separator: "; "))
@@ -150,7 +155,7 @@ struct DatabaseOptions: ParsableArguments {
     private var given: String? { databaseURL.map { OutsideText.trimmed($0) } }
 
     func validate() throws {
-        if let given, let problem = ConfigurationReader.controlProblem(of: given) {
+        if let given, let problem = ConfigurationReader.pasteProblem(of: given, as: "DATABASE_URL") {
             throw ValidationError("--database-url \(problem).")
         }
     }

@@ -182,7 +182,7 @@ struct TopView: Sendable {
             fact("accepted/s", total("AcceptedPerSecond")), fact("outbox pending", outbox),
             fact("dispatched/s", total("DispatchedPerSecond")), listed("attempts/s", attempts),
             listed("by platform", platforms), fact("retries/s", total("RetriesPerSecond")),
-            fact("dead-lettered", total("DeadLettered")), fact("retrievals/s", total("RetrievalsPerSecond")),
+            fact("dead-lettered", deadLettered), fact("retrievals/s", total("RetrievalsPerSecond")),
             listed("99th percentiles", percentiles),
         ]
     }
@@ -201,6 +201,9 @@ struct TopView: Sendable {
         let age = ages.filter { $0 < 1e12 }.max().map { $0 > 0 ? " (oldest \(Duration.seconds($0).spoken))" : "" } ?? ""
         return TopView.amount(pending) + age
     }
+
+    /// A counter of the processes, not the length of the queue.
+    private var deadLettered: String { total("DeadLettered") + (sum("DeadLettered") == nil ? "" : " since start") }
 
     private var attempts: [String] {
         ["sent", "throttled", "unavailable", "rejected", "unauthorized"].compactMap { result in

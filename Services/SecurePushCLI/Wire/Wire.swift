@@ -30,6 +30,8 @@ enum Wire {
         var createdAt: String
         var readAt: String?
         var shownAt: String?
+        /// `nil` from an earlier service.
+        var registeredDevices: Int?
         var deliveries: [DeliveryReport]
         var reminders: Reminders?
     }

@@ -42,6 +42,9 @@ package struct AMQPConfiguration: Sendable {
     /// The hosts of the nodes whose certificate is not verified by TLS.
     package var unverifiedHosts: [String] { nodes.filter { $0.tls?.verifiesPeer != true }.map(\.host) }
 
+    /// The files of the client's private keys.
+    package var keyFiles: [String] { nodes.compactMap { $0.tls?.keyFile } }
+
     /// Host and port, if there is only one node.
     package var onlyNode: (host: String, port: Int)? {
         nodes.count == 1 ? nodes.first.map { ($0.host, Int($0.port)) } : nil

@@ -121,14 +121,13 @@ package struct TokenSigningKey: Sendable {
 
     /// Reads a key.
     ///
-    /// - Parameter pem: PKCS#8 (`BEGIN PRIVATE KEY`).
+    /// - Parameter pem: PKCS#8 (`BEGIN PRIVATE KEY`) or SEC1 (`BEGIN EC PRIVATE KEY`).
     /// - Throws: ``SetupError`` `malformed`.
     package init(pem: String) throws {
-        do {
-            try self.init(try P256.Signing.PrivateKey(pemRepresentation: pem))
-        } catch {
-            throw SetupError(.malformed, "not a P-256 private key in PKCS#8 PEM")
-        }
+        guard let der = try PEMBlock.privateKey(in: pem)?.bytes,
+            let key = try? P256.Signing.PrivateKey(derRepresentation: der)
+        else { throw SetupError(.malformed, "not a P-256 private key in PEM (PKCS#8 or SEC1)") }
+        try self.init(key)
     }
 
     /// Reads a key from a file.

@@ -19,24 +19,27 @@ package struct UsersFile: Sendable {
     /// Adds a user, and makes the file if there is none.
     ///
     /// - Parameter replacing: whether an existing user gets this password; otherwise that is an error.
+    /// - Returns: whether the user existed.
     /// - Throws: ``SetupError``: `invalidName`, `alreadyExists`, `invalid`, `malformed`, `unreadable`,
     ///   `unwritable`.
-    package func add(_ user: UserName, password: String, replacing: Bool = false) throws {
+    @discardableResult
+    package func add(_ user: UserName, password: String, replacing: Bool = false) throws -> Bool {
         guard Self.canLogIn(user) else {
             throw SetupError(
                 .invalidName, "the name of a user who logs in with a password cannot have a colon")
         }
         let hash = try PasswordHash.make(password: password)
-        try PrivateFile.edit(path) { text in
+        return try PrivateFile.edit(path) { text in
             var lines = try CredentialLines(text ?? "")
-            if try Self.users(lines)[user] != nil {
+            let isKnown = try Self.users(lines)[user] != nil
+            if isKnown {
                 guard replacing else {
                     throw SetupError(.alreadyExists, "a user with this name exists already")
                 }
                 lines.remove { Self.decode($0.name) == user }
             }
             lines.append(name: Self.encode(user), value: hash)
-            return (lines.text, ())
+            return (lines.text, isKnown)
         }
     }
 

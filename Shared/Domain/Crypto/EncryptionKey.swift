@@ -12,6 +12,9 @@ package struct EncryptionKey: Sendable, Hashable {
     /// The length of a key in bytes.
     package static let length = 32
 
+    /// The members of private and symmetric JSON Web Keys (RFC 7518, section 6; RFC 8037, section 2).
+    static let privateMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+
     /// A key from its bytes; `nil` unless there are ``length`` of them. See ``isLowOrder``.
     package init?(x: [UInt8]) {
         guard x.count == Self.length else { return nil }
@@ -63,7 +66,7 @@ extension JSONRule<EncryptionKey> {
                 case "kty": _ = json.read(.ofDeviceKeys("OKP"))
                 case "crv": _ = json.read(.ofDeviceKeys("X25519"))
                 case "x": key = json.read(.x)
-                case _ where privateMembers.contains(name):
+                case _ where EncryptionKey.privateMembers.contains(name):
                     json.note(
                         "This key is private or secret. Make a new key pair on the device, and send only kty, crv and "
                             + "x.")
@@ -74,9 +77,6 @@ extension JSONRule<EncryptionKey> {
             return key
         }
     }
-
-    /// The members of private and symmetric keys (RFC 7518, section 6; RFC 8037, section 2).
-    private static var privateMembers: Set<String> { ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] }
 
     private static var x: JSONRule {
         JSONRule { json in

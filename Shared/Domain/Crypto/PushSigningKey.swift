@@ -12,22 +12,17 @@ package struct PushSigningKey: Sendable {
     private static let prefix: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]
-    private static let begin = "-----BEGIN PRIVATE KEY-----"
-    private static let end = "-----END PRIVATE KEY-----"
 
     /// A new key.
     package init() { key = Curve25519.Signing.PrivateKey() }
 
     /// Reads a key.
     ///
-    /// - Parameter pem: the text of a file with one PEM block `PRIVATE KEY`.
+    /// - Parameter pem: the text of a file with one private key, in a PEM block `PRIVATE KEY`.
     /// - Throws: ``SetupError``, which holds nothing of the text.
     package init(pem: String) throws(SetupError) {
-        let lines = OutsideText.lines(pem).map { OutsideText.trimmed($0) }.filter { !$0.isEmpty }
-        guard lines.count >= 3, lines.first == Self.begin, lines.last == Self.end,
-            let der = Base64.decode(lines.dropFirst().dropLast().joined(), .standard)
-        else { throw Self.refusal }
-        guard der.count == 48, der.starts(with: Self.prefix),
+        guard let block = try PEMBlock.privateKey(in: pem), block.label == "PRIVATE KEY", let der = block.bytes,
+            der.count == 48, der.starts(with: Self.prefix),
             let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: der[16...])
         else { throw Self.refusal }
         self.key = key
@@ -38,7 +33,8 @@ package struct PushSigningKey: Sendable {
 
     /// The key in PKCS#8 PEM, with a line end.
     package var pem: String {
-        "\(Self.begin)\n\(Base64.encode(Self.prefix + key.rawRepresentation, .standard))\n\(Self.end)\n"
+        let base64 = Base64.encode(Self.prefix + key.rawRepresentation, .standard)
+        return "-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----\n"
     }
 
     /// The public key, which verifies the signatures.

@@ -64,11 +64,8 @@ package struct PushVerificationKeys: Sendable, Hashable {
         }
     }
 
-    /// The members of private and symmetric keys (RFC 7518, section 6; RFC 8037, section 2).
-    private static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
-
     private static func key(_ jwk: JSONValue) throws(SetupError) -> PushVerificationKey {
-        guard !privateMembers.contains(where: { jwk[$0] != nil }) else {
+        guard !EncryptionKey.privateMembers.contains(where: { jwk[$0] != nil }) else {
             throw SetupError(
                 .malformed, "is private or secret. Remove it, and replace the key: everybody can read this set.")
         }

@@ -9,14 +9,14 @@ package struct DeadLetterReplay: Sendable {
     private let queue: any DeadLetterQueue
     private let store: any OperatorStore
     private let publisher: (any DispatchPublisher)?
-    /// Whether to remove dead letters of unknown, expired, revoked and final notifications.
+    /// Whether to remove dead letters of unknown, expired and revoked notifications.
     private let drops: Bool
     private let progress: @Sendable (_ done: Int, _ total: Int) -> Void
     /// Called with the result of each selected dead letter.
     private let report: @Sendable (ReplayItem) async throws -> Void
 
     /// - Parameters:
-    ///   - drops: whether to remove dead letters of unknown, expired, revoked and final notifications.
+    ///   - drops: whether to remove dead letters of unknown, expired and revoked notifications, and of follow-ups.
     ///   - progress: called after each dead letter that was read.
     ///   - report: called with the result of each selected dead letter.
     package init(
@@ -103,7 +103,8 @@ package struct DeadLetterReplay: Sendable {
                 let next = DispatchMessage(
                     id: message.id, platforms: platforms.isEmpty ? nil : platforms, traceparent: message.traceparent)
                 replayable.append((letter, next))
-            case .settled: try await leaveOrDrop(letter, .settled, &result)
+            // Another action has ended the failure, such as the sender's resend: the letter says nothing any more.
+            case .settled: try await leaveOrDrop(letter, .settled, drops: true, &result)
             case .expired: try await leaveOrDrop(letter, .expired, &result)
             case .revoked: try await leaveOrDrop(letter, .revoked, &result)
             case .unreadable: try await record(ReplayItem(letter, .recordUnreadable), &result)
@@ -126,8 +127,10 @@ package struct DeadLetterReplay: Sendable {
         }
     }
 
-    private func leaveOrDrop(_ letter: DeadLetter, _ why: ReplayItem.Outcome, _ result: inout ReplayReport) async throws
-    {
+    private func leaveOrDrop(
+        _ letter: DeadLetter, _ why: ReplayItem.Outcome, drops: Bool? = nil, _ result: inout ReplayReport
+    ) async throws {
+        let drops = drops ?? self.drops
         if drops { try await queue.remove(letter) }
         try await record(ReplayItem(letter, why, isDropped: drops), &result)
     }

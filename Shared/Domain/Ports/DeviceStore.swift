@@ -87,6 +87,9 @@ package protocol DeviceStore: Sendable {
         of kind: DeviceLease.Kind, after id: String?, limit: Int
     ) async throws -> [DeviceReference]
 
+    /// How many devices a user has now: installations, and registrations with a platform.
+    func deviceCount(of owner: UserName) async throws -> Int
+
     // The public keys of installations for end-to-end encryption.
     //
     // A key belongs to an installation of one user: it goes when the installation is removed, for whatever reason, and

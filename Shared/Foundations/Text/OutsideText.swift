@@ -60,6 +60,15 @@ package enum OutsideText {
         }
     }
 
+    /// The number of ends of a text at which there is a quotation mark, one of keyboards or of word processors.
+    package static func marks(around text: some StringProtocol) -> Int {
+        let scalars = Substring(text).unicodeScalars
+        let ends = [scalars.first, scalars.count > 1 ? scalars.last : nil].compactMap(\.self)
+        return ends.count { quotationMarks.contains($0) }
+    }
+
+    private static let quotationMarks = Set("\"'`“”„‘’‚«»".unicodeScalars)
+
     /// How messages name a character: `U+000D`.
     package static func name(of scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)

@@ -183,17 +183,37 @@ extension Timestamp {
         self = local - .seconds(offset * 60)
     }
 
-    /// Reads the current date format of HTTP (IMF-fixdate, RFC 9110, section 5.6.7). The day of the week is not
-    /// checked.
+    /// Reads the three date formats of HTTP (RFC 9110, section 5.6.7). The day of the week is not checked.
     ///
+    /// - Parameter now: decides the century of a year with two digits: it is at most 50 years ahead.
     /// - Returns: `nil` for any other text, and outside ``supported``.
-    package init?(httpDate text: String) {
+    package init?(httpDate text: String, now: Timestamp = .now) {
         let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", parts[1].utf8.count == 2,
-            let month = CivilTime.months.firstIndex(where: { "\($0)" == parts[2] })
-        else { return nil }
+        switch parts.count {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        case 6 where parts[5] == "GMT" && parts[1].utf8.count == 2:
+            self.init(year: parts[3], month: parts[2], day: parts[1], time: parts[4])
+        // Sun Nov  6 08:49:37 1994
+        case 5:
+            let day = parts[2].utf8.count == 1 ? "0" + parts[2] : parts[2]
+            self.init(year: parts[4], month: parts[1], day: day, time: parts[3])
+        // Sunday, 06-Nov-94 08:49:37 GMT
+        case 4 where parts[3] == "GMT":
+            let date = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard date.count == 3, date[2].utf8.count == 2, ByteSet.digits.containsAll(date[2]),
+                let short = Int64(date[2])
+            else { return nil }
+            let latest = CivilTime(now).year + 50
+            let year = latest - (latest - short).floored(by: 100).remainder
+            self.init(year: "\(year)", month: date[1], day: date[0], time: parts[2])
+        default: return nil
+        }
+    }
+
+    private init?(year: Substring, month: Substring, day: Substring, time: Substring) {
+        guard let month = CivilTime.months.firstIndex(where: { "\($0)" == month }) else { return nil }
         let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-        self.init(rfc3339: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+        self.init(rfc3339: "\(year)-\(number)-\(day)T\(time)Z")
     }
 }
 
@@ -342,7 +362,7 @@ extension Duration {
         return seconds.addingClamped(components.attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Reads `Retry-After` (RFC 9110, section 10.2.3): whole seconds, or a date in the current format of HTTP.
+    /// Reads `Retry-After` (RFC 9110, section 10.2.3): whole seconds, or a date of HTTP.
     ///
     /// - Returns: how long to wait from `now`: not negative, and at most a day, the longest wait that makes sense for a
     ///   retry. `nil` for any other text.
@@ -350,7 +370,7 @@ extension Duration {
         let longest: Int64 = 86_400
         if !text.isEmpty, ByteSet.digits.containsAll(text) {
             self = .seconds(min(Int64(text) ?? longest, longest))
-        } else if let time = Timestamp(httpDate: text) {
+        } else if let time = Timestamp(httpDate: text, now: now) {
             self = .milliseconds(min(max(0, (time - now).milliseconds), longest * 1000))
         } else {
             return nil

@@ -11,7 +11,7 @@ struct HubConnectionString: Sendable {
     var endpoint: HubEndpoint
     var keyName: String
     var key: String
-    /// The portal never shows it for a hub; some tools add it.
+    /// The name of the hub. The portal never shows it; some tools add it.
     var entityPath: String?
 
     init(_ text: String, insecureHost: String? = nil) throws(SetupError) {
@@ -34,6 +34,9 @@ struct HubConnectionString: Sendable {
         let text = OutsideText.trimmed(text)
         guard OutsideText.controlCharacter(in: text) == nil else {
             throw .init(.malformedPart, "The connection string has a control character: copy the whole string again.")
+        }
+        guard OutsideText.marks(around: text) == 0 else {
+            throw .init(.malformedPart, "The connection string has a quotation mark at an end: remove it.")
         }
         for piece in OutsideText.parts(text, at: ";").map({ OutsideText.trimmed($0) }) where !piece.isEmpty {
             guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {

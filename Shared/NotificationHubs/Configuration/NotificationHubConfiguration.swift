@@ -1,3 +1,4 @@
+import Domain
 package import Foundations
 package import OutgoingHTTP
 import ServiceConfiguration
@@ -20,7 +21,8 @@ package struct NotificationHubConfiguration: Sendable {
 
     /// - Parameters:
     ///   - connectionString: as copied from the hub's portal page. `http://` endpoints are for loopback hosts only.
-    ///   - hubName: 1 to 260 characters (``hubNameRule``); empty takes the connection string's `EntityPath`.
+    ///   - hubName: 1 to 260 characters (``hubNameRule``); empty takes the connection string's `EntityPath`, which may
+    ///     name no other hub.
     ///   - insecureHost: the only host besides loopback that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
     ///     hub emulator in a private container network.
     /// - Throws: an error that says what to correct and never shows the key.
@@ -29,6 +31,12 @@ package struct NotificationHubConfiguration: Sendable {
     ) throws(SetupError) {
         let parsed = try HubConnectionString(connectionString, insecureHost: insecureHost)
         let name = hubName.isEmpty ? parsed.entityPath ?? "" : hubName
+        guard parsed.entityPath.map({ HubSelection.folded($0) == HubSelection.folded(name) }) != false else {
+            throw .init(
+                .entityPath,
+                "EntityPath in the connection string names another hub: correct the hub's name, or copy the connection "
+                    + "string of this hub.")
+        }
         guard !name.isEmpty else {
             throw .init(.hubName, "The name of the hub is missing.")
         }
@@ -132,6 +140,8 @@ extension SetupError.Code {
     static let unknownPart = Self(rawValue: "unknownPart")
     /// The endpoint is not a namespace's address, or it is plain HTTP to another machine.
     static let endpoint = Self(rawValue: "endpoint")
+    /// `EntityPath` is not the hub's name.
+    static let entityPath = Self(rawValue: "entityPath")
     /// The hub's name is missing or not valid.
     static let hubName = Self(rawValue: "hubName")
     /// A file of several hubs has a wrong line, no hub, or too many.

@@ -146,7 +146,7 @@ package final class HubDevices: RegistrationGateway, InstallationGateway, Servic
     package func deleteInstallation(_ id: String) async throws {
         let response = try await perform(.DELETE, try installationPath(id, where: DeviceID.isRemovable))
         // The hub documents 204 only, whether the installation existed or not; 404 and 410 mean the same.
-        if [204, 404, 410].contains(response.head.status) { return }
+        if [404, 410].contains(response.head.status) { return }
         try response.check()
     }
 

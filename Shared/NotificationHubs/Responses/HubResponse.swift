@@ -33,14 +33,15 @@ enum HubMessageID {
 
 extension HubResponse {
     /// The meaning of the status, the same for all requests; `nil` if the hub accepted the request. The statuses are
-    /// those that Microsoft documents for Notification Hubs ("REST API: error codes"). A 403 has three meanings:
-    /// no right, a feature that is not in this tier, and, in older API versions, throttling. As in Microsoft's own
-    /// client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
+    /// those that Microsoft documents for Notification Hubs ("REST API: error codes"), and every other success: a
+    /// client may treat it as 200 (RFC 9110, section 15), and a push that was accepted must not be sent again. A 403
+    /// has three meanings: no right, a feature that is not in this tier, and, in older API versions, throttling. As in
+    /// Microsoft's own client for .NET, only `Retry-After` tells the last. 408 and 5xx may succeed later.
     ///
     /// Decision: docs/decisions/0031-one-table-of-the-hubs-answers.md
     var problem: PushGatewayError.Code? {
         switch status {
-        case 200, 201: nil
+        case 200...299: nil
         case 401: .unauthorized
         case 403: retryAfter == nil ? .unauthorized : .throttled
         case 429: .throttled
@@ -48,6 +49,9 @@ extension HubResponse {
         default: .unavailable
         }
     }
+
+    /// Whether the status is a success that Microsoft does not document for a send.
+    var isOddSuccess: Bool { (202...299).contains(status) }
 
     /// The outcome of a send. A 404 to a send means that the hub itself does not exist: a tag without a device is not
     /// an error (the hub accepts the send).

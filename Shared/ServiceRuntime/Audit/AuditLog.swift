@@ -8,16 +8,18 @@ import Synchronization
 /// The audit log of a service (`AUDIT_LOG`): writes lines on a thread of its own, all that wait in one go.
 ///
 /// An answer waits until its lines are on the disk. If they cannot be written, they wait in memory until they can, and
-/// requests that need a line are refused meanwhile (``isWritable()``). So no line is lost unless the process ends, and
-/// no more lines can wait than those of the requests in flight. As a service it tries again every second, and writes
-/// a line for each change of a watched file.
+/// requests that need a line are refused meanwhile (``isWritable()``), those too that wait while a write hangs. So no
+/// line is lost unless the process ends, and no more lines can wait than those of the requests in flight. As a service
+/// it tries again every second, and writes a line for each change of a watched file.
 package final class AuditLog: Service, Sendable {
     private struct State {
         var waiting: [AuditEntry] = []
-        /// The callers that wait for the end of a write.
-        var callers = WaitList<Void>()
+        /// The callers that wait for the end of a write. They get `false` if it takes too long.
+        var callers = WaitList<Bool>()
         /// The beginning of the write in progress.
         var writing: ContinuousClock.Instant?
+        /// Whether somebody looks how long the write takes.
+        var isWatched = false
         /// Why the last write has failed.
         var failure: String?
         var watched: [ReloadableSource] = []
@@ -29,6 +31,7 @@ package final class AuditLog: Service, Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "securepush.audit")
+    private let clock = DispatchQueue(label: "securepush.audit.clock")
     private let log = LastingProblemLog(
         "The audit log cannot be written; requests that need a line get 503", end: "The audit log is written again")
 
@@ -85,18 +88,22 @@ package final class AuditLog: Service, Sendable {
 
     /// Writes lines. Returns when they are on the disk, or when that has failed and they wait.
     ///
-    /// - Throws: `CancellationError` if the task ends first. The lines are written nevertheless.
+    /// - Throws: ``Problem`` 503 if the write hangs, and `CancellationError` if the task ends first. The lines are
+    ///   written nevertheless, once that is possible.
     func record(_ entries: [AuditEntry]) async throws {
         guard !entries.isEmpty else { return }
-        await write { $0.waiting += entries }
+        let hasEnded = await write { $0.waiting += entries }
         try Task.checkCancellation()
+        if !hasEnded { throw Self.refusal }
     }
+
+    private static let refusal = Problem.serviceUnavailable("The audit log cannot be written.")
 
     /// Whether lines can be written. Tries to write those that wait.
     func isWritable() async -> Bool {
         let (isStuck, hasFailed) = state.withLock { (self.isStuck($0), $0.failure != nil) }
         if isStuck { return false }
-        if hasFailed { await write { _ in } }
+        if hasFailed { _ = await write { _ in } }
         return problem == nil
     }
 
@@ -104,20 +111,46 @@ package final class AuditLog: Service, Sendable {
     ///
     /// - Throws: ``Problem`` 503.
     func check() async throws {
-        guard await isWritable() else { throw Problem.serviceUnavailable("The audit log cannot be written.") }
+        guard await isWritable() else { throw Self.refusal }
     }
 
     /// Changes the state, and waits for the end of the write that begins then, or until the task is cancelled.
-    private func write(_ change: (inout State) -> Void) async {
-        try? await state.wait(in: \.callers) { state in
+    ///
+    /// - Returns: whether the write has ended, or has failed. It hangs otherwise.
+    private func write(_ change: (inout State) -> Void) async -> Bool {
+        let hasEnded = try? await state.wait(in: \.callers) { state in
             change(&state)
+            if isStuck(state) { return false }
             if state.writing == nil {
                 state.writing = .now
                 // Its first step is to take the lock, so it finds this caller.
                 queue.async { self.writeAll() }
             }
+            if !state.isWatched {
+                state.isWatched = true
+                watchWrite(for: patience)
+            }
             return nil
         }
+        return hasEnded ?? false
+    }
+
+    /// Looks after a time whether the write hangs: nobody waits for it any longer then.
+    private func watchWrite(for time: Duration) {
+        clock.asyncAfter(deadline: .now() + .milliseconds(Int(time.milliseconds) + 1)) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        let (callers, rest) = state.withLock { state -> ([WaitList<Bool>.Waiter], Duration?) in
+            guard let begin = state.writing else {
+                state.isWatched = false
+                return ([], nil)
+            }
+            let rest = patience - (.now - begin)
+            return rest < .zero ? (state.callers.removeAll(), patience) : ([], rest)
+        }
+        for caller in callers { caller.resume(returning: false) }
+        if let rest { watchWrite(for: rest) }
     }
 
     /// Writes until nothing waits, or until a write fails.
@@ -140,7 +173,7 @@ package final class AuditLog: Service, Sendable {
                 return (isEnd, callers)
             }
             if let failure { log.failed(failure.message, to: logger) } else { log.succeeded(to: logger) }
-            for caller in callers { caller.resume() }
+            for caller in callers { caller.resume(returning: true) }
             if isEnd { return }
         }
     }

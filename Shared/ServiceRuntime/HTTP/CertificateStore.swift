@@ -178,7 +178,9 @@ extension HTTPConfiguration.TLS {
             try NIOSSLCertificate.certificates(inFile: certificateFile)
         }
         let key = try reading(ConfigurationKeys.tlsPrivateKeyFile, "no PEM private key") {
-            try NIOSSLPrivateKey(bytes: Array(FileContent(path: privateKeyFile).text.utf8), format: .pem)
+            let text = try FileContent(path: privateKeyFile).text
+            _ = try PEMBlock.privateKey(in: text)
+            return try NIOSSLPrivateKey(bytes: Array(text.utf8), format: .pem)
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -194,6 +196,8 @@ extension HTTPConfiguration.TLS {
     ) throws -> Value {
         do {
             return try read()
+        } catch let error as SetupError {
+            throw ConfigurationError(key.name, "names a file that cannot be used: \(error.message)")
         } catch {
             throw ConfigurationError(key.name, "names a file that holds \(problem)")
         }

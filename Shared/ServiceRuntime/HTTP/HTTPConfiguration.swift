@@ -52,7 +52,7 @@ package struct HTTPConfiguration: Sendable, Hashable {
     ) -> HTTPConfiguration? {
         let before = reader.issues.count
         var configuration = HTTPConfiguration(
-            host: plainHost(reader[\.httpHost]), port: reader[ConfigurationKeys.port(default: defaultPort)],
+            host: reader[\.httpHost], port: reader[ConfigurationKeys.port(default: defaultPort)],
             tls: readTLS(&reader))
         configuration.limits = HTTPLimits.read(&reader)
         // Every service reads the key, so that every service reports an invalid value.
@@ -64,11 +64,6 @@ package struct HTTPConfiguration: Sendable, Hashable {
                 remedy: "set TLS_CERTIFICATE_FILE and TLS_PRIVATE_KEY_FILE")
         }
         return reader.issues.count == before ? configuration : nil
-    }
-
-    /// A host without the brackets that IPv6 addresses have in URLs.
-    package static func plainHost(_ host: String) -> String {
-        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     }
 
     /// Tries what can be wrong with the settings: the limits, the TLS files, and the host if it is a name.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import OutgoingHTTP
 
 /// Checks a service through its `/livez`, for container health checks without a shell or curl.
 struct HealthProbe: Sendable, Hashable {
@@ -18,10 +19,10 @@ struct HealthProbe: Sendable, Hashable {
 
     /// A service that listens on every interface is checked on the loopback interface.
     private static func loopback(for host: String) -> String {
-        switch HTTPConfiguration.plainHost(host) {
+        switch host {
         case "0.0.0.0", "": "127.0.0.1"
         case "::": "::1"
-        case let host: host
+        default: host
         }
     }
 
@@ -62,6 +63,7 @@ struct HealthProbe: Sendable, Hashable {
         guard usesTLS else { return nil }
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
+        configuration.verifySignatureAlgorithms = OutgoingTLS.signatureAlgorithms
         configuration.applicationProtocols = ["http/1.1"]
         return try NIOSSLContext(configuration: configuration)
     }

@@ -48,7 +48,7 @@ package enum ServiceMain {
         let (context, exporter) = ServiceBootstrap.bootstrap(
             name: program.name, logging: settings.logging, tracing: settings.tracing)
         context.logStart(settings.own)
-        await serve(context, exporter) { try await program.build(settings.own, context: context) }
+        await serve(context, exporter, settings.sources) { try await program.build(settings.own, context: context) }
     }
 
     /// Asks the running service's `/livez` where these flags and the environment say that it listens. Exits with 0 or 1.
@@ -65,7 +65,8 @@ package enum ServiceMain {
     }
 
     private static func serve(
-        _ context: ServiceContext, _ exporter: SpanExporter?, build: () async throws -> [any Service]
+        _ context: ServiceContext, _ exporter: SpanExporter?, _ sources: ConfigurationReader,
+        build: () async throws -> [any Service]
     ) async -> Never {
         let limit = ShutdownLimit { error in
             let (lines, code) = ServiceFailure.report(error ?? CancellationError())
@@ -79,12 +80,12 @@ package enum ServiceMain {
             quit(ExitCode.success, within: ServiceBootstrap.maxFlush)
         } catch {
             // After a signal the limit still ends the process in time.
-            quit(reporting: error)
+            quit(reporting: error, sources)
         }
     }
 
-    private static func quit(reporting error: any Error) -> Never {
-        let (lines, code) = ServiceFailure.report(error)
+    private static func quit(reporting error: any Error, _ sources: ConfigurationReader? = nil) -> Never {
+        let (lines, code) = ServiceFailure.report(error, sources)
         quit(code, lines)
     }
 
@@ -134,16 +135,18 @@ extension ServiceProgram {
 /// The report of a failed start or run to the operator.
 enum ServiceFailure {
     /// The lines for standard error, and the exit code: 78 for a configuration that cannot be used, else 1.
-    static func report(_ error: any Error) -> (lines: [String], code: Int32) {
+    ///
+    /// - Parameter sources: the reader of the settings; names an issue by the setting that its value came from.
+    static func report(
+        _ error: any Error, _ sources: ConfigurationReader? = nil
+    ) -> (lines: [String], code: Int32) {
         switch error {
+        case let error as ConfigurationError where error.issues.isEmpty:
+            (["error: the configuration is incomplete"], ServiceMain.ExitCode.configuration)
         case let error as ConfigurationError:
-            (
-                error.issues.isEmpty
-                    ? ["error: the configuration is incomplete"] : error.issues.map { "error: \($0)" },
-                ServiceMain.ExitCode.configuration
-            )
+            (error.issues.map { "error: \(sources?.located($0) ?? $0)" }, ServiceMain.ExitCode.configuration)
         case let error as StorageError where error.code == .invalid:
-            (["error: \(ConfigurationKeys.databaseURL.name): \(error.message)"], ServiceMain.ExitCode.configuration)
+            report(ConfigurationError(ConfigurationKeys.databaseURL.name, error.message), sources)
         case is CancellationError:
             (["error: stopped before the drain was complete"], ServiceMain.ExitCode.failure)
         default:

@@ -47,7 +47,8 @@ extension ServiceProgram {
         let own = read(&reader)
         let tracing = isTraced ? TracingConfiguration.read(&reader) : nil
         let logging = LoggingConfiguration.read(&reader)
-        return own.map { ServiceSettings(own: $0, logging: logging, tracing: tracing) }
+        let sources = reader
+        return own.map { ServiceSettings(own: $0, logging: logging, tracing: tracing, sources: sources) }
     }
 }
 
@@ -57,4 +58,6 @@ package struct ServiceSettings<Own: Sendable>: Sendable {
     var logging: LoggingConfiguration
     /// `nil` if the service makes no spans, or nobody takes them.
     var tracing: TracingConfiguration?
+    /// Knows under which names the settings were set.
+    var sources: ConfigurationReader
 }

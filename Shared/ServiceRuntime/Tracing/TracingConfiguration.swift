@@ -27,8 +27,11 @@ package struct TracingConfiguration: Sendable {
 
     /// Reads the variables. An `http://` endpoint beyond loopback is refused, unless `ALLOW_INSECURE` contains `otlp`.
     ///
-    /// - Returns: `nil` without an endpoint, which means that nothing is traced; or with an issue, which is noted.
+    /// - Returns: `nil` without an endpoint or if tracing is turned off, which means that nothing is traced; or with an
+    ///   issue, which is noted.
     package static func read(_ reader: inout ConfigurationReader) -> TracingConfiguration? {
+        let isDisabled = reader[\.telemetryDisabled]
+        let isUsed = reader[\.tracesExporter].contains(.otlp) && !isDisabled
         var configuration = TracingConfiguration(url: "")
         configuration.headers = reader[\.otlpHeaders, orFile: \.otlpHeadersFile] ?? []
         configuration.timeout = reader[\.otlpTimeout]
@@ -36,16 +39,17 @@ package struct TracingConfiguration: Sendable {
         configuration.sampler = SpanSampler(
             reader[\.tracesSampler], share: reader[\.tracesSamplerArgument] ?? 1)
         // The path of a whole URL is used as it is, without /v1/traces.
-        let whole = endpoint(\.otlpTracesEndpoint, path: "", &reader)
-        let base = endpoint(\.otlpEndpoint, path: "/v1/traces", &reader)
+        let whole = endpoint(\.otlpTracesEndpoint, path: "", isUsed: isUsed, &reader)
+        let base = endpoint(\.otlpEndpoint, path: "/v1/traces", isUsed: isUsed, &reader)
         configuration.outgoing = OutgoingConfiguration.read(&reader)
-        guard let url = whole ?? base else { return nil }
+        guard let url = whole ?? base, isUsed else { return nil }
         configuration.url = url
         return configuration
     }
 
     private static func endpoint(
-        _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>, path: String, _ reader: inout ConfigurationReader
+        _ key: KeyPath<ConfigurationKeys, ConfigurationKey<String?>>, path: String, isUsed: Bool,
+        _ reader: inout ConfigurationReader
     ) -> String? {
         guard let text = reader[key] else { return nil }
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty, url.user() == nil,
@@ -60,7 +64,7 @@ package struct TracingConfiguration: Sendable {
             reader.note(key, "has a port that is not from 1 to 65535")
             return nil
         }
-        if scheme == "http", !InsecureLink.isLoopback(host) {
+        if scheme == "http", isUsed, !InsecureLink.isLoopback(host) {
             reader.refuse(["names \(host)"], of: key, as: .otlp, remedy: "use https://")
         }
         return path.isEmpty ? text : (text.hasSuffix("/") ? String(text.dropLast()) : text) + path

@@ -47,6 +47,15 @@ extension SQLStore {
         try await registrations("id > \(id ?? "") ORDER BY id LIMIT \(max(limit, 0))")
     }
 
+    func deviceCount(of owner: UserName) async throws -> Int {
+        try await all(
+            """
+            SELECT (SELECT count(*) FROM installations WHERE owner = \(owner))
+                + (SELECT count(*) FROM registrations WHERE owner = \(owner) AND platform IS NOT NULL)
+            """
+        ) { row in try row() as Int }.first ?? 0
+    }
+
     private func registrations(_ condition: SQL) async throws -> [Registration] {
         try await all(
             "SELECT id, owner, platform, handle, tags, updated_at FROM registrations WHERE \(condition)"

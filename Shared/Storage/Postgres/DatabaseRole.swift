@@ -35,8 +35,9 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
                 // The purge removes rows of recipients without notifications.
                 ("silent_pushes", "SELECT, DELETE"),
-                // Senders read the keys of a recipient's devices, and nothing else of the devices.
-                ("installations", "SELECT (id, owner, encryption_key, encryption_key_at)"), schema,
+                // Senders read the keys and the number of a recipient's devices, and nothing else of the devices.
+                ("installations", "SELECT (id, owner, encryption_key, encryption_key_at)"),
+                ("registrations", "SELECT (owner, platform)"), schema,
             ]
         case .dispatcher:
             // No access to payloads, although they are sealed.

@@ -23,6 +23,12 @@ struct PushSigningKeyTests {
         #expect(try PushSigningKey(pem: text).pem == Self.pem + "\n")
     }
 
+    @Test func `An encrypted key is named as such`() {
+        let text = Self.pem.replacing("PRIVATE", with: "ENCRYPTED PRIVATE")
+        let error = #expect(throws: SetupError.self) { try PushSigningKey(pem: text) }
+        #expect(error?.message.contains("is encrypted: decrypt it") == true)
+    }
+
     @Test func `A new key comes back from its text, and no two are the same`() throws {
         let (first, second) = (PushSigningKey(), PushSigningKey())
         #expect(try PushSigningKey(pem: first.pem).publicKey == first.publicKey)

@@ -26,7 +26,7 @@ final class SeparatedStack: Sendable {
         try await securepush(
             "setup", "--directory", folder.appending(path: "state").path, "--services", services.path, "--database",
             "127.0.0.1:\(database.port)/securepush", "--broker", "127.0.0.1:\(broker.port)", "--hub-endpoint",
-            "http://127.0.0.1:\(hubPort)/")
+            "http://127.0.0.1:\(hubPort)/", "--demo")
         let definitions = services.appending(path: "rabbitmq/definitions.json").path
         try await broker.control("import_definitions", definitions)
         try await securepush(

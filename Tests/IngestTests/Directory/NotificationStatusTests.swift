@@ -4,6 +4,7 @@ import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Ingest
@@ -26,7 +27,8 @@ struct NotificationStatusTests {
                 #"{"Platform":"\#($0)","State":"pending","Attempts":0,"UpdatedAt":"\#(time)"}"#
             }
             #expect(
-                answer.text == #"{"Id":"\#(id)","Status":"accepted","CreatedAt":"\#(time)","Deliveries":["#
+                answer.text == #"{"Id":"\#(id)","Status":"accepted","CreatedAt":"\#(time)","RegisteredDevices":0,"#
+                    + #""Deliveries":["#
                     + pending.joined(separator: ",") + "]}")
         }
     }
@@ -55,7 +57,8 @@ struct NotificationStatusTests {
             let at = #""UpdatedAt":"2027-01-15T08:01:00.000Z"}"#
             #expect(
                 answer.text
-                    == #"{"Id":"\#(id)","Status":"queued","CreatedAt":"2027-01-15T08:00:00.000Z","Deliveries":["#
+                    == #"{"Id":"\#(id)","Status":"queued","CreatedAt":"2027-01-15T08:00:00.000Z","#
+                    + #""RegisteredDevices":0,"Deliveries":["#
                     + #"{"Platform":"apple","State":"sent","Attempts":1,"HubMessageId":"hub-1","#
                     + #""Outcome":"Success=2, BadChannel=1","#
                     + at
@@ -83,6 +86,20 @@ struct NotificationStatusTests {
         }
     }
 
+    /// So a sender sees that nobody has the name that it wrote.
+    @Test func `The devices of the recipient are counted`() async throws {
+        try await withDirectory { bench in
+            let id = try await bench.stored()
+            let owner = try #require(try await bench.store.record(id, sender: "clinic")).recipient
+            let other = try #require(UserName("somebody else"))
+            try await bench.store.save(
+                Installation(id: "i1", owner: owner, platform: .apple, handle: "1", document: [], updatedAt: .now))
+            try await bench.store.save(
+                Installation(id: "i2", owner: other, platform: .apple, handle: "2", document: [], updatedAt: .now))
+            #expect(try await bench.status(of: id).object()["RegisteredDevices"] as? Int == 1)
+        }
+    }
+
     @Test func `A claimed notification is queued`() async throws {
         try await withDirectory { bench in
             let id = try await bench.stored()
@@ -99,7 +116,7 @@ struct NotificationStatusTests {
             let time = Timestamp.now
             try await bench.store.markRead(id, at: time)
             let answer = try await bench.status(of: id).object()
-            #expect(Set(answer.keys) == ["Id", "Status", "CreatedAt", "ReadAt", "Deliveries"])
+            #expect(Set(answer.keys) == ["Id", "Status", "CreatedAt", "ReadAt", "RegisteredDevices", "Deliveries"])
             #expect(answer["Status"] as? String == "read")
             #expect(answer["ReadAt"] as? String == time.description)
         }
@@ -111,7 +128,7 @@ struct NotificationStatusTests {
             let time = Timestamp.now
             try await bench.store.markShown(id, at: time)
             let answer = try await bench.status(of: id).object()
-            #expect(Set(answer.keys) == ["Id", "Status", "CreatedAt", "ShownAt", "Deliveries"])
+            #expect(Set(answer.keys) == ["Id", "Status", "CreatedAt", "ShownAt", "RegisteredDevices", "Deliveries"])
             #expect(answer["ShownAt"] as? String == time.description)
         }
     }

@@ -113,7 +113,8 @@ func withIngest(
         acceptor.userLimit = userLimit
         acceptor.maxBatchIdle = maxBatchIdle
         let routes: Routes<BasicRequestContext> = ingestRoutes(
-            authentication: authentication, acceptor: acceptor, notifications: directory ?? store, keys: keys ?? store)
+            authentication: authentication, acceptor: acceptor, notifications: directory ?? store,
+            devices: keys ?? store)
         let router = makeRouter(routes, context: context)
         router.addOperations(
             readiness: readiness, details: details, openAPI: try ingestOpenAPI(platforms: acceptor.platforms),

@@ -7,8 +7,8 @@ import Testing
 @Suite struct ClassificationTests {
     static let now = Timestamp(milliseconds: 1_780_000_000_000)
 
-    @Test(arguments: [200, 201])
-    func `200 and 201 are sent`(_ status: Int) {
+    @Test(arguments: [200, 201, 202, 203, 204, 206, 226, 299])
+    func `Every success is sent`(_ status: Int) {
         #expect(HubResponse(status: status, messageID: "m").outcome(now: Self.now) == .sent(hubMessageID: "m"))
         #expect(HubResponse(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
     }
@@ -43,7 +43,7 @@ import Testing
         #expect(answer.error(now: Self.now)?.code == .rejected)
     }
 
-    @Test(arguments: [500, 503, 599, 204, 409, 412, 418, 999])
+    @Test(arguments: [500, 503, 599, 199, 409, 412, 418, 999])
     func `Every other status is unavailable`(_ status: Int) {
         let outcome = HubResponse(status: status, retryAfter: "7").outcome(now: Self.now)
         #expect(outcome == .unavailable(reason: "HTTP \(status)", retryAfter: .seconds(7)))
@@ -83,9 +83,10 @@ import Testing
             ("120", Duration.seconds(120)), ("0", .zero), ("99999999999999999999", .seconds(86_400)),
             ("Fri, 29 May 2026 20:41:00 GMT", .seconds(460)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("", nil),
             ("-1", nil), ("1.5", nil), ("+5", nil), ("tomorrow", nil), ("Fri, 29 May 2026 20:41:00 CET", nil),
-            ("Fri, 31 Feb 2026 20:41:00 GMT", nil),
+            ("Fri, 31 Feb 2026 20:41:00 GMT", nil), ("Friday, 29-May-26 20:41:00 GMT", .seconds(460)),
+            ("Fri May 29 20:41:00 2026", .seconds(460)),
         ] as [(String, Duration?)])
-    func `Retry-After is read in both forms`(_ text: String, _ wait: Duration?) {
+    func `Retry-After is read in all forms`(_ text: String, _ wait: Duration?) {
         let now = Timestamp(milliseconds: 1_780_086_800_000)
         #expect(Duration(retryAfter: text, now: now) == wait)
     }

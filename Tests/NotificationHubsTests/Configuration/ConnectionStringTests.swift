@@ -48,7 +48,20 @@ import Testing
     @Test func `Entity path names the hub where nothing else does`() throws {
         let text = "Endpoint=sb://ns/;\(Self.tail);EntityPath=path"
         #expect(try NotificationHubConfiguration(connectionString: text, hubName: "").hubName == "path")
-        #expect(try NotificationHubConfiguration(connectionString: text, hubName: "hub").hubName == "hub")
+        #expect(try NotificationHubConfiguration(connectionString: text, hubName: "Path").hubName == "Path")
+        let error = #expect(throws: SetupError.self) {
+            try NotificationHubConfiguration(connectionString: text, hubName: "hub")
+        }
+        #expect(error?.code == .entityPath)
+    }
+
+    @Test(arguments: ["\"#\"", "'#'", "“#”", "\"#", "#'"])
+    func `A quotation mark is told`(_ form: String) {
+        let text = form.replacing("#", with: "Endpoint=sb://ns/;\(Self.tail)")
+        let error = #expect(throws: SetupError.self) {
+            try NotificationHubConfiguration(connectionString: text, hubName: "hub")
+        }
+        #expect(error?.message.contains("quotation mark") == true)
     }
 
     @Test(arguments: [

@@ -1,5 +1,7 @@
 import Domain
+import Logging
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import NotificationHubs
@@ -66,6 +68,26 @@ import Testing
             name: "two answers for one", steps: [FakeHub.created("M"), FakeHub.created("N")],
             isExpected: { $0 == .sent(hubMessageID: "M") }, connections: 2),
     ]
+
+    @Test func `A success with an unexpected status is one push and one line`() async throws {
+        let statuses = ["202 Accepted", "203 Other", "204 No Content", "200 OK", "201 Created"]
+        let script: FakeHub.Script = { request in
+            let status = statuses[request.number % statuses.count]
+            return [status.hasPrefix("204") ? .write("HTTP/1.1 204\r\n\r\n") : FakeHub.answer(status)]
+        }
+        let lines = LogLines()
+        try await withFakeHub(script) { hub in
+            let sender = HubSender(
+                configuration: try localHub(port: hub.port), concurrency: 1,
+                logger: Logger(label: "test") { _ in lines })
+            try await withService(sender) { _ in
+                for _ in statuses { #expect(await sender.send(.sample) == .sent(hubMessageID: nil)) }
+            }
+            #expect(hub.requests.count == statuses.count)
+        }
+        let odd = lines.all.filter { $0.contains("unexpected status") }
+        #expect(odd == ["warning The hub has accepted a push with an unexpected status status=202"])
+    }
 
     @Test(arguments: cases)
     func `Each answer has its outcome`(_ answer: Case) async throws {

@@ -99,4 +99,41 @@ struct CommandPath: Sendable, CustomTestStringConvertible {
             #expect(run.output.contains(word), "\(command.name)")
         }
     }
+
+    @Test func `Files and platforms are completed, those of services too`() async throws {
+        let lines = try await CommandLineRun(["--generate-completion-script", "bash"]).lines
+        let values = zip(lines, lines.dropFirst()).filter { $0.0.contains(/^ +'--[a-z0-9-]+'\)$/) }
+        let completed = values.filter { line, _ in
+            ["-file'", "--jwks'", "--report'", "--directory'", "--services'", "--passwords'", "--platform'"]
+                .contains { line.contains($0) }
+        }
+        #expect(completed.count > 60)
+        for (option, completion) in completed {
+            #expect(completion.contains("add_completions"), "\(option)")
+        }
+    }
+
+    @Test func `There is no completion for another shell, and the message names those that have one`() async throws {
+        let run = try await CommandLineRun(["--generate-completion-script", "powershell"])
+        #expect(run.code == 64 && run.errors.contains("fish") && !run.errors.contains("powershell"), "\(run.errors)")
+    }
+
+    @Test func `Options of every command may stand before the command`() async throws {
+        let run = try await CommandLineRun(["--json", "config", "show"])
+        #expect(run.code == 0 && run.output.hasPrefix("{"), "\(run.errors)")
+        #expect(CommandLineFailure.withOptionsBehind(["--json", "send", "--", "x"]) == ["send", "--json", "--", "x"])
+        #expect(CommandLineFailure.withOptionsBehind(["--json"]) == ["--json"])
+        #expect(CommandLineFailure.withOptionsBehind(["list", "--json"]) == ["list", "--json"])
+    }
+
+    @Test(arguments: [["sned"], ["help", "sned"]])
+    func `Two letters in the wrong order are one mistake`(arguments: [String]) async throws {
+        let run = try await CommandLineRun(arguments)
+        #expect(run.code == 64 && run.errors.contains("Did you mean `securepush send`?"), "\(run.errors)")
+    }
+
+    @Test func `The message about a wrong ID shows one`() async throws {
+        let run = try await CommandLineRun(["status", "123"])
+        #expect(run.code == 64 && run.errors.contains(IDArgument.example), "\(run.errors)")
+    }
 }

@@ -52,7 +52,8 @@ import Testing
         let answer = try JSONCoding.decode(
             Wire.Status.self,
             from: """
-                {"Id":"\(id)","Status":"partial","CreatedAt":"2026-11-23T11:55:00.000Z","Deliveries":[
+                {"Id":"\(id)","Status":"partial","CreatedAt":"2026-11-23T11:55:00.000Z","RegisteredDevices":0,
+                "Deliveries":[
                 {"Platform":"apple","State":"sent","Attempts":1,"HubMessageId":"\(id)-apple",
                 "Outcome":"Success=2, BadChannel=1","UpdatedAt":"2026-11-23T11:55:01.000Z"},
                 {"Platform":"fcmv1","State":"dead","Attempts":10,"Error":"\(reason)",
@@ -66,6 +67,7 @@ import Testing
         #expect(whole.last?.contains(reason) == true && whole.joined().contains("\(id)-apple"))
         #expect(lines.contains { $0.contains("OUTCOME") } && lines.contains { $0.contains("Success=2, BadChannel=1") })
         #expect(whole.contains { $0.hasSuffix("Success=2, BadChannel=1") })
+        #expect(whole.contains { $0.hasPrefix("Devices") && $0.contains("none registered") })
     }
 
     @Test func `An inbox fits, and cuts payloads only`() {

@@ -52,8 +52,19 @@ import Testing
         #expect(unknown.status == "unknown" && unknown.recipient == nil)
         let poison = DeadLetterRow(.sample(1, nil), records: nil, now: .now)
         #expect(try JSONCoding.encode(poison) == #"{"Bytes":7,"Reason":"out of attempts"}"#)
-        var table = Table(DeadLetterRow.columns)
+        var table = Table(DeadLetterRow.columns(for: [row, poison]))
         let lines = table.lines([row, poison])
-        #expect(lines.count == 3 && lines[2].hasPrefix("unreadable, 7 bytes"))
+        #expect(lines.count == 3 && lines[2].hasPrefix("unreadable, 7 bytes") && lines[0].contains("ATTEMPT"))
+    }
+
+    @Test func `A refusal has no attempt, and its reason is that of every such refusal`() throws {
+        let message = DispatchMessage(id: NotificationID(), platforms: [.apple])
+        let reason = "the hub answered 400: The payload is not valid..TrackingId:7c1f_G2,TimeStamp:11/27/2026 9:00:00"
+        let letter = DeadLetter(tag: 1, message: message, reason: reason, byteCount: 36)
+        let row = DeadLetterRow(letter, records: nil, now: .now)
+        var table = Table(DeadLetterRow.columns(for: [row]))
+        let lines = table.lines([row])
+        #expect(!lines[0].contains("ATTEMPT") && lines[1].hasSuffix("400: The payload is not valid"), "\(lines)")
+        #expect(row.reason == reason)
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Foundations
 import Testing
@@ -27,6 +28,33 @@ import Testing
                 "send", "--to", "alice", "--to-file", file, "--payload", "other", "--idempotency-key", "news-1")
             #expect(other.code == 1 && other.errors.contains("422") && other.output.isEmpty, "\(other.errors)")
             #expect(other.errors.contains("Sent to 0 of 2,101 recipients"))
+        }
+    }
+
+    /// The wanted status, the last one, the timeout, and the exit code with a word of the message.
+    static let waits: [(wanted: String, last: String, timeout: String, code: Int32, word: String)] = [
+        ("dispatched", "dispatched", "60s", 0, "dispatched after"), ("dispatched", "failed", "60s", 1, ": failed"),
+        ("read", "dispatched", "1s", 1, ": still "),
+    ]
+
+    @Test(arguments: waits)
+    func `It waits until the status is as wanted, or cannot become so`(
+        _ row: (wanted: String, last: String, timeout: String, code: Int32, word: String)
+    ) async throws {
+        let id = NotificationID().description
+        let last = row.last
+        let answer = { @Sendable (request: String, number: Int) -> ScriptedServer.Answer in
+            if request.hasPrefix("POST") { return .init(status: 201, body: #"{"Id":"\#(id)"}"#) }
+            let status = number < 3 ? "queued" : last
+            return .init(
+                body: #"{"Id":"\#(id)","Status":"\#(status)","CreatedAt":"2026-11-21T08:30:00.000Z","Deliveries":[]}"#)
+        }
+        try await ScriptedServer.with(answer) { server in
+            let run = try await CommandLineRun(
+                ["send", "--to", "alice", "--payload", "x", "--wait", row.wanted, "--wait-timeout", row.timeout],
+                ["INGEST_URL": server.url, "INGEST_API_KEY": "k"])
+            #expect(run.code == row.code && run.lines == [id], "\(run.errors)")
+            #expect(run.errors.contains(row.word), "\(run.errors)")
         }
     }
 

@@ -37,7 +37,7 @@ import Testing
         #expect(lines[1] == "dispatcher  ready      1.0    0.0       -       -      -     1.0")
         #expect(lines.contains("attempts/s        10.0 sent, 2.0 throttled"))
         #expect(lines.contains("by platform       10.0 apple, 2.0 windows"))
-        #expect(lines.contains { $0.hasPrefix("dead-lettered") && $0.hasSuffix(" 3") })
+        #expect(lines.contains { $0.hasPrefix("dead-lettered") && $0.hasSuffix(" 3 since start") })
     }
 
     @Test(arguments: ["NaN", "+Inf", "-Inf", "1e300", "-1e300", "9223372036854775808"])

@@ -47,6 +47,27 @@ struct TracingConfigurationTests {
         }
     }
 
+    @Test(arguments: [
+        ("OTEL_SDK_DISABLED", "true", false), ("OTEL_SDK_DISABLED", "TRUE", false),
+        ("OTEL_SDK_DISABLED", "false", true),
+        ("OTEL_TRACES_EXPORTER", "none", false), ("OTEL_TRACES_EXPORTER", "otlp", true),
+        ("OTEL_TRACES_EXPORTER", "otlp,none", true),
+    ])
+    func `OpenTelemetry's switches are honoured`(_ key: String, _ text: String, _ isTraced: Bool) {
+        // An address that would be refused is not used.
+        let (configuration, issues) = read([Self.endpoint: "http://otel.example:4318", key: text])
+        #expect(issues.map(\.key) == (isTraced ? [Self.endpoint] : []))
+        #expect((configuration != nil) == isTraced)
+    }
+
+    @Test func `Another exporter is refused`() {
+        let (_, issues) = read(["OTEL_TRACES_EXPORTER": "zipkin"])
+        #expect(
+            issues.map(\.description) == [
+                #"OTEL_TRACES_EXPORTER: "zipkin" has an item that is none of: otlp, none"#
+            ])
+    }
+
     @Test func `Plain HTTP beyond loopback is refused`() {
         let (_, issues) = read([Self.endpoint: "http://otel.example:4318"])
         #expect(issues.map(\.key) == [Self.endpoint])

@@ -24,6 +24,8 @@ import Testing
                 .alice: [.apple, .windows, Platform(rawValue: "browser")], .bob: [.fcmv1], carol: [.gcm],
             ])
         #expect(try await store.platforms(of: [.bob]) == [.bob: [.fcmv1]])
+        #expect(try await store.deviceCount(of: .alice) == 4)
+        #expect(try await store.deviceCount(of: carol) == 1)
     }
 
     @Test(arguments: conformingStores)
@@ -32,6 +34,8 @@ import Testing
         try await store.save(Registration(id: "r1", owner: .bob, updatedAt: noon))
         #expect(try await store.platforms(of: [.alice, .bob]).isEmpty)
         #expect(try await store.platforms(of: []).isEmpty)
+        #expect(try await store.deviceCount(of: .alice) == 0)
+        #expect(try await store.deviceCount(of: .bob) == 0)
     }
 
     @Test(arguments: conformingStores)

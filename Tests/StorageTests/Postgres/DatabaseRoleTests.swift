@@ -45,7 +45,7 @@ import Testing
     static let calls: [DatabaseRole: [StoreCall]] = [
         .ingest: [
             .append, .lease, .confirm, .leasePublished, .backlog, .appendOnce, .request, .senderRecord, .page, .resend,
-            .leaseFollowUps, .encryptionKeys,
+            .leaseFollowUps, .encryptionKeys, .deviceCount,
         ],
         .dispatcher: [
             .claim, .record, .abandon, .platforms, .claimFollowUps, .recordFollowUps, .admitSilent, .releaseSilent,

@@ -43,6 +43,7 @@ extension SQLStore {
         _ = try await dueDevices(unseenSince: noon, limit: 9, now: noon)
         _ = try await expiredLeases(limit: 9, now: noon)
         _ = try await encryptionKeys(of: .alice, limit: 9)
+        _ = try await deviceCount(of: .alice)
         _ = try await places(of: .installation, ["i"])
         for kind in DeviceLease.Kind.allCases {
             _ = try await placesWithoutDevice(of: kind, after: nil, limit: 9)

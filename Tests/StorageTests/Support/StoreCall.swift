@@ -15,7 +15,7 @@ enum StoreCall: CaseIterable {
     case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
     case installationsOfOwner, devicesOfOwner, dueDevices
-    case setEncryptionKey, encryptionKeys
+    case setEncryptionKey, encryptionKeys, deviceCount
     case markReadThen
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
     case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
@@ -136,6 +136,7 @@ enum StoreCall: CaseIterable {
         case .devicesOfOwner: _ = try await store.devices(of: .alice, limit: 9)
         case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
         case .encryptionKeys: _ = try await store.encryptionKeys(of: .alice, limit: 9)
+        case .deviceCount: _ = try await store.deviceCount(of: .alice)
         case .setEncryptionKey:
             let key = EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length))
             if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }

@@ -70,11 +70,14 @@ import Testing
     /// RFC 9110, 10.2.3. The clock shows Fri, 15 Jan 2027 08:00:00 GMT.
     @Test(arguments: [
         ("Fri, 15 Jan 2027 08:00:10 GMT", 10), ("Fri, 15 Jan 2027 08:00:00 GMT", 1),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 1),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 1), ("Friday, 15-Jan-27 08:00:10 GMT", 10),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 1), ("Fri Jan 15 08:00:10 2027", 10), ("Sun Nov  6 08:49:37 1994", 1),
         // These are no such dates. The client waits as long as without the header.
         ("Fri, 15 Jan 2027 08:00:10 CET", 1), ("Fri, 15 jan 2027 08:00:10 GMT", 1), ("15 Jan 2027 08:00:10 GMT", 1),
         ("Fri, 35 Jan 2027 08:00:10 GMT", 1), ("Fri, 15 Jan 2027 24:00:10 GMT", 1), ("Fri, 15 Jan 2027 08:0:10 GMT", 1),
         ("Fri, 15 Jan +027 08:00:10 GMT", 1), ("Mon, 29 Feb 2027 08:00:10 GMT", 1), ("-10", 1), ("", 1),
+        ("Fri, 15-Jan-27 08:00:10 GMT", 1), ("Friday, 15-Jan-2027 08:00:10 GMT", 1), ("Friday, 15-Jan-27 08:00:10", 1),
+        ("Fri Jan 35 08:00:10 2027", 1), ("Friday Jan 15 08:00:10 27", 1),
     ])
     func aRetryAfterDateThatFitsIsKept(_ date: String, _ seconds: TimeInterval) async throws {
         let phone = try await SimulatedPhone()
@@ -85,7 +88,10 @@ import Testing
         #expect(phone.clock.uptime == seconds)
     }
 
-    @Test(arguments: ["Fri, 15 Jan 2027 08:01:00 GMT", "Fri, 31 Dec 9999 23:59:60 GMT"])
+    @Test(arguments: [
+        "Fri, 15 Jan 2027 08:01:00 GMT", "Friday, 15-Jan-27 08:01:00 GMT", "Fri Jan 15 08:01:00 2027",
+        "Fri, 31 Dec 9999 23:59:60 GMT",
+    ])
     func aRetryAfterDateThatDoesNotFitEndsTheTries(_ date: String) async throws {
         let phone = try await SimulatedPhone()
         let busy = TransportResponse(status: 429, headers: ["Retry-After": date])

@@ -18,6 +18,12 @@ namespace SecurePush.Tests
         [TestCase("Thu, 29 Feb 2028 08:00:00 GMT", 410 * 86400.0)]
         [TestCase("Sun, 06 Nov 1994 08:49:37 GMT", 0)]
         [TestCase("Fri, 31 Dec 9999 23:59:60 GMT", 4294967295.0)]
+        [TestCase("Friday, 15-Jan-27 08:00:10 GMT", 10)]
+        [TestCase("Sunday, 06-Nov-94 08:49:37 GMT", 0)]
+        [TestCase("Friday, 15-Jan-77 08:00:00 GMT", 1577923200.0)]
+        [TestCase("Saturday, 15-Jan-78 08:00:00 GMT", 0)]
+        [TestCase("Fri Jan 15 08:00:10 2027", 10)]
+        [TestCase("Sun Nov  6 08:49:37 1994", 0)]
         public void SecondsAndDatesAreRead(string text, double seconds) =>
             Assert.That(RetryAfter.Seconds(text, Now), Is.EqualTo(seconds));
 
@@ -30,8 +36,10 @@ namespace SecurePush.Tests
         [TestCase("Fri, 15 Jan 2027 08:0:10 GMT")]
         [TestCase("Fri, 15 Jan +027 08:00:10 GMT")]
         [TestCase("Mon, 29 Feb 2027 08:00:10 GMT")]
-        [TestCase("Friday, 15-Jan-27 08:00:10 GMT")]
-        [TestCase("Fri Jan 15 08:00:10 2027")]
+        [TestCase("Fri, 15-Jan-27 08:00:10 GMT")]
+        [TestCase("Friday, 15-Jan-2027 08:00:10 GMT")]
+        [TestCase("Fri Jan 35 08:00:10 2027")]
+        [TestCase("Sun Nov 6 08:49:37 1994")]
         [TestCase("4294967296")]
         [TestCase("-10")]
         [TestCase(" 10")]

@@ -11,12 +11,10 @@ struct ConnectionRefused: Error {}
 
 /// Hummingbird's HTTP/1.1 channel within the listener's limits.
 struct GuardedHTTP1Channel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
-
     let http1: HTTP1Channel
     let connections: HTTPConnections
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedChannel> {
         guard let handler = connections.admit(channel, isTLS: false) else {
             return channel.eventLoop.makeFailedFuture(ConnectionRefused())
         }
@@ -25,10 +23,10 @@ struct GuardedHTTP1Channel: ServerChildChannel {
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
-        return http1.setup(channel: channel, logger: logger)
+        return http1.setup(channel: channel, logger: logger).map(AcceptedChannel.init)
     }
 
-    func handle(value: Value, logger: Logger) async { await http1.handle(value: value, logger: logger) }
+    func handle(value: AcceptedChannel, logger: Logger) async { await value.handle(by: http1, logger: logger) }
 }
 
 /// HTTPS with HTTP/1.1 and HTTP/2 within the listener's limits. Each connection gets the newest certificate.
@@ -37,9 +35,9 @@ struct GuardedHTTP1Channel: ServerChildChannel {
 /// for the bounds of frames.
 final class GuardedTLSChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
-        typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<HTTP1Channel.Value>
+        typealias Streams = NIOHTTP2Handler.AsyncStreamMultiplexer<AcceptedChannel>
 
-        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, Streams>>
+        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<AcceptedChannel, Streams>>
         let channel: any Channel
     }
 
@@ -85,7 +83,7 @@ final class GuardedTLSChannel: ServerChildChannel {
             return channel.eventLoop.makeFailedFuture(error)
         }
         return channel.configureHTTP2AsyncSecureUpgrade { [http1] channel in
-            http1.setup(channel: channel, logger: logger)
+            http1.setup(channel: channel, logger: logger).map(AcceptedChannel.init)
         } http2ConnectionInitializer: { [self] channel in
             channel.eventLoop.makeCompletedFuture { try setUpHTTP2(channel, logger: logger) }
         }.map { Value(negotiated: $0, channel: channel) }
@@ -116,7 +114,7 @@ final class GuardedTLSChannel: ServerChildChannel {
                 try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
                 try pipeline.addHandlers(http1.configuration.additionalChannelHandlers())
                 try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
-                return try HTTP1Channel.Value(wrappingChannelSynchronously: stream)
+                return AcceptedChannel(try HTTP1Channel.Value(wrappingChannelSynchronously: stream))
             }
         }
     }
@@ -125,12 +123,12 @@ final class GuardedTLSChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         do {
             switch try await value.negotiated.get() {
-            case .http1_1(let connection): await http1.handle(value: connection, logger: logger)
+            case .http1_1(let connection): await connection.handle(by: http1, logger: logger)
             case .http2(let streams):
                 try await withThrowingDiscardingTaskGroup { group in
                     for try await stream in streams.inbound {
                         // A stream is a connection with one request.
-                        group.addTask { [http1] in await http1.handle(value: stream, logger: logger) }
+                        group.addTask { [http1] in await stream.handle(by: http1, logger: logger) }
                     }
                 }
             }

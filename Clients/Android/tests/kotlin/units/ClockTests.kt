@@ -88,7 +88,11 @@ class ClockTests {
             "Wed, 29 Feb 1995 08:49:37 GMT" to null, "Sun, 6 Nov 1994 08:49:37 GMT" to null,
             "Sun, 06 Nov 1994 08:49:37 UTC" to null, "Sun, 06 Nov 1994 08:49:37 +0000" to null,
             "sun, 06 nov 1994 08:49:37 gmt" to null, " Sun, 06 Nov 1994 08:49:37 GMT" to null,
-            "Sunday, 06-Nov-94 08:49:37 GMT" to null, "Sun Nov  6 08:49:37 1994" to null
+            "Sunday, 06-Nov-94 08:49:42 GMT" to 5_000L, "Saturday, 05-Nov-94 08:49:37 GMT" to 0L,
+            "Sun, 06-Nov-94 08:49:37 GMT" to null, "Sunday, 06-Nov-1994 08:49:37 GMT" to null,
+            "Sunday, 06-Nov-44 08:49:37 GMT" to 1_577_923_200_000, "Monday, 06-Nov-45 08:49:37 GMT" to 0L,
+            "Sun Nov  6 08:49:42 1994" to 5_000L, "Wed Nov 16 08:49:37 1994" to 864_000_000L,
+            "Sun Nov 31 08:49:37 1994" to null, "Sun Nov  6 08:49:37 94" to null, "Sun Nov 6 08:49:37 1994" to null
         )
         for ((text, millis) in texts) assertEquals(text, millis, RetryAfter.millis(text, date))
     }

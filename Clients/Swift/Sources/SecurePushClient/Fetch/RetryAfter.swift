@@ -1,15 +1,35 @@
 import Foundation
 
-/// The header field `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in the preferred form (IMF-fixdate,
-/// section 5.6.7), such as `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms of dates are not read.
+/// The header field `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date in one of the three forms of section
+/// 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
 enum RetryAfter {
     /// The time to wait, from 0 to 2³² - 1 seconds; `nil` for another text.
     ///
     /// - Parameter now: the time of day. A date in the past is no wait.
     static func seconds(_ text: String, at now: Date) -> TimeInterval? {
         if let seconds = UInt32(text) { return TimeInterval(seconds) }
-        guard let date = secondsSince1970(text) else { return nil }
+        guard let date = secondsSince1970(preferred(text, at: now)) else { return nil }
         return min(max(0, date - now.timeIntervalSince1970), TimeInterval(UInt32.max))
+    }
+
+    /// A date in the first form; any other text as it is.
+    ///
+    /// - Parameter now: decides the century of a year with two digits: it is at most 50 years ahead.
+    private static func preferred(_ text: String, at now: Date) -> String {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        // Days below 10 have a blank before them.
+        let isPadded = parts.count == 6 && parts[2].isEmpty
+        if text.utf8.count == 24, parts.count == 5 || isPadded, let year = parts.last {
+            let day = isPadded ? "0" + parts[3] : parts[2]
+            return "\(parts[0]), \(day) \(parts[1]) \(year) \(parts[parts.count - 2]) GMT"
+        }
+        guard parts.count == 4, let name = longDays.first(where: { $0 == parts[0] }) else { return text }
+        let date = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard date.count == 3, let short = number(date[2], digits: 2) else { return text }
+        // To a day.
+        let latest = 1970 + Int((now.timeIntervalSince1970 / 31_556_952).rounded(.down)) + 50
+        let year = latest - (latest % 100 - short + 100) % 100
+        return "\(name.prefix(3)), \(date[0]) \(date[1]) \(year) \(parts[2]) \(parts[3])"
     }
 
     /// Reads an IMF-fixdate. The name of the day is not compared with the date.
@@ -48,5 +68,8 @@ enum RetryAfter {
     }
 
     private static let days: Set<String> = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]
+    private static let longDays = [
+        "Monday,", "Tuesday,", "Wednesday,", "Thursday,", "Friday,", "Saturday,", "Sunday,",
+    ]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 }

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundations
+
+/// `--wait` of `send`: asks for the status of what was sent until it is as wanted, cannot become so, or takes too long.
+struct SendWait: ParsableArguments {
+    enum Goal: String, CaseIterable, ExpressibleByArgument { case dispatched, read }
+
+    /// The statuses are asked for one by one.
+    static let maxRecipients = 100
+    private static let interval = Duration.milliseconds(200)
+
+    @Option(help: "Wait until every notification is dispatched to all platforms, or read by a device.")
+    var wait: Goal?
+
+    @Option(help: ArgumentHelp("With --wait: fail after this time, 1s to 24h.", valueName: "duration"))
+    var waitTimeout = DurationArgument(.seconds(30))
+
+    func validate() throws {
+        try requireRange("--wait-timeout", waitTimeout, .seconds(1) ... .seconds(86_400))
+    }
+
+    func check(_ recipients: Int) throws {
+        if wait != nil, recipients > Self.maxRecipients {
+            throw CommandFailure(.usage, "--wait can be used with \(Self.maxRecipients) recipients at most.")
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` with code `failed` that lists the notifications that are not as wanted.
+    func run(_ ids: [String], _ client: APIClient, on console: Console) async throws {
+        guard let goal = wait else { return }
+        let start = ContinuousClock.now
+        var (waiting, failed) = (ids.map { (id: $0, status: "") }, [String]())
+        while true {
+            var left: [(id: String, status: String)] = []
+            for (id, _) in waiting {
+                let path = "/api/notifications/\(PercentCoding.encode(id))/status"
+                let status = try await client.get(path, as: Wire.Status.self).value.status
+                switch goal.isReached(by: status) {
+                case true: continue
+                case false: failed.append("\(id): \(status)")
+                default: left.append((id, status))
+                }
+            }
+            waiting = left
+            if waiting.isEmpty || ContinuousClock.now - start >= waitTimeout.duration { break }
+            try await Task.sleep(for: Self.interval)
+        }
+        let took = (ContinuousClock.now - start).spoken
+        guard waiting.isEmpty, failed.isEmpty else {
+            let details = (failed + waiting.map { "\($0.id): still \($0.status)" }).map(\.printable)
+            throw CommandFailure(
+                .failed, "\(details.count) of \(ids.count) notifications were not \(goal.rawValue) after \(took).",
+                details: details, hint: "They were sent. `securepush status ID` shows more.")
+        }
+        if !console.isJSON { console.message("\(goal.rawValue) after \(took)") }
+    }
+}
+
+extension SendWait.Goal {
+    /// Whether a status is as wanted; `nil` if it can still become so.
+    func isReached(by status: String) -> Bool? {
+        switch (self, status) {
+        case (_, "read"), (.dispatched, "dispatched"): true
+        case (_, "failed"), (_, "expired"), (_, "revoked"), (.dispatched, "partial"): false
+        default: nil
+        }
+    }
+}
