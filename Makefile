@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # Shells would go to its folders, and print a line.
 unexport CDPATH
-.PHONY: help demo up down status build release deb image client-release release-check test test-clients bench tools \
-	chaos format lint man docs clean
+.PHONY: help demo up down status build release deb image client-release release-check test test-api test-clients \
+	bench tools chaos format lint man docs clean
 
 ifeq ($(shell uname -s),Darwin)
 export PKG_CONFIG_PATH := $(shell brew --prefix 2>/dev/null)/opt/libpq/lib/pkgconfig:$(PKG_CONFIG_PATH)
@@ -60,6 +60,9 @@ test: ## run every test, with RabbitMQ and PostgreSQL started beside them (ARGS=
 
 test-clients: ## test the SDKs of the other platforms: web (in Chromium), Android and Windows
 	@scripts/test-clients.sh
+
+test-api: ## send generated requests to both APIs on both stores, and compare the answers with /openapi.json
+	@scripts/schemathesis.sh $(ARGS)
 
 bench: ## count the instructions of hot paths, and compare them with the recorded ones (ARGS=--accept)
 	@scripts/bench.sh $(ARGS)

@@ -43,6 +43,21 @@ struct DeviceListTests {
         }
     }
 
+    /// The router takes `/api/installations/` for the list.
+    @Test(arguments: [
+        "/api/installations/", "/api/installations//", "/api/notifications/",
+    ])
+    func `A read of an empty ID is 404, not the list`(path: String) async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.install("a", Self.body("a")).status == .ok)
+            for method in [HTTPRequest.Method.get, .head] {
+                let answer = try await bench.request(method, path, by: try bench.token("alice"))
+                #expect(answer.status == .notFound)
+            }
+            #expect(try await list(bench, "?Limit=1").entries.count == 1)
+        }
+    }
+
     @Test func `A renewal without a change is seen and is no update`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("H")).status == .ok)

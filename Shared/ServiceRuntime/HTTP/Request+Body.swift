@@ -99,8 +99,11 @@ package enum MediaType {
     /// Whether it is `application/json`, without a charset or in UTF-8.
     package static func isJSON(_ header: String?) -> Bool { isText("application/json", header) }
 
-    /// Whether it is `application/x-ndjson`, without a charset or in UTF-8.
-    package static func isNDJSON(_ header: String?) -> Bool { isText("application/x-ndjson", header) }
+    /// Whether it is `application/x-ndjson`, or `text/x-ndjson` as other programs write it, without a charset or in
+    /// UTF-8.
+    package static func isNDJSON(_ header: String?) -> Bool {
+        isText("application/x-ndjson", header) || isText("text/x-ndjson", header)
+    }
 
     /// Whether it is `application/x-www-form-urlencoded`, without a charset or in UTF-8.
     package static func isForm(_ header: String?) -> Bool { isText("application/x-www-form-urlencoded", header) }

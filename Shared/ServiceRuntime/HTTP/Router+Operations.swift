@@ -15,6 +15,7 @@ package func makeRouter<Context: RequestContext>(
 ) -> Router<Context> {
     let router = Router(context: Context.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: ProblemMiddleware(context: context, cors: routes.cors))
+    router.add(middleware: EmptyNameMiddleware(routes))
     if let audit = context.audit { router.add(middleware: AuditMiddleware(audit: audit, routes: routes)) }
     router.add(middleware: CrossSiteMiddleware(routes: routes))
     if let middleware { router.add(middleware: middleware) }

@@ -20,6 +20,23 @@ package struct OpenAPIDocument: Sendable {
         for overlay in [PackageResources.common_json, Array(version.utf8), Array(settings.utf8)] {
             document = document.merging(try JSONValue(overlay))
         }
-        bytes = Array(document.json.utf8)
+        bytes = Array(try Self.completed(document).json.utf8)
+    }
+
+    /// The document with what every operation may answer: 400 to what is not HTTP, 405 to a method that its path does
+    /// not have.
+    private static func completed(_ document: JSONValue) throws -> JSONValue {
+        let answers = try JSONValue(
+            Array(
+                #"""
+                {"responses":{"400":{"$ref":"#/components/responses/BadRequest"},
+                "405":{"$ref":"#/components/responses/MethodNotAllowed"}}}
+                """#.utf8))
+        let paths = (document["paths"]?.members ?? []).map { path in
+            let operations = path.value.members ?? []
+            return JSONValue.Member(
+                path.name, .object(operations.map { JSONValue.Member($0.name, $0.value.merging(answers)) }))
+        }
+        return document.merging(.object([JSONValue.Member("paths", .object(paths))]))
     }
 }

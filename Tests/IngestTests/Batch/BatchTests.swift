@@ -115,7 +115,7 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: ["application/x-ndjson; charset=utf-8", "Application/X-NDJSON"])
+    @Test(arguments: ["application/x-ndjson; charset=utf-8", "Application/X-NDJSON", "text/x-ndjson"])
     func `The media type may have a charset`(_ contentType: String) async throws {
         try await withIngest { bench in
             let answer = try await bench.batch(Self.good, contentType: contentType)

@@ -27,6 +27,11 @@ struct RetrievalOpenAPITests {
         "components/schemas/EncryptionKey/properties/kty",
         "components/schemas/EncryptionKey/properties/crv",
         "components/schemas/EncryptionKey/properties/x",
+        // Keys with these are refused.
+        "components/schemas/EncryptionKey/properties/d", "components/schemas/EncryptionKey/properties/p",
+        "components/schemas/EncryptionKey/properties/q", "components/schemas/EncryptionKey/properties/dp",
+        "components/schemas/EncryptionKey/properties/dq", "components/schemas/EncryptionKey/properties/qi",
+        "components/schemas/EncryptionKey/properties/oth", "components/schemas/EncryptionKey/properties/k",
         // Nor are other parameters of a form refused (RFC 6749, section 3.2).
         "components/schemas/RefreshForm/properties/grant_type",
         "components/schemas/RefreshForm/properties/refresh_token",

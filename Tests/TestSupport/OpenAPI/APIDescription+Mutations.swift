@@ -4,7 +4,8 @@ extension APIDescription {
     package var removableParts: [[String]] {
         var parts: [[String]] = []
         for operation in operations {
-            for (status, response) in self[operation]["responses"]?.members ?? [:] {
+            for (status, response) in self[operation]["responses"]?.members ?? [:]
+            where !Self.ofEveryOperation.contains(status) {
                 parts.append(operation.location + ["responses", status])
                 if response["$ref"] == nil { parts += partsOfResponse(operation.location + ["responses", status]) }
             }

@@ -26,8 +26,15 @@ package struct APIDescription: Sendable {
 
     /// `METHOD path status` of everything that is documented.
     package var outcomes: Set<String> {
-        Set(operations.flatMap { operation in self[operation]["responses"]?.members.keys.map(operation.outcome) ?? [] })
+        Set(
+            operations.flatMap { operation in
+                let statuses = self[operation]["responses"]?.members.keys.map(\.self) ?? []
+                return statuses.filter { !Self.ofEveryOperation.contains($0) }.map(operation.outcome)
+            })
     }
+
+    /// `OpenAPIDocument` gives these to every operation: for what is not HTTP, and for methods that its path lacks.
+    static let ofEveryOperation: Set<String> = ["400", "405"]
 
     subscript(operation: Operation) -> JSONNode { root.at(operation.location) ?? .null }
 
