@@ -1,5 +1,6 @@
 import Domain
 import Foundations
+import TestSupport
 import Testing
 
 @testable import Authentication
