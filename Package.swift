@@ -182,7 +182,7 @@ let package = Package(
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
                 hummingbirdCore, logging, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes,
                 nioHTTPTypesHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing, unixSignals,
-            ], resources: [.embedInCode("OpenAPI/common.json")]),
+            ], resources: [.embedInCode("OpenAPI/common.json"), .embedInCode("Page/dom.js")]),
 
         // The services; they never import each other.
         module(

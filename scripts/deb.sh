@@ -40,6 +40,7 @@ install -m 644 deploy/debian/*.env "$root/etc/securepush/"
 (cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
 install -m 755 deploy/debian/{postinst,prerm,postrm} "$root/DEBIAN/"
 install -m 644 deploy/debian/copyright "$root/usr/share/doc/securepush/"
+install -D -m 644 deploy/nginx/securepush.conf "$root/usr/share/doc/securepush/examples/nginx.conf"
 install -m 644 deploy/debian/lintian-overrides "$root/usr/share/lintian/overrides/securepush"
 date=$(date -R -u -d "@$SOURCE_DATE_EPOCH")
 printf 'securepush (%s) stable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" |

@@ -3,7 +3,7 @@
 #
 #   build  what the Swift package is compiled with
 #   demo   and what the local stack runs on: RabbitMQ
-#   test   and PostgreSQL, Prometheus (promtool), and the tools that check manual pages, Debian packages and systemd
+#   test   and PostgreSQL, Prometheus (promtool), nginx, and the tools that check manual pages, Debian packages and systemd
 #          units, for the tests
 #   bench  as build, and Valgrind, which counts the instructions of `make bench`; on Linux only
 #   packages  these packages of Debian and Ubuntu
@@ -38,7 +38,8 @@ debian_packages() {
         bench) echo valgrind python3; return ;;
     esac
     echo rabbitmq-server curl procps
-    [ "$level" != test ] || echo postgresql openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
+    [ "$level" = test ] || return 0
+    echo postgresql pgbouncer nginx-light openssl python3 python3-venv prometheus groff-base dpkg-dev binutils systemd
 }
 
 # Debian starts what it installs, unless policy-rc.d says no (Debian Policy, section 9.3.3).
@@ -103,7 +104,9 @@ keep_off_at_boot() {
     command -v systemctl >/dev/null || return 0
     for package in "${missing[@]}"; do
         case $package in
-            rabbitmq-server | postgresql | prometheus) as_root systemctl disable "$package" >/dev/null 2>&1 || true ;;
+            rabbitmq-server | postgresql | pgbouncer | prometheus | nginx-light)
+                as_root systemctl disable "${package%-light}" >/dev/null 2>&1 || true
+                ;;
         esac
     done
 }

@@ -87,7 +87,8 @@ export class PushWorker {
   }
 
   /**
-   * Opens the app, at the notification that was clicked.
+   * Opens the app, at the notification that was clicked: its page if that is open, or any other window of the app, or a
+   * new one.
    *
    * @param {any} event a `NotificationEvent`
    */
@@ -96,9 +97,13 @@ export class PushWorker {
     if (notification.data?.securePush !== 1) return;
     notification.close();
     const id = isPushID(notification.data.secureId) ? notification.data.secureId : null;
-    const url = new URL(this.page, this.scope.registration.scope);
-    const windows = await this.scope.clients.matchAll({ type: 'window' });
-    const open = windows.find((/** @type {any} */ client) => client.url.split('#')[0] === url.href.split('#')[0]);
+    const { scope } = this.scope.registration;
+    const url = new URL(this.page, scope);
+    // A page that was loaded before the worker was there, or past it, is not controlled.
+    const windows = (await this.scope.clients.matchAll({ type: 'window', includeUncontrolled: true }))
+      .filter((/** @type {any} */ client) => client.url.startsWith(scope));
+    const isPage = (/** @type {any} */ client) => client.url.split('#')[0] === url.href.split('#')[0];
+    const open = windows.find(isPage) ?? windows[0];
     if (open) {
       await open.focus().catch(() => {});
       this.client.events?.send({ kind: 'open', id });

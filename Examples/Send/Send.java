@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Set;
 
 public class Send {
-    static final Set<Integer> REPEAT = Set.of(409, 429, 503);
+    static final Set<Integer> REPEAT = Set.of(409, 429, 502, 503, 504);
 
     public static void main(String[] arguments) throws Exception {
         // Make the text with your JSON library. Java has none of its own.

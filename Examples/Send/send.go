@@ -56,7 +56,10 @@ func read(answer *http.Response) (id string, repeat bool, err error) {
 	}
 	var p problem
 	_ = json.NewDecoder(answer.Body).Decode(&p)
-	repeat = answer.StatusCode == 409 || answer.StatusCode == 429 || answer.StatusCode == 503
+	switch answer.StatusCode {
+	case 409, 429, 502, 503, 504:
+		repeat = true
+	}
 	return "", repeat, fmt.Errorf("%d %s: %s %v", answer.StatusCode, p.Title, p.Detail, p.Errors)
 }
 

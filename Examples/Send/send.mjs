@@ -21,7 +21,7 @@ async function send(recipient, payload, key) {
       continue;
     }
     if (answer.status === 201) return (await answer.json()).Id;
-    if (![409, 429, 503].includes(answer.status) || attempt === 5) throw new Error(await describe(answer));
+    if (![409, 429, 502, 503, 504].includes(answer.status) || attempt === 5) throw new Error(await describe(answer));
     await pause(Number(answer.headers.get('Retry-After')) || attempt);
   }
 }

@@ -21,7 +21,7 @@ function send(string $recipient, mixed $payload, string $key): string
         if ($status === 201) {
             return $answer['Id'];
         }
-        if (!in_array($status, [0, 409, 429, 503], true) || $attempt === 5) {
+        if (!in_array($status, [0, 409, 429, 502, 503, 504], true) || $attempt === 5) {
             throw new RuntimeException(describe($status, $answer));
         }
         foreach ($http_response_header as $line) {

@@ -21,7 +21,7 @@ def send(recipient, payload, key):
                 return json.load(answer)["Id"]
         except urllib.error.HTTPError as error:
             text = error.read()
-            if error.code not in (409, 429, 503) or attempt == 5:
+            if error.code not in (409, 429, 502, 503, 504) or attempt == 5:
                 raise SystemExit(describe(error.code, text))
             time.sleep(float(error.headers.get("Retry-After") or attempt))
         except OSError as error:

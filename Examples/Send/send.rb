@@ -16,7 +16,7 @@ def send_notification(recipient, payload, key)
         http.post(url.path, body, headers)
       end
       return JSON.parse(answer.body)['Id'] if answer.code == '201'
-      abort describe(answer) if !%w[409 429 503].include?(answer.code) || attempt == 5
+      abort describe(answer) if !%w[409 429 502 503 504].include?(answer.code) || attempt == 5
       wait = (answer['Retry-After'] || attempt).to_i
     rescue SystemCallError, IOError, Net::OpenTimeout, Net::ReadTimeout => error
       abort "ingest does not answer: #{error.message}" if attempt == 5

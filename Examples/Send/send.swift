@@ -39,7 +39,7 @@ func send(_ payload: [String: Any], to recipient: String, key: String) async thr
                 let members = try JSONSerialization.jsonObject(with: data) as? [String: Any]
                 return members?["Id"] as? String ?? ""
             }
-            if ![409, 429, 503].contains(answer.statusCode) || attempt == 5 {
+            if ![409, 429, 502, 503, 504].contains(answer.statusCode) || attempt == 5 {
                 throw Failure(description: describe(answer.statusCode, data))
             }
             wait = answer.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init) ?? wait

@@ -4,7 +4,8 @@ import * as config from './config.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
 import { DeviceKey, PushVerifier, subscribeToPush } from './securepush/securepush.js';
-import { language, text } from './texts.js';
+import { keepShell } from './shell.js';
+import { failureText, language, text } from './texts.js';
 
 const byId = (id) => document.getElementById(id);
 const show = (id, isShown) => { byId(id).hidden = !isShown; };
@@ -24,8 +25,11 @@ class App {
     }
     await navigator.serviceWorker.register(worker, { type: 'module', updateViaCache: 'none' });
     this.registration = await navigator.serviceWorker.ready;
-    this.inbox = new InboxView(client);
+    this.inbox = new InboxView(client, (message) => this.tell(message));
+    this.unread = 0;
     this.#addListeners();
+    keepShell(this.registration.scope).catch(() => {});
+    if (!navigator.onLine) this.sayFailure();
     await this.enter();
   }
 
@@ -37,50 +41,81 @@ class App {
     byId('log-out').addEventListener('click', () => this.logOut());
     byId('allow').addEventListener('click', () => this.allow());
     byId('mark-all').addEventListener('click', () => this.markAll());
-    byId('entries').addEventListener('message-read', () => this.showUnread());
+    byId('entries').addEventListener('message-read', () => this.showUnread(this.unread - 1));
+    byId('entries').addEventListener('session-end', () => this.showLogIn());
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.enter();
     });
-    events.listen((event) => (event.kind === 'open' ? this.open(event.id) : this.refresh()));
+    addEventListener('hashchange', () => this.openLink());
+    addEventListener('online', () => this.enter());
+    addEventListener('offline', () => this.sayFailure());
+    events.listen(({ kind, id }) => {
+      if (kind === 'open') this.clicked(id);
+      else if (kind === 'session') this.enter();
+      else this.refresh();
+    });
   }
 
   /** Shows what fits: the log-in, or the messages of the user who is logged in. */
   async enter() {
+    const userName = await credentials.userName().catch(() => undefined);
+    if (userName === undefined) {
+      // A busy browser does not give its storage in time.
+      this.sayFailure('SP-CREDENTIALS');
+      clearTimeout(this.entering);
+      this.entering = setTimeout(() => this.enter(), 5_000);
+      return;
+    }
     const isLoggedIn = await credentials.credentials().then((found) => found !== null, () => true);
     if (!isLoggedIn) {
       await this.showLogIn();
       return;
     }
-    await this.showUser();
-    await this.connect();
-    const report = await client.catchUp();
-    if (['SP-401', 'SP-LOGIN'].includes(report.code)) {
-      await this.showLogIn();
-      return;
-    }
-    this.say(report.result === 'failed' && report.code ? text('failed', report.code) : '');
+    this.showUser(userName);
+    // The list does not wait for a push service.
     await this.refresh();
-    if (location.hash.length > 1) await this.open(location.hash.slice(1));
+    await this.openLink();
+    // The session may have ended.
+    if (byId('inbox').hidden) return;
+    await this.connect();
+    const { result } = await client.catchUp();
+    if (result !== 'noData') await this.refresh();
   }
 
-  async showLogIn() {
+  /** Shows the log-in, with nothing left of the messages. Who was reading them goes on there by the keyboard. */
+  async showLogIn(why = 'logInEnded') {
     const userName = await credentials.userName().catch(() => null);
     const waiting = await client.waiting();
-    for (const id of ['inbox', 'device', 'permission', 'log-out', 'who', 'unread']) show(id, false);
+    const wasInside = !byId('inbox').hidden;
+    const isNew = byId('log-in').hidden;
+    if (userName === null) this.#stopListening();
+    this.inbox.clear();
+    this.showUnread(0);
+    for (const id of ['inbox', 'device', 'permission', 'log-out', 'who']) show(id, false);
     show('log-in', true);
-    this.say('');
-    const reason = waiting.length > 0 ? 'logInWaiting' : userName ? 'logInEnded' : 'logInText';
-    byId('log-in-reason').textContent = text(reason);
-    if (userName && !byId('user-name').value) byId('user-name').value = userName;
+    this.say(navigator.onLine ? '' : text('offline'));
+    // A reason that was given stays.
+    if (waiting.length > 0 || isNew) {
+      const reason = userName === null && !wasInside ? 'logInText' : why;
+      byId('log-in-reason').textContent = text(waiting.length > 0 ? 'logInWaiting' : reason);
+    }
+    if (wasInside) byId('user-name').value = userName ?? '';
+    else if (userName && !byId('user-name').value) byId('user-name').value = userName;
+    if (!wasInside) return;
+    byId(byId('user-name').value ? 'password' : 'user-name').focus();
   }
 
-  async showUser() {
-    const userName = await credentials.userName();
+  showUser(userName) {
+    // Another user has logged in, in another window.
+    if (byId('who').textContent !== userName) this.inbox.clear();
     byId('who').textContent = userName;
     for (const element of document.querySelectorAll('.recipient')) element.textContent = userName;
+    const wasOutside = !byId('log-in').hidden;
+    byId('password').value = '';
     show('log-in', false);
     for (const id of ['who', 'log-out', 'inbox', 'device']) show(id, true);
     show('send-hint', config.emulatorDevices !== null);
+    if (wasOutside) byId('inbox-title').focus();
   }
 
   async logIn() {
@@ -89,19 +124,17 @@ class App {
     byId('log-in-button').disabled = true;
     try {
       await credentials.logIn(userName, password);
-      byId('password').value = '';
-      await this.showUser();
-      await client.resumeAfterLogIn();
-      await this.connect();
-      await this.refresh();
     } catch (error) {
-      const key = error.code === 'SP-401' ? 'wrongPassword' : 'failed';
-      byId('log-in-error').textContent = text(key, error.code ?? '');
+      byId('log-in-error').textContent = error.code === 'SP-401' ? text('wrongPassword') : failureText(error.code);
       show('log-in-error', true);
       byId('password').focus();
+      return;
     } finally {
       byId('log-in-button').disabled = false;
     }
+    this.showUser(userName);
+    await client.resumeAfterLogIn();
+    await this.enter();
   }
 
   async logOut() {
@@ -110,17 +143,17 @@ class App {
     } catch (error) {
       // The server may still have the device: the user stays logged in, and can try again.
       if (!['SP-401', 'SP-LOGIN'].includes(error.code)) {
-        this.say(text('failed', error.code ?? ''));
+        this.say(failureText(error.code));
         return;
       }
     }
+    await credentials.logOut();
+    await this.showLogIn('logInText');
+  }
+
+  #stopListening() {
     this.stream?.close();
     this.stream = null;
-    await credentials.logOut();
-    this.inbox.clear();
-    byId('user-name').value = '';
-    await this.showLogIn();
-    byId('user-name').focus();
   }
 
   async allow() {
@@ -133,8 +166,10 @@ class App {
   /** Registers this browser, once the user allows notifications. */
   async connect() {
     const { permission } = Notification;
+    const hadFocus = byId('permission').contains(document.activeElement);
     show('permission', permission !== 'granted');
     show('allow', permission === 'default');
+    if (hadFocus && permission !== 'default') byId('inbox-title').focus();
     const question = config.emulatorDevices ? 'permissionTextEmulator' : 'permissionText';
     byId('permission-text').textContent = text(permission === 'denied' ? 'permissionDenied' : question);
     let channel = text('channelNone');
@@ -177,45 +212,87 @@ class App {
     show('send-encrypted', hasKey && config.emulatorDevices !== null);
   }
 
-  /** Shows the list and the number of unread messages again. */
-  async refresh() {
+  /** Shows the list and the number of unread messages again. Who asks while it is asked waits for the next time. */
+  refresh() {
+    this.nextRefresh ??= Promise.resolve(this.thisRefresh).then(() => {
+      this.nextRefresh = null;
+      this.thisRefresh = this.#refresh();
+      return this.thisRefresh;
+    });
+    return this.nextRefresh;
+  }
+
+  async #refresh() {
     if (byId('inbox').hidden) {
       // A push has found that the session is over, while this page is open.
       if ((await client.waiting()).length > 0) await this.showLogIn();
       return;
     }
     try {
-      this.showUnread(await this.inbox.update());
+      const unread = await this.inbox.update();
+      if (unread === null) return;
+      this.showUnread(unread);
+      if (this.isFailing) this.say('');
+      this.isFailing = false;
     } catch (error) {
       if (['SP-401', 'SP-LOGIN'].includes(error.code)) await this.showLogIn();
-      else this.say(text('failed', error.code ?? ''));
+      else this.sayFailure(error.code);
     }
     // Later: Chromium forgets a notification that is listed in the moment in which it is shown.
     clearTimeout(this.displayTimer);
     this.displayTimer = setTimeout(() => this.display?.update().catch(() => {}), 500);
   }
 
-  showUnread(count = document.querySelectorAll('.entry.unread').length) {
-    byId('unread').textContent = count;
-    show('unread', count > 0);
-    show('mark-all', count > 0);
-    document.title = count > 0 ? `(${count}) SecurePush` : 'SecurePush';
+  showUnread(count) {
+    this.unread = Math.max(0, count);
+    const hasUnread = this.unread > 0;
+    byId('unread').textContent = text('unreadCount', this.unread);
+    show('unread', hasUnread);
+    if (!hasUnread && document.activeElement === byId('mark-all')) byId('inbox-title').focus();
+    show('mark-all', hasUnread);
+    document.title = hasUnread ? `(${this.unread}) SecurePush` : 'SecurePush';
   }
 
   async markAll() {
-    const ids = [...this.inbox.items].filter(([, item]) => item.classList.contains('unread')).map(([id]) => id);
-    await client.markAsRead(ids).catch((error) => this.say(text('failed', error.code ?? '')));
+    await client.markAsReadThrough(this.inbox.newestID).catch((error) => this.say(failureText(error.code)));
     await this.refresh();
   }
 
-  async open(id) {
-    history.replaceState(null, '', location.pathname);
-    if (id) await this.inbox.open(id);
+  /** A notification was clicked. The window that it has brought to the front shows the message. */
+  async clicked(id) {
+    for (let tries = 0; document.visibilityState !== 'visible'; tries += 1) {
+      if (tries === 20) return;
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+    if (!id) return;
+    history.replaceState(null, '', `#${id}`);
+    await this.openLink();
   }
 
+  /** Opens the message of the address, unless somebody has to log in first. */
+  async openLink() {
+    const id = location.hash.slice(1).toLowerCase();
+    if (!id || byId('inbox').hidden) return;
+    history.replaceState(null, '', location.pathname + location.search);
+    await this.inbox.open(id).catch((error) => this.say(failureText(error.code)));
+  }
+
+  /** Shows a line above everything, and tells it once. */
   say(message) {
+    if (message && message !== byId('status').textContent) this.tell(message);
     byId('status').textContent = message;
     show('status', message !== '');
+  }
+
+  /** Until the list can be had again. */
+  sayFailure(code) {
+    this.isFailing = true;
+    this.say(failureText(code));
+  }
+
+  /** Tells a screen reader, wherever its user is in the page. */
+  tell(message) {
+    byId('news').textContent = message;
   }
 }
 

@@ -11,7 +11,7 @@ export const store = new IndexedDBStore();
 const transport = new FetchTransport();
 const { retrievalURL, pushKeys } = config;
 
-export const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport });
+export const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport, events });
 
 export const client = new SecurePushClient({
   configuration: makeConfiguration({ retrievalURL, pushKeys }),

@@ -1,97 +1,156 @@
 // The list of messages. A secret is fetched when it is opened, is in memory only, and goes when it is closed.
-import { text } from './texts.js';
+import { NewestMessages, timeOf } from './newest.js';
+import { failureText, text } from './texts.js';
 
 const byId = (id) => document.getElementById(id);
+const needsLogIn = ({ code }) => ['SP-401', 'SP-LOGIN'].includes(code);
+const isOpen = (item) => item.querySelector('.row').getAttribute('aria-expanded') === 'true';
 
 export class InboxView {
-  /** @param {import('./securepush/securepush.js').SecurePushClient} client */
-  constructor(client) {
+  /**
+   * @param {import('./securepush/securepush.js').SecurePushClient} client
+   * @param {(message: string) => void} tell tells a screen reader
+   */
+  constructor(client, tell) {
     this.client = client;
-    this.items = new Map();
+    this.tell = tell;
+    this.clear();
   }
 
-  /** Lists the inbox, newest first. */
+  /** Lists the inbox, and returns the number of unread messages; `null` if the list was cleared in the meantime. */
   async update() {
-    let entries = [];
-    let unread = 0;
-    let after = null;
-    // The inbox is oldest first; the list shows the newest of the last thousand.
-    for (let page = 0; page < 5; page += 1) {
-      const answer = await this.client.inbox({ after });
-      entries = [...entries, ...answer.entries].slice(-50);
-      unread = answer.unread;
-      after = answer.entries.at(-1)?.id ?? null;
-      if (!answer.hasNext || after === null) break;
-    }
-    this.#show(entries.reverse());
+    const { newest } = this;
+    const { entries, unread } = await newest.list();
+    // The user has logged out.
+    if (newest !== this.newest) return null;
+    this.#show(entries);
     return unread;
   }
 
-  clear() { this.#show([]); }
-
-  /** Opens a message, for example because its notification was clicked. */
-  async open(id) {
-    const item = this.items.get(id);
-    if (!item) return;
-    if (item.querySelector('.row').getAttribute('aria-expanded') !== 'true') await this.#toggle(item, id);
-    item.scrollIntoView({ block: 'nearest' });
-    item.querySelector('.row').focus();
+  clear() {
+    this.newest = new NewestMessages(this.client);
+    this.items = new Map();
+    this.isListed = false;
+    byId('entries').replaceChildren();
+    byId('empty').hidden = true;
   }
 
+  /** Opens a message, for example because its notification was clicked. It may be older than all of the list. */
+  async open(id) {
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) throw Object.assign(new Error(), { code: 'SP-404' });
+    const isNew = !this.items.has(id);
+    const item = this.items.get(id) ?? this.#insert({ id, isRead: true });
+    item.scrollIntoView({ block: 'nearest' });
+    item.querySelector('.row').focus();
+    if (isOpen(item)) return;
+    const error = await this.#toggle(item, id);
+    if (!isNew || !['SP-403', 'SP-404', 'SP-410'].includes(error?.code)) return;
+    this.#remove(id);
+    throw error;
+  }
+
+  /** The newest message. */
+  get newestID() { return [...this.items.keys()].sort().at(-1); }
+
+  /** Changes only what differs: the focus, the selection and what is opened stay. */
   #show(entries) {
-    const known = this.items;
-    this.items = new Map();
-    for (const entry of entries) {
-      const item = known.get(entry.id) ?? this.#make(entry);
-      item.classList.toggle('unread', !entry.isRead);
-      item.querySelector('.what').textContent = text(entry.isRead ? 'read' : 'unread');
-      this.items.set(entry.id, item);
+    const ids = new Set(entries.map(({ id }) => id));
+    const oldest = entries.at(-1)?.id ?? '';
+    for (const [id, item] of this.items) {
+      // What is open stays while newer ones push it out of the list.
+      if (!ids.has(id) && !(id < oldest && isOpen(item))) this.#remove(id);
     }
-    byId('entries').replaceChildren(...this.items.values());
-    byId('empty').hidden = entries.length > 0;
+    const { isListed } = this;
+    this.isListed = true;
+    const end = byId('entries').lastElementChild;
+    let added = 0;
+    for (const entry of entries) {
+      if (!this.items.has(entry.id)) {
+        const item = this.#insert(entry);
+        // Those at the end are older ones, which took the places of others.
+        added += end === null || item.compareDocumentPosition(end) & Node.DOCUMENT_POSITION_FOLLOWING ? 1 : 0;
+      }
+      this.#mark(this.items.get(entry.id), entry.isRead);
+    }
+    byId('empty').hidden = this.items.size > 0;
+    if (isListed && added > 0) this.tell(text(added === 1 ? 'newMessage' : 'newMessages', added));
+  }
+
+  /** Inserts an item at its place, newest first. */
+  #insert(entry) {
+    const item = this.#make(entry);
+    const older = [...byId('entries').children].find((other) => other.dataset.id < entry.id) ?? null;
+    byId('entries').insertBefore(item, older);
+    this.items.set(entry.id, item);
+    this.#mark(item, entry.isRead);
+    return item;
+  }
+
+  #remove(id) {
+    const item = this.items.get(id);
+    const neighbour = item.nextElementSibling ?? item.previousElementSibling;
+    if (item.contains(document.activeElement)) (neighbour?.querySelector('.row') ?? byId('inbox-title')).focus();
+    item.remove();
+    this.items.delete(id);
+  }
+
+  #mark(item, isRead) {
+    item.classList.toggle('unread', !isRead);
+    const what = item.querySelector('.what');
+    const words = text(isRead ? 'read' : 'unread');
+    if (what.textContent !== words) what.textContent = words;
   }
 
   #make({ id, createdAt }) {
     const item = byId('entry').content.firstElementChild.cloneNode(true);
+    item.dataset.id = id;
     const secret = item.querySelector('.secret');
     secret.id = `secret-${id}`;
     const row = item.querySelector('.row');
     row.setAttribute('aria-controls', secret.id);
     item.querySelector('.act').textContent = text('show');
     row.addEventListener('click', () => this.#toggle(item, id));
-    if (createdAt) {
-      const time = item.querySelector('.when');
-      time.dateTime = createdAt;
-      time.textContent = when(new Date(createdAt));
-    }
+    const date = new Date(createdAt ?? timeOf(id));
+    const time = item.querySelector('.when');
+    time.dateTime = date.toISOString();
+    time.textContent = when(date);
     return item;
   }
 
+  /** Opens or closes an item. Returns the error if it cannot be read. */
   async #toggle(item, id) {
     const [row, secret] = [item.querySelector('.row'), item.querySelector('.secret')];
-    const opens = row.getAttribute('aria-expanded') !== 'true';
+    const opens = !isOpen(item);
     row.setAttribute('aria-expanded', String(opens));
     secret.hidden = !opens;
-    secret.textContent = opens ? '…' : '';
     item.querySelector('.act').textContent = text(opens ? 'hide' : 'show');
     secret.classList.remove('fault');
-    if (!opens) return;
+    secret.textContent = opens ? text(navigator.onLine ? 'loading' : 'offline') : '';
+    if (!opens) return null;
+    // It is tried all the same: the server may be on this device.
+    if (!navigator.onLine) this.tell(text('offline'));
+    const isShown = () => item.isConnected && isOpen(item);
     try {
       const answer = await this.client.read(id);
-      secret.textContent = answer.text;
-      item.classList.remove('unread');
-      item.querySelector('.what').textContent = text('read');
-      item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
+      if (item.classList.contains('unread')) item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
+      this.#mark(item, true);
+      if (isShown()) secret.textContent = answer.text;
+      return null;
     } catch (error) {
-      secret.classList.add('fault');
-      const key = { 'SP-KEY': 'notForThisDevice', 'SP-DECRYPT': 'notDecrypted' }[error.code] ?? 'failed';
-      secret.textContent = text(key, error.code ?? '');
+      if (needsLogIn(error)) {
+        byId('entries').dispatchEvent(new CustomEvent('session-end'));
+      } else if (isShown()) {
+        secret.classList.add('fault');
+        secret.textContent = failureText(error.code);
+        this.tell(secret.textContent);
+      }
+      return error;
     }
   }
 }
 
 function when(date) {
   const isToday = date.toDateString() === new Date().toDateString();
-  const style = isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' };
+  const style = isToday ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' };
   return new Intl.DateTimeFormat(navigator.language, style).format(date);
 }

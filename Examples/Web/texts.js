@@ -14,6 +14,9 @@ const english = {
   password: 'Password',
   wrongPassword: 'The user name or the password is wrong.',
   failed: 'The server could not be asked. Try again later. (%@)',
+  offline: 'There is no network. Messages are fetched when it is back.',
+  loading: 'Asking the server …',
+  gone: 'This message is no longer there. (%@)',
   notForThisDevice: 'This message was encrypted for other devices, before this one had its key. (%@)',
   notDecrypted: 'This message could not be decrypted. (%@)',
   permissionTitle: 'Allow notifications',
@@ -27,6 +30,9 @@ const english = {
   sendHint: 'Send something from a terminal:',
   unread: 'New message',
   read: 'Message',
+  unreadCount: '%@ new',
+  newMessage: 'One new message.',
+  newMessages: '%@ new messages.',
   show: 'Show',
   hide: 'Hide',
   deviceTitle: 'This device',
@@ -61,6 +67,9 @@ const german = {
   password: 'Passwort',
   wrongPassword: 'Der Benutzername oder das Passwort ist falsch.',
   failed: 'Der Server war nicht erreichbar. Versuchen Sie es später noch einmal. (%@)',
+  offline: 'Es gibt kein Netz. Nachrichten werden geholt, wenn es wieder da ist.',
+  loading: 'Der Server wird gefragt …',
+  gone: 'Diese Nachricht gibt es nicht mehr. (%@)',
   notForThisDevice: 'Diese Nachricht wurde für andere Geräte verschlüsselt, bevor dieses einen Schlüssel hatte. (%@)',
   notDecrypted: 'Diese Nachricht ließ sich nicht entschlüsseln. (%@)',
   permissionTitle: 'Benachrichtigungen erlauben',
@@ -74,6 +83,9 @@ const german = {
   sendHint: 'Schicken Sie etwas aus einem Terminal:',
   unread: 'Neue Nachricht',
   read: 'Nachricht',
+  unreadCount: '%@ neu',
+  newMessage: 'Eine neue Nachricht.',
+  newMessages: '%@ neue Nachrichten.',
   show: 'Zeigen',
   hide: 'Verbergen',
   deviceTitle: 'Dieses Gerät',
@@ -99,3 +111,11 @@ export const texts = language === 'de' ? german : english;
 
 /** The text of a key, with a value in place of `%@`. */
 export const text = (key, value = '') => (texts[key] ?? key).replace('%@', value);
+
+const failures = {
+  'SP-KEY': 'notForThisDevice', 'SP-DECRYPT': 'notDecrypted', 'SP-403': 'gone', 'SP-404': 'gone', 'SP-410': 'gone',
+};
+
+/** Why something cannot be had. */
+export const failureText = (code = '') => (
+  navigator.onLine || failures[code] ? text(failures[code] ?? 'failed', code) : text('offline'));

@@ -51,7 +51,8 @@ func buildDispatcher(
     var outcomes: [any Service] = []
     if configuration.own.asksForOutcomes {
         let telemetry = hub.telemetry()
-        outcomes = [telemetry, OutcomeWatch(store: opened.store, hub: telemetry, logger: context.logger)]
+        let watch = OutcomeWatch(store: opened.store, hub: telemetry, logger: context.logger)
+        outcomes = [telemetry, opened.following(watch)]
     }
     // Stopped in reverse. The consumer is first: it tells the pipeline at once, and waits until the pipeline has
     // settled its deliveries. Then the pipeline stops, and after it the parts that it uses.

@@ -32,7 +32,9 @@ extension HubEmulatorService {
         for spelling in ["$Resources", "%24Resources"] {
             hubs.addListRoute(to: router.group("\(spelling)").add(middleware: HubErrorMiddleware()))
         }
-        PageController(hosts: hosts, hubs: hubs).addRoutes(to: router)
+        let page = PageController(hosts: hosts, hubs: hubs)
+        page.addFiles(to: emulator)
+        page.addRoutes(to: router)
         paths.set(router)
         return router
     }

@@ -60,7 +60,8 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     let http = try makeHTTPService(
         router: router, direct: routes.direct(context), configuration: listener, context: context)
     return BuiltIngest(
-        services: [opened.service, publisher, queues, relay, purging] + [context.audit].compactMap(\.self)
+        services: [opened.service, publisher, queues] + ([relay, purging] as [any Service]).map(opened.following)
+            + [context.audit].compactMap(\.self)
             + [http], store: opened.store, router: router)
 }
 

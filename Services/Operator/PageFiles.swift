@@ -14,7 +14,7 @@ enum PageFiles {
         "/api.js": (script, PackageResources.api_js),
         "/charts.js": (script, PackageResources.charts_js),
         "/dead-letters.js": (script, PackageResources.dead_letters_js),
-        "/dom.js": (script, PackageResources.dom_js),
+        "/dom.js": (script, PageKit.dom),
         "/format.js": (script, PackageResources.format_js),
         "/notification.js": (script, PackageResources.notification_js),
         "/overview.js": (script, PackageResources.overview_js),

@@ -48,24 +48,27 @@ func buildRetrieval(
             users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh), pushKeys: pushKeys,
         changes: changes, keys: opened.store, cors: cors)
+    let keys = PayloadKeyWatch(store: opened.store, sealer: sealer, logger: context.logger)
     let router = makeRouter(routes, context: context)
     router.addOperations(
         readiness: [
             ReadinessCheck(name: "database") { await opened.readiness() },
+            // The payloads of other keys can be read.
+            ReadinessCheck(name: "payload_keys", isRequired: false) { keys.problem },
             context.watch([sealer.source] + users.sources + [pushKeys?.source, hub?.source].compactMap(\.self)),
         ],
         openAPI: try retrievalOpenAPI(), context: context)
-    var services: [any Service] = [opened.service]
+    var sweeps: [any Service] = [Sweep { await keys.look() }]
     if let hub {
-        services.append(hub.service)
-        services += deviceSweeps(
+        sweeps += deviceSweeps(
             changes, staleAfter: configuration.own.deviceStaleAfter,
             feedback: configuration.own.readsFeedback ? hub.feedback : nil, logger: context.logger)
     }
     if let refresh {
         let sweep = RefreshTokenSweep(tokens: refresh, logger: context.logger)
-        services.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
+        sweeps.append(Sweep(every: RefreshTokenSweep.interval) { await sweep.sweep() })
     }
+    var services = [opened.service] + [hub?.service].compactMap(\.self) + sweeps.map(opened.following)
     if let audit = context.audit { services.append(audit) }
     services.append(
         try makeHTTPService(

@@ -16,6 +16,8 @@ package struct UserAuthenticationConfiguration: Sendable {
     package var issuer: String?
     /// The `aud` that tokens must have or contain, if any.
     package var audience: String?
+    /// The claim that names the user in the tokens of the key set.
+    package var usernameClaim = TokenClaims.ownUserClaim
     /// The file of ``UsersFile``, for Basic credentials; read again when it changes.
     package var usersFile: String?
     /// The file of the key for issuing tokens (P-256 in PEM). These tokens are accepted too.
@@ -61,6 +63,7 @@ extension UserAuthenticationConfiguration {
         configuration.outgoing = OutgoingConfiguration.read(&reader)
         configuration.issuer = reader[\.authIssuer]
         configuration.audience = reader[\.authAudience]
+        configuration.usernameClaim = reader[\.authUsernameClaim]
         configuration.usersFile = reader[\.authUsersFile]
         configuration.signingKeyFile = reader[\.authTokenSigningKeyFile]
         if configuration.jwksFile != nil, configuration.jwksURL != nil {

@@ -37,8 +37,9 @@ package final class UserAuthenticator: Sendable {
         }
         let keys = try configuration.keyFiles(logger: logger, now: instant)
         tokens = TokenVerifier(
-            sources: keys.map(\.keys), remote: remote, users: users, issuer: configuration.issuer,
-            audience: configuration.audience, refusals: TokenRefusalLog(logger: logger, now: instant), now: now)
+            sources: keys.map(\.keys), remote: remote, usernameClaim: configuration.usernameClaim, users: users,
+            issuer: configuration.issuer, audience: configuration.audience,
+            refusals: TokenRefusalLog(logger: logger, now: instant), now: now)
         passwords = users.map {
             PasswordVerifier(file: $0, log: PasswordLog(logger: logger), now: instant)
         }
@@ -145,7 +146,7 @@ extension UserAuthenticationConfiguration {
                 refreshed: {
                     await file.check()
                     return file.usable
-                }, isUsable: { file.usable != nil })
+                }, isUsable: { file.usable != nil }, userClaim: usernameClaim)
             files.append((keys, file.source("AUTH_JWKS_FILE")))
         }
         return files

@@ -38,8 +38,8 @@ package final class PostgresClient: Service {
     /// Whether a query can be expected to succeed now.
     package var isConnected: Bool { connections.contains { $0.isConnected } }
 
-    /// Whether there is no connection because the database cannot be written to.
-    package var isReadOnly: Bool { !isConnected && problems.withLock { $0.isReadOnly } }
+    /// Why there is no connection; `nil` while there is one, and before the first attempt has ended.
+    package var failure: PostgresError? { isConnected ? nil : problems.withLock { $0.failure } }
 
     /// Runs a statement as its own transaction, on the connection with the fewest queries in flight.
     ///
@@ -103,17 +103,17 @@ package final class PostgresClient: Service {
                 try await connection.connect()
                 let start = ContinuousClock.now
                 logger.debug("Connected to the database")
-                problems.withLock { $0.isReadOnly = false }
+                problems.withLock { $0.failure = nil }
                 reportConnections()
                 let error = try await connection.waitUntilLost()
                 lossCounter.increment()
-                problems.withLock { $0.isReadOnly = error.isReadOnly }
+                problems.withLock { $0.failure = error }
                 backoff.connectionEnded(after: ContinuousClock.now - start)
                 logger.log(
                     level: problems.withLock { $0.level(of: error) }, "Lost a connection to the database",
                     metadata: ["error": "\(error)"])
             } catch let error as PostgresError {
-                problems.withLock { $0.isReadOnly = error.isReadOnly }
+                problems.withLock { $0.failure = error }
                 logger.log(
                     level: problems.withLock { $0.level(of: error) }, "Cannot connect to the database",
                     metadata: ["error": "\(error)"])
@@ -137,8 +137,8 @@ private struct Problems {
     /// Bounds the memory; there are few kinds of errors.
     private static let maxCount = 16
 
-    /// Whether the last attempt to connect, or the last connection, found that the database cannot be written to.
-    var isReadOnly = false
+    /// Why the last attempt to connect failed, or the last connection ended; `nil` after a success.
+    var failure: PostgresError?
     private var warned: [PostgresError: ContinuousClock.Instant] = [:]
 
     /// A warning for an error that was none within the last minute.

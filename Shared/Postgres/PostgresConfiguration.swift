@@ -6,9 +6,10 @@ import Darwin
 
 /// The address of a PostgreSQL server, and the time limits for it.
 package struct PostgresConfiguration: Sendable {
-    /// A connection URI or keyword string for libpq (PostgreSQL's manual, 34.1.1), with `sslmode`, `sslrootcert`,
-    /// `target_session_attrs` and other keywords. It may hold a password.
-    let uri: String
+    /// What libpq gets: the keywords of the URI, without `options` that the session sets itself. They may hold a
+    /// password.
+    let keywords: [String: String]
+    private let sessionOptions: SessionOptions?
     private let shown: String
     /// Whether the URI names the schemas to use, in its `options`.
     package let namesSearchPath: Bool
@@ -27,7 +28,8 @@ package struct PostgresConfiguration: Sendable {
     /// More server settings for each session, such as `jit`. They are set besides ``PostgresSession/settings``.
     package var runtimeParameters: [String: String] = [:]
 
-    /// Checks the URI without connecting.
+    /// Checks a connection URI or keyword string for libpq (PostgreSQL's manual, 34.1.1), with `sslmode`,
+    /// `sslrootcert`, `target_session_attrs` and other keywords, without connecting.
     ///
     /// - Throws: ``PostgresError`` with code `invalid`; its message does not repeat the URI.
     package init(uri: String) throws(PostgresError) {
@@ -38,7 +40,8 @@ package struct PostgresConfiguration: Sendable {
             throw PostgresError(
                 .invalid, "A password in a URI must be percent-encoded: write @ as %40, / as %2F and ? as %3F.")
         }
-        self.uri = uri
+        sessionOptions = options["options"].flatMap { SessionOptions($0) }
+        keywords = Self.keywords(options, isSessionSet: sessionOptions != nil)
         let given = options["options"] ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
         // The server takes `-c search_path=` and `--search-path=` alike.
         namesSearchPath = given.lowercased().replacing("-", with: "_").contains("search_path")
@@ -67,14 +70,15 @@ package struct PostgresConfiguration: Sendable {
         return hosts.split(separator: ",").map(String.init).filter { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
     }
 
-    /// The keywords for libpq in order of precedence: defaults, then the URI, then those the URI must not override.
+    /// Defaults, then the URI, then what the URI must not override.
     ///
     /// Of several hosts, one that can be written to is used: after a fail-over this finds the new primary.
-    var keywords: [(keyword: String, value: String)] {
-        [
-            ("fallback_application_name", applicationName), ("gssencmode", "disable"),
-            ("target_session_attrs", "read-write"), ("dbname", uri), ("client_encoding", "UTF8"),
-        ]
+    private static func keywords(_ options: [String: String], isSessionSet: Bool) -> [String: String] {
+        var keywords = ["gssencmode": "disable", "target_session_attrs": "read-write"]
+        keywords.merge(options) { $1 }
+        keywords["client_encoding"] = "UTF8"
+        if isSessionSet { keywords["options"] = nil }
+        return keywords
     }
 
     /// What a new session sets.
@@ -82,7 +86,7 @@ package struct PostgresConfiguration: Sendable {
         var settings = PostgresSession.settings
         if namesSearchPath { settings["search_path"] = nil }
         settings.merge(runtimeParameters) { $1 }
-        return PostgresSession(statementTimeout: statementTimeout, settings: settings)
+        return PostgresSession(statementTimeout: statementTimeout, settings: settings, options: sessionOptions)
     }
 }
 

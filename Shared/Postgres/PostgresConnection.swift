@@ -38,6 +38,9 @@ package actor PostgresConnection {
     /// bound their number: each group commit of a store has one query in flight, and other callers wait in a task.
     nonisolated let mailbox = Mutex<[WaitingQuery]>([])
 
+    /// Whether a connection pooler stands between this program and the server.
+    package internal(set) var isPooled = false
+
     var phase = Phase.idle
     var pipeline = PostgresPipeline<Completion, PostgresResult>()
     var lossPromises: [QueryPromise<PostgresError>] = []
@@ -105,7 +108,8 @@ extension PostgresConnection {
     /// Connects, within the configuration's ``PostgresConfiguration/connectTimeout``.
     ///
     /// - Throws: ``PostgresError`` with code `unavailable`, also if the server refuses the credentials or is read-only
-    ///   (``PostgresError/isReadOnly``); `invalid` for a database with another encoding than UTF-8.
+    ///   (``PostgresError/isReadOnly``); `invalid` for a database with another encoding than UTF-8, and behind a pooler
+    ///   whose clients share sessions.
     package func connect() async throws {
         try Task.checkCancellation()
         let promise = try startConnecting()

@@ -37,6 +37,8 @@ struct PostgresSession: Sendable {
     /// When the server cancels a statement; `nil` for never.
     let statementTimeout: Duration?
     let settings: [String: String]
+    /// What the URI sets in its `options`.
+    var options: SessionOptions?
 
     private var timeoutMilliseconds: Int64 {
         let (seconds, attoseconds) = (statementTimeout ?? .zero).components
@@ -48,13 +50,32 @@ struct PostgresSession: Sendable {
         PostgresStatement("SET statement_timeout TO \(timeoutMilliseconds)", isPrepared: false)
     }
 
-    /// Sets those that the server knows, and tells whether the session can write.
+    /// Sets what the URI names. Unlike ``apply`` it fails for a setting that the server does not know.
+    var setOptions: WaitingStatement? {
+        guard let options, !options.names.isEmpty else { return nil }
+        var parameters = PostgresParameters()
+        parameters.append(options.names) { $0 }
+        parameters.append(options.values) { $0 }
+        let sql =
+            "SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS given (name, value)"
+        return (PostgresStatement(sql, isPrepared: false), parameters)
+    }
+
+    typealias WaitingStatement = (statement: PostgresStatement, parameters: PostgresParameters)
+
+    /// Sets those that the server knows. It tells whether the session can write, the ID of its process, and whether the
+    /// session of another client has marked it (``mark``).
     static let apply = PostgresStatement(
         """
-        SELECT count(set_config(known.name, wanted.value, false)), current_setting('transaction_read_only')::boolean
+        SELECT count(set_config(known.name, wanted.value, false)), current_setting('transaction_read_only')::boolean,
+            pg_backend_pid(), coalesce(current_setting('securepush.session', true), '') <> ''
         FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
         JOIN pg_catalog.pg_settings AS known ON lower(known.name) = lower(wanted.name)
         """, isPrepared: false)
+
+    /// Marks a session behind a pooler. Each client of a pooler in session mode gets a session that is like new; in
+    /// transaction mode clients share them, and a later one finds the mark.
+    static let mark = PostgresStatement("SELECT set_config('securepush.session', 'begun', false)", isPrepared: false)
 
     /// With the time limit once more: a server's own of a millisecond may have ended the statement that sets it.
     var parameters: PostgresParameters {
@@ -73,29 +94,63 @@ extension PostgresConnection {
         if let encoding = handle.serverEncoding, encoding != "UTF8" { return disconnect(.wrongEncoding(encoding)) }
         phase = .connected(handle)
         let session = configuration.session
-        let (timeout, settings) = (session.setTimeout, session.parameters)
-        // The second is not executed if the first one fails the connection; if it only fails, the second sets all.
-        status.inFlight.add(2, ordering: .relaxed)
-        send(WaitingQuery(statement: timeout, parameters: PostgresParameters()) { _ in }, deadline: connecting.deadline)
+        // What follows is not executed if the first one fails the connection; if it only fails, the last one sets all.
+        begin(session.setTimeout, PostgresParameters(), connecting) { _, _ in }
+        if let (statement, parameters) = session.setOptions {
+            begin(statement, parameters, connecting) { connection, result in
+                if case .failure(let error) = result { connection.sessionFailed(error, connecting.promise) }
+            }
+        }
+        begin(PostgresSession.apply, session.parameters, connecting) { connection, result in
+            connection.sessionBegan(result, connecting)
+        }
+    }
+
+    /// Sends a statement before the connection counts as connected.
+    private func begin(
+        _ statement: PostgresStatement, _ parameters: PostgresParameters, _ connecting: Connecting,
+        then completion:
+            @escaping @Sendable (
+                isolated PostgresConnection, Result<PostgresResult, PostgresError>
+            ) -> Void
+    ) {
+        status.inFlight.add(1, ordering: .relaxed)
         send(
-            WaitingQuery(statement: PostgresSession.apply, parameters: settings) { result in
-                self.assumeIsolated { $0.sessionBegan(result, connecting.promise) }
+            WaitingQuery(statement: statement, parameters: parameters) { result in
+                self.assumeIsolated { completion($0, result) }
             }, deadline: connecting.deadline)
     }
 
-    private func sessionBegan(_ result: Result<PostgresResult, PostgresError>, _ promise: QueryPromise<Void>) {
+    private func sessionBegan(_ result: Result<PostgresResult, PostgresError>, _ connecting: Connecting) {
         do {
             // First, because it says why the connection has ended.
-            let result = try result.get()
-            guard case .connected = phase else { throw PostgresError.notConnected }
-            if try result.first?.decode(1, as: Bool.self) != false { throw PostgresError.readOnly }
-            status.isConnected.store(true, ordering: .relaxed)
-            promise.fulfil(.success(()))
+            let row = try result.get().first
+            guard case .connected(let handle) = phase else { throw PostgresError.notConnected }
+            if try row?.decode(1, as: Bool.self) != false { throw PostgresError.readOnly }
+            // A pooler tells its client the ID of no process of the server.
+            isPooled = try row?.decode(2, as: Int32.self) != handle.serverProcess
+            guard isPooled else { return sessionIsReady(connecting.promise) }
+            if try row?.decode(3, as: Bool.self) == true { throw PostgresError.sharedSession }
+            begin(PostgresSession.mark, PostgresParameters(), connecting) { connection, result in
+                switch result {
+                case .success: connection.sessionIsReady(connecting.promise)
+                case .failure(let error): connection.sessionFailed(error, connecting.promise)
+                }
+            }
         } catch {
-            let error = error as? PostgresError ?? .notConnected
-            promise.fulfil(.failure(PostgresError(.unavailable, sqlState: error.sqlState, error.message)))
-            disconnect(error)
+            sessionFailed(error as? PostgresError ?? .notConnected, connecting.promise)
         }
+    }
+
+    private func sessionIsReady(_ promise: QueryPromise<Void>) {
+        status.isConnected.store(true, ordering: .relaxed)
+        promise.fulfil(.success(()))
+    }
+
+    private func sessionFailed(_ error: PostgresError, _ promise: QueryPromise<Void>) {
+        let code = error.code == .invalid ? error.code : .unavailable
+        promise.fulfil(.failure(PostgresError(code, sqlState: error.sqlState, error.message)))
+        disconnect(error)
     }
 }
 
@@ -108,6 +163,12 @@ extension PostgresError {
 
     /// Whether the database cannot be written to: it is a standby, or set to read-only.
     package var isReadOnly: Bool { sqlState == "25006" }
+
+    /// Sessions have settings, prepared statements and locks, which another client must not meet.
+    static let sharedSession = PostgresError(
+        .invalid,
+        "A connection pooler lets clients share sessions (transaction or statement mode). "
+            + "Set its pool_mode to session for this database.")
 
     /// Other encodings cannot hold every text, or hold bytes that are no text.
     static func wrongEncoding(_ encoding: String) -> PostgresError {

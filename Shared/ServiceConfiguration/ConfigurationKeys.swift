@@ -207,6 +207,10 @@ package struct ConfigurationKeys: Sendable {
     package let authAudience = ConfigurationKey(
         "AUTH_AUDIENCE", .string,
         meaning: "Required aud of tokens, and the aud of issued tokens; not checked if not set")
+    package let authUsernameClaim = ConfigurationKey(
+        "AUTH_USERNAME_CLAIM", .string(hint: "NAME"), default: "sub",
+        meaning: "Claim of an identity provider's tokens that is the user name; tokens of AUTH_TOKEN_SIGNING_KEY_FILE "
+            + "always have it in sub")
     package let authUsersFile = ConfigurationKey(
         "AUTH_USERS_FILE", .existingFile,
         meaning: "Users of Basic authentication, one USERNAME scrypt-hash per line (securepush users add)")

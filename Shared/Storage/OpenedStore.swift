@@ -38,6 +38,27 @@ extension OpenedStore {
     }
 }
 
+extension OpenedStore {
+    /// A service that begins when the store serves for the first time. Before, its requests would fail: that is
+    /// expected while the first process creates the schema, and the store itself tells if the database is away.
+    package func following(_ service: any Service) -> any Service { FollowingService(store: store, service: service) }
+}
+
+private struct FollowingService: Service {
+    let store: any Store
+    let service: any Service
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while (try? await store.ping(timeout: .seconds(1))) == nil, !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        // Also after a shutdown: it ends by itself.
+        try await service.run()
+    }
+}
+
 /// Opens the store that a configuration names.
 ///
 /// For SQLite it creates the folder (mode 0700) and the file (0600), and migrates or checks the schema. For PostgreSQL

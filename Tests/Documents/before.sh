@@ -95,6 +95,7 @@ case $PAGE in
         settings
         ID=$(notification) TOKEN=$(token) LAST_ID=$ID
         ;;
+    docs/how-to/send-from-your-language.md) ID=$(notification) LAST_ID=$ID ;;
     docs/how-to/send-notifications.md)
         billing_key
         ID=$(notification --api-key-file billing.key) LAST_ID=$ID

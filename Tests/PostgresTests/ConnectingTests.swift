@@ -11,12 +11,35 @@ import Testing
         return error
     }
 
-    @Test func `A port where nothing listens is unavailable`() async throws {
-        #expect(try await connectError("postgres://a@127.0.0.1:1/a")?.code == .unavailable)
+    @Test(arguments: [
+        ("postgres://a@127.0.0.1:1/a", "Nothing listens at"), ("postgres://a@host.invalid/a", "host is not known"),
+        ("postgres:///a?host=/nowhere", "Nothing listens at"),
+    ])
+    func `A server that is not there is unavailable`(uri: String, reason: String) async throws {
+        let error = try await connectError(uri)
+        #expect(error?.code == .unavailable && error?.sqlState == nil)
+        #expect(error?.connectionReason?.contains(reason) == true, "\(String(describing: error))")
     }
 
-    @Test func `A name that does not resolve is unavailable`() async throws {
-        #expect(try await connectError("postgres://a@host.invalid/a")?.code == .unavailable)
+    @Test func `What a server refuses is told by its SQLSTATE, and without names`() async throws {
+        try await withPostgresServer { server in
+            let place = "127.0.0.1:\(server.port)"
+            for (uri, state, reason) in [
+                ("postgres://securepush@\(place)/nodb", "3D000", "no database of this name"),
+                ("postgres://norole@\(place)/securepush", "28000", "refuses the role"),
+                ("\(server.url)?options=-c%20nonsense%3D1", "42704", "options of DATABASE_URL"),
+                ("\(server.url)?sslmode=require", nil, "does not offer TLS"),
+                ("postgres://securepush@127.0.0.1:1,\(place)/nodb", "3D000", "no database of this name"),
+            ] {
+                let error = try #require(try await connectError(uri))
+                #expect(error.code == .unavailable && error.sqlState == state, "\(error)")
+                let told = try #require(error.connectionReason)
+                #expect(told.contains(reason) && !told.contains("nodb") && !told.contains("norole"), "\(told)")
+                // The log has the words of the server, once.
+                #expect(!error.message.contains("LOCATION") && !error.message.contains("FATAL:  \(state ?? "-")"))
+                if state == "3D000" { #expect(error.message.contains("\"nodb\" does not exist")) }
+            }
+        }
     }
 
     @Test func `A server that says nothing is given up`() async throws {
@@ -56,6 +79,7 @@ import Testing
             #expect(isRefused)
             let error = try await connectError(with("wr0ng"))
             #expect(error.map { !"\($0)".contains("wr0ng") && "\($0)".contains("password") } == true)
+            #expect(error?.connectionReason?.contains("refuses the password") == true)
             #expect(try await connectError(with("right")) == nil)
         }
     }

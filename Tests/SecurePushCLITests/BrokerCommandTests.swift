@@ -51,14 +51,41 @@ import Testing
             let found = await findings(server, ["RETRY_DELAYS": "1s,5s"])
             #expect(found["queue securepush.dispatch"]?.advice == "Start a dispatcher.")
             #expect(found["queue securepush.dead"]?.detail == "1 dead letter")
-            #expect(found["topology"]?.state == .failed)
-            #expect(found["topology"]?.detail.contains("securepush.retry.5") == true)
-            #expect(found["topology"]?.detail.contains("x-") == true, "\(found["topology"]?.detail ?? "")")
+            let other = try #require(found["queue securepush.retry.5"])
+            #expect(other.state == .failed && other.advice?.contains("delete_queue securepush.retry.5") == true)
+            #expect(other.detail.contains("securepush.retry.5") && other.detail.contains("x-"), "\(other)")
+            #expect(found["topology"] == nil)
 
             try await server.control("set_vm_memory_high_watermark", "0.00001")
             #expect(try await eventually { await findings(server)["broker alarm"]?.state == .failed })
             try await server.control("set_vm_memory_high_watermark", "0.4")
             #expect(try await eventually { await findings(server)["broker alarm"] == nil })
+        }
+    }
+
+    /// A service stops declaring at the first queue that it cannot have, so starting one does not help.
+    @Test func `A queue with other arguments is named as the services name it, and is why others are missing`()
+        async throws
+    {
+        try await withRabbitMQServer { server in
+            var configuration = try MessagingConfiguration(
+                amqpURL: server.url, retryDelays: [.seconds(1)], connectionName: "test")
+            let queue = configuration.topology.dispatchQueue
+            try await AMQPConnection.with(configuration.amqp) {
+                try await $0.declare(AMQPTopology(queues: [.init(queue)]))
+            }
+            let publisher = try RabbitMQDispatchPublisher(configuration: configuration, logger: .silent)
+            try await withRunning(publisher) {
+                let isRefused = try await eventually { publisher.problem?.contains("x-") == true }
+                #expect(isRefused, "\(publisher.problem ?? "")")
+                let found = await findings(server, ["RETRY_DELAYS": "1s"])
+                let other = try #require(found["queue \(queue)"])
+                #expect(other.state == .failed && publisher.problem?.contains(other.detail) == true, "\(other)")
+                let missing = found.values.filter { $0.detail == "is not declared" }
+                #expect(!missing.isEmpty && missing.allSatisfy { $0.advice?.contains("when \(queue) has") == true })
+            }
+            configuration.topology.isDeclared = false
+            #expect(Doctor.adviceForMissing(configuration.topology, besides: nil).contains("AMQP_DECLARE=auto"))
         }
     }
 

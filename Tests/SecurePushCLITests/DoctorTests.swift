@@ -25,6 +25,12 @@ import Testing
         #expect(Finding.summary(all) == "1 ok, 1 warning, 2 failed, 1 not examined")
     }
 
+    @Test func `A setting is named once`() {
+        let error = CommandFailure(.configuration, "DATABASE_URL: /link/x: another user owns it.")
+        let finding = Finding.fault("DATABASE_URL", error, unreachable: "", otherwise: "Correct it.")
+        #expect(finding.detail == "/link/x: another user owns it." && finding.state == .failed)
+    }
+
     @Test func `No settings, no findings`() async {
         #expect(await Doctor(settings: Settings(["PATH": "/bin", "AMQP_URL": ""])).examine { _ in }.isEmpty)
     }

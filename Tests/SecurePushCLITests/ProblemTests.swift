@@ -38,9 +38,13 @@ import Testing
         #expect(
             ProblemDocument.failure(APIResponse(status: 401, body: ""), from: "retrieval").hint?.contains(
                 "RETRIEVAL_TOKEN") == true)
-        #expect(
-            ProblemDocument.failure(APIResponse(status: 503, body: "", retryAfter: 7), from: "x").hint
-                == "Try again in 7 s.")
+    }
+
+    /// 502 and 504 are a proxy's.
+    @Test(arguments: [429, 502, 503, 504])
+    func `Advice says when to try again`(status: Int) {
+        let failure = ProblemDocument.failure(APIResponse(status: status, body: "", retryAfter: 7), from: "x")
+        #expect(failure.hint == "Try again in 7 s.")
     }
 
     @Test func `A failure as JSON`() throws {

@@ -312,8 +312,8 @@ extension ForwardingStore {
         try await open().reopen(letters, now: now, publishedBy: publisher)
     }
 
-    package func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
-        try await open().payloads(sealedWith: keyID, limit: limit, now: now)
+    package func payloadKeys(after: NotificationID?, limit: Int, now: Timestamp) async throws -> PayloadKeyPage {
+        try await open().payloadKeys(after: after, limit: limit, now: now)
     }
 
     package func purge(limit: Int, now: Timestamp) async throws -> PurgeReport {

@@ -73,13 +73,15 @@ const leewaySeconds = 30;
 export class TokenCredentialsProvider {
   /**
    * @param {{retrievalURL: string, store: import('./store.js').ClientStore,
-   *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock}} parts `retrievalURL`
-   *   as in the configuration
+   *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock,
+   *   events?: import('./events.js').ClientEvents}} parts `retrievalURL` as in the configuration. `events` tells the
+   *   app's other windows of log-ins and log-outs, and of the session's end
    */
-  constructor({ retrievalURL, store, transport, clock = new SystemClientClock() }) {
+  constructor({ retrievalURL, store, transport, clock = new SystemClientClock(), events = undefined }) {
     this.service = new TokenService(retrievalURL, transport, clock);
     this.store = new BoundedStore(store, clock);
     this.clock = clock;
+    this.events = events;
     this.process = globalThis.crypto.randomUUID();
     /** @type {Promise<ClientCredentials | null> | null} */
     this.refreshing = null;
@@ -93,7 +95,7 @@ export class TokenCredentialsProvider {
    * @throws {SecurePushFailure} with `SP-401` for a wrong password
    */
   async logIn(userName, password) {
-    await this.store.saveCredentials(await this.service.logIn(userName, password));
+    await this.#save(await this.service.logIn(userName, password));
   }
 
   /**
@@ -104,7 +106,7 @@ export class TokenCredentialsProvider {
    * @param {number | null} [expiresAt] in seconds since 1970, if it is known
    */
   async logInWithToken(userName, token, expiresAt = null) {
-    await this.store.saveCredentials({ userName, accessToken: token, expiresAt, refreshToken: null, password: null });
+    await this.#save({ userName, accessToken: token, expiresAt, refreshToken: null, password: null });
   }
 
   /**
@@ -112,8 +114,14 @@ export class TokenCredentialsProvider {
    */
   async logOut() {
     const stored = await this.store.credentials().catch(() => null);
-    await this.store.saveCredentials(null);
+    await this.#save(null);
     if (stored?.refreshToken) await this.service.end(stored.refreshToken);
+  }
+
+  /** @param {import('./store.js').StoredCredentials | null} credentials */
+  async #save(credentials) {
+    await this.store.saveCredentials(credentials);
+    this.events?.send({ kind: 'session' });
   }
 
   async userName() { return (await this.store.credentials())?.userName ?? null; }
@@ -178,6 +186,7 @@ export class TokenCredentialsProvider {
       if (renewed?.refreshToken) await this.service.end(renewed.refreshToken);
       throw new SecurePushFailure(DiagnosticCode.credentials);
     }
+    if (!renewed && known) this.events?.send({ kind: 'session' });
     return renewed && current(renewed);
   }
 

@@ -2,8 +2,9 @@
  * Tells the pages and the worker of an app of each other's changes, so that a list on the screen stays true. It
  * carries no secret.
  *
- * @typedef {{kind: 'wake'} | {kind: 'open', id: string | null}} ClientEvent `wake`: something may have been fetched,
- *   shown or removed. `open`: the user has clicked a notification
+ * @typedef {{kind: 'wake'} | {kind: 'session'} | {kind: 'open', id: string | null}} ClientEvent `wake`: something may
+ *   have been fetched, shown or removed. `session`: a user has logged in or out, or the session has ended. `open`: the
+ *   user has clicked a notification
  */
 export class ClientEvents {
   /** @param {string} [name] of the `BroadcastChannel` */
@@ -23,7 +24,7 @@ export class ClientEvents {
    */
   listen(callback) {
     this.channel.addEventListener('message', ({ data }) => {
-      if (data?.kind === 'wake' || data?.kind === 'open') callback(data);
+      if (['wake', 'session', 'open'].includes(data?.kind)) callback(data);
     });
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { browser, push, simulated } from './support/simulated.mjs';
+import { browser, logIn, push, simulated } from './support/simulated.mjs';
 import { answer } from './simulation/server.mjs';
 
 simulated('a secret in flight does not appear after unregister()', async (device) => {
@@ -150,4 +150,18 @@ simulated('a damaged installation ID is replaced', async (device) => {
   const id = await device.start().client.register(browser);
   assert.match(id, /^[0-9a-f-]{36}$/);
   assert.ok(!device.server.log.some((line) => line.includes('..')));
+});
+
+simulated('the other windows are told of a log-in, a log-out and the end of a session, once each', async (device) => {
+  const { client, credentials } = device.start();
+  const told = [];
+  credentials.events = { send: ({ kind }) => told.push(kind) };
+  await client.catchUp();
+  assert.deepEqual(told, []);
+  device.server.endSessions();
+  for (let count = 0; count < 2; count += 1) await client.catchUp();
+  assert.deepEqual(told, ['session']);
+  await logIn({ credentials });
+  await credentials.logOut();
+  assert.deepEqual(told, ['session', 'session', 'session']);
 });

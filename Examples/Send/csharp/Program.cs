@@ -39,7 +39,7 @@ async Task<string?> Send(string recipient, object payload, string key)
             var status = (int)answer.StatusCode;
             if (status == 201) return JsonDocument.Parse(text).RootElement.GetProperty("Id").GetString();
             // A problem document: JSON with title, detail and errors.
-            if (!new[] { 409, 429, 503 }.Contains(status) || attempt == 5) throw new InvalidOperationException(text);
+            if (!new[] { 409, 429, 502, 503, 504 }.Contains(status) || attempt == 5) throw new InvalidOperationException(text);
             wait = answer.Headers.RetryAfter?.Delta ?? wait;
         }
         catch (Exception error) when (error is HttpRequestException or TaskCanceledException && attempt < 5)

@@ -1,91 +1,115 @@
-/**
- * The records by notification, in the order of each one's newest record: the pushes to all platforms, the reminders and
- * the withdrawal of one ID are one card. A request without an ID is alone.
- */
-function notifications(all) {
-  const groups = new Map();
-  for (const record of all) {
-    const key = record.push.id ? "id " + record.push.id + " " + (record.Tags || "") : "record " + record.Sequence;
-    const group = groups.get(key) || { key, id: record.push.id || null, records: [] };
-    group.records.push(record);
-    // Removed and set again: the newest is the last.
-    groups.delete(key);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
-}
+// The cards of the left list: one for each notification, with a row for each request to a platform.
+import { h } from "./dom.js";
+import { isPush, isTrouble } from "./state.js";
+import { beginning, count, plural, pushIn, readable, time } from "./text.js";
 
-const isTrouble = (record) => Boolean(record.Warnings.length || record.Fault || record.Outcome === "NoTargetFound"
-  || Object.keys(record.Outcomes || {}).some((name) => name !== "Success"));
+/** Rows of one card at most, the newest ones. */
+const maximumRows = 40;
+/** More rows than this that are alike are one. */
+const maximumAlike = 3;
+/** A body is shown to this many characters, and whole in an opened card. */
+const maximumBody = 600;
+
+/** The attributes of an element `details`; `change` is called when a person opens or closes it. */
+export const fold = (isOpen, change) => ({
+  open: isOpen, ontoggle: ({ currentTarget: { open } }) => { if (open !== isOpen) change(open); },
+});
+
+const pill = (kind, ...words) => h("span.pill", { class: kind }, words);
 
 /** What became of a request, as coloured words. */
 function fates(record) {
   const pills = [];
-  if (record.Fault) pills.push(make("span", "pill bad", "fault: " + record.Fault));
+  if (record.Fault) pills.push(pill("bad", "fault: ", record.Fault));
   if (!isPush(record) || !record.Accepted) return pills;
-  if (record.Outcome === "NoTargetFound") pills.push(make("span", "pill warn", "nobody registered"));
-  if (record.Outcome === "Scheduled") pills.push(make("span", "pill", "due " + time(record.DueAt)));
-  if (record.Outcome === "Cancelled") pills.push(make("span", "pill warn", "cancelled"));
-  for (const [name, count] of Object.entries(record.Outcomes || {})) {
-    const isGood = name === "Success";
-    pills.push(make("span", "pill " + (isGood ? "good" : "bad"), isGood ? plural(count, "device") : count + " " + name));
+  if (record.Outcome === "NoTargetFound") pills.push(pill("warn", "nobody registered"));
+  if (record.Outcome === "Scheduled") pills.push(pill("", "due ", time(record.DueAt, "time")));
+  if (record.Outcome === "Cancelled") pills.push(pill("warn", "cancelled"));
+  for (const [name, number] of Object.entries(record.Outcomes || {})) {
+    pills.push(name === "Success" ? pill("good", plural(number, "device")) : pill("bad", `${number} ${name}`));
   }
   return pills;
 }
 
-/** The kind of a push, as words; `ordinal` counts the accepted ones of its platform from 1. */
-function kinds(push, ordinal) {
-  const pills = [];
-  if (push.isWithdrawal) pills.push(make("span", "pill warn", "withdrawal"));
-  // A reminder or a repeated request: the push itself does not say which.
-  if (ordinal > 1) pills.push(make("span", "pill", "again: " + ordinal + ". push"));
-  if (push.isSigned) pills.push(make("span", "pill", "signed"));
-  return pills;
-}
+export const withMark = (body, id, length = Infinity) => {
+  const at = id ? body.indexOf(id) : -1;
+  return h("pre", at < 0 || at > length ? beginning(body, length)
+    : [body.slice(0, at), h("mark", id), beginning(body.slice(at + id.length), length)]);
+};
 
-function headerList(headers) {
-  const list = make("dl");
-  for (const name of Object.keys(headers)) list.append(make("dt", "", name), make("dd", "", headers[name]));
-  return list;
-}
+/** Requests that were alike in all that a row shows. */
+const kindOf = ({ record }) => JSON.stringify([
+  record.Platform, record.Kind, record.Accepted, record.Body, record.Fault, record.Outcome, record.Outcomes, record.Warnings, record.DueAt,
+]);
 
-/** The card of a notification: its ID once, and one row per request to a platform. */
-function groupCard(group) {
-  const first = group.records[0];
-  const last = group.records[group.records.length - 1];
-  const isOne = isPush(first);
-  const head = make("div", "row",
-    group.id ? make("code", "id", group.id) : make("b", "", isOne ? "Notification without an ID" : "Registration"),
-    make("time", "time", time(last.ReceivedAt)));
-  const rows = make("ul", "sends");
-  const counts = new Map();
-  for (const record of group.records) {
-    const kind = record.Platform + " " + record.push.isWithdrawal;
-    if (isPush(record) && record.Accepted) counts.set(kind, (counts.get(kind) || 0) + 1);
-    rows.append(sendRow(record, group.id, record.Accepted ? counts.get(kind) : 0));
+/** The rows of a group: `{ entry, ordinal, like }`. An ordinal counts the accepted pushes of a platform from 1. */
+function rowsOf(entries) {
+  const ordinals = new Map();
+  const kinds = new Map();
+  const rows = [];
+  for (const entry of entries) {
+    const { record, push } = entry;
+    const isCounted = isPush(record) && record.Accepted;
+    const name = `${record.Platform} ${push.isWithdrawal}`;
+    if (isCounted) ordinals.set(name, (ordinals.get(name) ?? 0) + 1);
+    const row = { entry, last: entry, like: 0, ordinal: isCounted ? ordinals.get(name) : 0 };
+    const kind = kindOf(entry);
+    const alike = kinds.get(kind) ?? kinds.set(kind, []).get(kind);
+    if (alike.length < maximumAlike) {
+      alike.push(row);
+      rows.push(row);
+    } else {
+      alike.at(-1).like += 1;
+      alike.at(-1).last = entry;
+    }
   }
-  const card = make("li", "record", head, first.Tags ? make("div", "tag", first.Tags) : null, rows);
-  watch(card, group.id);
-  return card;
+  return rows;
 }
 
-function sendRow(record, id, ordinal) {
+/** The card of a group; `toggle` is called when a person opens or closes it. */
+export function groupCard(group, toggle) {
+  const entries = group.records;
+  const first = entries[0].record;
+  const rows = rowsOf(entries);
+  const shown = rows.slice(-maximumRows);
+  const name = group.id ?? (isPush(first) ? "Notification without an ID" : "Registration");
+  return h("li.record", { key: group.key, "data-id": group.id, class: group.isCalm && "arrives" },
+    h("div.row", group.id ? h("code.id", group.id) : h("b", name), time(entries.at(-1).record.ReceivedAt)),
+    first.Tags && h("div.tag", { title: first.Tags }, h("bdi", readable(first.Tags))),
+    rows.length > shown.length && h("p.cut", `${plural(rows.length - shown.length, "older row")} not shown`),
+    h("ul.sends", shown.map((row) => sendRow(row, group.id))),
+    h("details", fold(group.isOpen ?? false, (isOpen) => toggle(group, isOpen)),
+      h("summary", "Headers", h("span.visually-hidden", ` of ${name}`)),
+      group.isOpen && shown.map(({ last }) => wholeRequest(last.record, group.id))));
+}
+
+function sendRow({ entry: { record, push }, last, like, ordinal }, id) {
   // A push that reached nobody shows no more than that: most notifications go to platforms without a device.
   const isMissed = record.Outcome === "NoTargetFound" && !record.Warnings.length && !record.Fault;
   const isDelivered = isPush(record) && record.Accepted && record.Outcome === "Completed";
-  const rank = isMissed ? "" : isTrouble(record) ? " bad" : isDelivered ? " good" : "";
   const showsBody = isPush(record) && !isMissed;
-  const more = make("details", "", make("summary", "", showsBody ? "Headers" : "Request",
-    make("span", "visually-hidden", " of " + (record.Platform || "a device"))));
-  more.dataset.key = record.Sequence;
-  if (!showsBody && record.Body) more.append(withMark(record.Body, id));
-  more.append(headerList({ Id: record.Id, Status: record.Status || "none", ...record.Headers }));
-  const row = make("li", "send" + rank,
-    make("div", "row",
-      make("span", "pill platform", record.Platform || "?"),
-      record.Kind === "send" ? null : make("span", "pill", record.Kind),
-      ...kinds(record.push, ordinal), ...fates(record), more));
-  if (showsBody) row.append(withMark(record.Body, id));
-  for (const warning of record.Warnings) row.append(make("p", "warning", "⚠ " + warning));
-  return row;
+  return h("li.send", { key: record.Sequence, class: isMissed ? null : isTrouble(record) ? "bad" : isDelivered && "good" },
+    h("div.row",
+      pill("platform", record.Platform || "?"),
+      record.Kind !== "send" && pill("", record.Kind),
+      push.isWithdrawal && pill("warn", "withdrawal"),
+      // A reminder or a repeated request: the push itself does not say which.
+      ordinal > 1 && pill("", `again: ${ordinal}. push`),
+      push.isSigned && pill("", "signed"),
+      fates(record)),
+    showsBody && withMark(record.Body, id, maximumBody),
+    record.Warnings.map((warning) => h("p.warning", `⚠ ${warning}`)),
+    like > 0 && h("p.cut", `+ ${count(like)} like it, the last at `, time(last.record.ReceivedAt, "time")));
 }
+
+/** All of a request: what is opened is read, so nothing is cut. */
+function wholeRequest(record, id) {
+  const headers = { Id: record.Id, Status: record.Status ?? "none", ...record.Headers };
+  return h("div.whole", { key: record.Sequence },
+    h("p.row", pill("platform", record.Platform || "?"), time(record.ReceivedAt)),
+    h("dl", Object.entries(headers).map(([name, value]) => [h("dt", name), h("dd", String(value))])),
+    record.Body && (!isPush(record) || record.Body.length > maximumBody || record.Outcome === "NoTargetFound")
+      && withMark(record.Body, id));
+}
+
+export const idIn = (body) => pushIn(body).id;

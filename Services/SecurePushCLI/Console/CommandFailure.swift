@@ -79,7 +79,7 @@ extension CommandFailure {
                 error.code == .migrationNeeded
                 ? "Run `securepush migrate`, or use the newer program."
                 : error.isRetriable
-                    ? "Is the database of DATABASE_URL running?"
+                    ? "Is the database of DATABASE_URL running, with this name, role and password?"
                     : error.code == .invalid
                         ? "Correct the URL: --database-url, DATABASE_URL, or the file of DATABASE_URL_FILE." : nil
             self.init(code, "The database: \(error.message)", hint: hint)

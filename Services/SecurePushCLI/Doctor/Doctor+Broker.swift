@@ -26,7 +26,7 @@ extension Doctor {
             findings.append(.failed(part, error.message, "Correct the user, password or virtual host in AMQP_URL."))
         } catch let error as AMQPError {
             findings.append(
-                .unreachable(part, error.message, "Is RabbitMQ running there? `make up` starts a private server."))
+                .unreachable(part, error.message, "Is RabbitMQ running there?"))
         } catch {
             findings.append(.failed(part, CommandFailure(describing: error).message, "Correct AMQP_URL."))
         }
@@ -109,25 +109,61 @@ extension Doctor {
         // A user without the right to configure can inspect a queue, but not compare its arguments.
         topology.isDeclared = reader[\.amqpDeclare] != .check
         var findings: [Finding] = []
-        var areDeclared = true
+        var missing: [Int] = []
+        var other: String?
         for queue in topology.declarations.queues {
             do {
                 let status = try await connection.inspect(queue: queue.name)
                 try await Doctor.expectLeader(of: queue.name, configuration)
-                findings.append(Doctor.queue(queue.name, status, topology))
+                let difference = await Doctor.difference(of: queue, topology, connection)
+                if difference != nil { other = queue.name }
+                findings.append(difference ?? Doctor.queue(queue.name, status, topology))
                 if queue.name == topology.dispatchQueue, status.consumers > 0 {
                     findings += await Doctor.binding(configuration, topology)
                 }
             } catch let error as AMQPError {
-                areDeclared = areDeclared && error.code != .notFound
+                if error.code == .notFound { missing.append(findings.count) }
                 findings.append(Doctor.queue(queue.name, error, configuration))
             } catch {
                 findings.append(
                     .unreachable("queue \(queue.name)", ErrorText.describe(error), "Check the broker's log."))
             }
         }
-        if areDeclared { findings.append(await Doctor.compare(topology, connection)) }
+        for index in missing { findings[index].advice = Doctor.adviceForMissing(topology, besides: other) }
+        if missing.isEmpty, other == nil { findings.append(await Doctor.compare(topology, connection)) }
         return findings
+    }
+
+    /// What a service needs that declares a queue, or why it cannot.
+    ///
+    /// - Parameter other: a queue with other arguments, at which a service stops declaring.
+    static func adviceForMissing(_ topology: DispatchTopology, besides other: String?) -> String {
+        if let other { return "The services declare it when \(other) has the right arguments." }
+        return topology.isDeclared
+            ? "Start ingest or a dispatcher, which declare the queues. If one runs, its /readyz says why it cannot."
+            : "Import the definitions of `securepush setup`, or start ingest once with AMQP_DECLARE=auto."
+    }
+
+    /// What the broker says of a queue that exists with other arguments, as `/readyz` of the services does; `nil` if it
+    /// has the right ones.
+    private static func difference(
+        of queue: AMQPTopology.Queue, _ topology: DispatchTopology, _ connection: AMQPConnection
+    ) async -> Finding? {
+        var alone = AMQPTopology(queues: [queue])
+        alone.isDeclared = topology.isDeclared
+        do throws(AMQPError) {
+            try await connection.declare(alone)
+            return nil
+        } catch {
+            // Whether the user may declare is told once, of the topology.
+            guard error.code == .preconditionFailed else { return nil }
+            return .failed("queue \(queue.name)", error.message, adviceForOther(queue.name))
+        }
+    }
+
+    private static func adviceForOther(_ queue: String) -> String {
+        "If you changed RETRY_DELAYS, change it back. Otherwise replay or purge the dead letters, stop the services, "
+            + "run rabbitmqctl delete_queue \(queue), and start the services. The outbox refills the queues."
     }
 
     /// Uses its own connection, because a queue without a leader makes it unusable.
@@ -155,7 +191,7 @@ extension Doctor {
         let part = "queue \(name)"
         switch error.code {
         case .notFound:
-            return .failed(part, "is not declared", "Start ingest or a dispatcher once. They declare the queues.")
+            return .failed(part, "is not declared", "Start ingest or a dispatcher, which declare the queues.")
         case .accessRefused:
             return .failed(
                 part, "the user of AMQP_URL may not read it",
@@ -175,10 +211,10 @@ extension Doctor {
             try await connection.declare(topology.declarations)
             return .ok(part, "matches the services")
         } catch {
-            let advice =
-                "If you changed RETRY_DELAYS, change it back. Otherwise replay or purge the dead letters, stop the "
-                + "services, run rabbitmqctl delete_queue NAME, and start the services. The outbox refills the queues."
-            return .failed(part, error.message, advice)
+            return .failed(
+                part, error.message,
+                "Stop the services, delete what the message names, and start the services. If they have "
+                    + "AMQP_DECLARE=check, set it here too.")
         }
     }
 }

@@ -7,6 +7,7 @@ import NIOSSL
 import NotificationHubs
 import OutgoingHTTP
 import ServiceConfiguration
+import ServiceRuntime
 
 extension Doctor {
     /// Checks that the files of keys, users and credentials exist, are valid, and cannot be read by others.
@@ -58,7 +59,7 @@ extension Doctor {
 }
 
 extension Doctor {
-    /// Checks that the services' TLS certificate is valid, and not about to expire.
+    /// Checks that the services' TLS certificate is valid and not about to expire, and that the private key is its own.
     func certificate() async -> [Finding] {
         let key = "TLS_CERTIFICATE_FILE"
         guard let path = settings[key] else { return [] }
@@ -72,8 +73,27 @@ extension Doctor {
         return [
             Doctor.certificate(
                 path, from: Timestamp(milliseconds: begin * 1000), until: Timestamp(milliseconds: end * 1000), now: .now
-            )
+            ), privateKey(ofCertificate: path),
         ]
+    }
+
+    /// Reads both files as a service does, which refuses to start with what fails here.
+    private func privateKey(ofCertificate certificate: String) -> Finding {
+        let key = "TLS_PRIVATE_KEY_FILE"
+        guard let path = settings[key] else {
+            return .failed(
+                key, "is needed, since TLS_CERTIFICATE_FILE is set", "Set it to the file of the private key.")
+        }
+        guard SecretFile.exists(path) else {
+            return .failed(key, "\(path) does not exist", "Create it, or correct \(key).")
+        }
+        do {
+            try HTTPConfiguration.TLS(certificateFile: certificate, privateKeyFile: path).check()
+            return .ok(key, "\(path) has the key of the certificate")
+        } catch {
+            let problem = (error as? ConfigurationError)?.issues.first?.problem ?? ErrorText.reason(error)
+            return .failed(key, "it \(problem) (\(path))", "Name the key with which the certificate was requested.")
+        }
     }
 
     /// A certificate should be renewed this long before it expires.

@@ -1,8 +1,6 @@
 import Foundations
-import Logging
-import ServiceLifecycle
+import SecurePushClient
 import ServiceRuntime
-import Storage
 
 extension Doctor {
     /// Checks that the services are ready and have the version of this program.
@@ -12,9 +10,41 @@ extension Doctor {
             ("INGEST_URL", "ingest"), ("RETRIEVAL_URL", "retrieval"), ("HUB_EMULATOR_URL", "hub-emulator"),
         ] {
             guard let url = settings[part] else { continue }
-            findings += await Doctor.service(part, service, url)
+            let found = await Doctor.service(part, service, url)
+            findings += found
+            if service == "ingest", !found.contains(where: \.isUnreachable), let key = await apiKey(url) {
+                findings.append(key)
+            }
         }
         return findings
+    }
+
+    /// Whether ingest knows the sender's key: asks for the newest notification of the sender. `nil` without a key, and
+    /// if ingest cannot tell, which the line of ingest explains.
+    private func apiKey(_ url: String) async -> Finding? {
+        let part = "INGEST_API_KEY"
+        do {
+            guard let key = try ClientCredentials.bearer(setting: part, settings) else { return nil }
+            var client = try APIClient(service: "ingest", url: url, timeout: .seconds(5))
+            client.authorization = key.authorization
+            return Doctor.apiKey(status: try await client.send(.get, "/api/notifications?limit=1").status)
+        } catch let failure as CommandFailure where failure.code == .configuration {
+            return .failed(part, failure.message, failure.hint ?? "Correct \(part).")
+        } catch {
+            return nil
+        }
+    }
+
+    static func apiKey(status: Int) -> Finding? {
+        let part = "INGEST_API_KEY"
+        switch status {
+        case 200: return .ok(part, "ingest knows the key")
+        case 401, 403:
+            return .failed(
+                part, "ingest refuses the key (\(status))",
+                "Compare it with `securepush api-keys list` of this installation; `api-keys add NAME` makes one.")
+        default: return nil
+        }
     }
 
     /// One service: whether it is ready, and whether another one answers in its place.
@@ -42,22 +72,27 @@ extension Doctor {
         guard response.isSuccess else {
             return .failed(
                 part, "\(service) is not ready: " + (down.isEmpty ? "it answers \(response.status)" : down),
-                down.isEmpty ? "Does \(part) name \(service)? Its log says more." : Self.remedy(readiness.down))
+                down.isEmpty
+                    ? "Does \(part) name \(service)? Its log says more." : Self.remedy(readiness.down, accepts: false))
         }
         if readiness.down.isEmpty {
             let up = readiness.up.map(\.oneLine).joined(separator: ", ")
             let backlog = readiness.pending.map { ", \($0.grouped) in the outbox" } ?? ""
             return .ok(part, "\(service) is ready" + (up.isEmpty ? "" : " (\(up))") + backlog)
         }
-        return .warning(part, "\(service) is ready, but \(down)", Self.remedy(readiness.down))
+        return .warning(
+            part, "\(service) is ready, but \(down)", Self.remedy(readiness.down, accepts: service == "ingest"))
     }
 
-    private static func remedy(_ parts: [String]) -> String {
+    /// - Parameter accepts: whether it is ingest, and ready.
+    private static func remedy(_ parts: [String], accepts: Bool) -> String {
         let advice = parts.map { part in
             switch part {
             case "amqp":
-                "Check RabbitMQ at AMQP_URL. Ingest accepts notifications meanwhile, and publishes them afterwards."
+                "Check RabbitMQ at AMQP_URL."
+                    + (accepts ? " Ingest accepts notifications meanwhile, and publishes them afterwards." : "")
             case "database": "Check the database of DATABASE_URL."
+            case "payload_keys": "Put the line of each key back into PAYLOAD_KEYS_FILE, from your copy of the key ring."
             case "files": "Correct the file. The service keeps its last good content."
             default: "Check the part \(part.oneLine)."
             }
@@ -82,26 +117,5 @@ extension Doctor {
         return .warning(
             part, "\(service) has version \(version), but this program has \(SecurePushVersion.current)",
             "Run the same version everywhere. The newer one migrates the database.")
-    }
-}
-
-extension Doctor {
-    /// Checks that the database answers and has the schema of this program.
-    func database() async -> [Finding] {
-        let part = "DATABASE_URL"
-        guard let url = settings[part] else { return [] }
-        if let path = StoreSession.missingFile(url) {
-            let advice = "Correct DATABASE_URL. `securepush migrate --create`, or a service, makes a new database."
-            return [.failed(part, "there is no database at \(path)", advice)]
-        }
-        do {
-            try Settings.requireReadable(url, of: part)
-            let configuration = try StorageConfiguration(url: url)
-            try await StoreSession.with(url) { _ in }
-            return [.ok(part, "\(configuration) answers and has the current schema")]
-        } catch {
-            let advice = CommandFailure(describing: error).hint ?? "Correct DATABASE_URL."
-            return [.fault(part, error, unreachable: advice, otherwise: advice)]
-        }
     }
 }

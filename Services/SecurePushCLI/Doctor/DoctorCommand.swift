@@ -8,8 +8,9 @@ struct DoctorCommand: NetworkCommand {
         discussion: """
             Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING \
             or its file, HUB_POOL_FILE, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, \
-            RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. It also tries the \
-            rights of the broker's user. Changes nothing.
+            INGEST_API_KEY, RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. It \
+            also compares the key ring with the stored payloads, and tries the rights of the broker's user. Changes \
+            nothing.
 
             Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that \
             is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something \
@@ -93,6 +94,7 @@ struct Doctor: Sendable {
         (["AMQP_URL"], "the broker with its queues"),
         (["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE", "HUB_POOL_FILE"], "the hub"),
         (["INGEST_URL"], "the ingest service"),
+        (["INGEST_API_KEY", "INGEST_API_KEY_FILE"], "the API key of a sender"),
         (["RETRIEVAL_URL"], "the retrieval service"),
         (["HUB_EMULATOR_URL"], "the hub emulator"),
         (["DISPATCHER_URL"], "the dispatcher with its lanes"),

@@ -28,11 +28,16 @@ struct Finding: Encodable, Sendable, Equatable {
     }
 
     static func failed(_ part: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(part: part, state: .failed, detail: detail, advice: advice)
+        Finding(part: part, state: .failed, detail: once(part, detail), advice: advice)
     }
 
     static func unreachable(_ part: String, _ detail: String, _ advice: String) -> Finding {
-        Finding(part: part, state: .failed, detail: detail, advice: advice, unreachable: true)
+        Finding(part: part, state: .failed, detail: once(part, detail), advice: advice, unreachable: true)
+    }
+
+    /// Errors of commands begin with the setting, which stands before each finding already.
+    private static func once(_ part: String, _ detail: String) -> String {
+        detail.hasPrefix(part + ": ") ? String(detail.dropFirst(part.count + 2)) : detail
     }
 
     /// What an error says of a part, with the advice for one that does not answer, and for any other fault.

@@ -226,7 +226,7 @@ struct ProblemDocument: Decodable, Sendable, Equatable {
             "Give an API key with --api-key-file or INGEST_API_KEY. `securepush api-keys add NAME` makes one."
         case 401 where service == "retrieval":
             "Give a token with --token-file or RETRIEVAL_TOKEN, or a password with --password-file."
-        case 429, 503: response.retryAfter.map { "Try again in \($0) s." }
+        case 429, 502, 503, 504: response.retryAfter.map { "Try again in \($0) s." }
         default: nil
         }
     }

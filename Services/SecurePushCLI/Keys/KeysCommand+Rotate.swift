@@ -132,15 +132,8 @@ extension KeysCommand {
                     .configuration, "Cannot check whether payloads need \(ids.joined(separator: ", ")).",
                     hint: "Set DATABASE_URL as for the services, or add --force if you are certain.")
             }
-            let needed = try await StoreSession.with(database) { store in
-                var needed: [String] = []
-                for id in ids {
-                    let count = try await store.payloads(sealedWith: id, limit: 10_000, now: .now)
-                    let figure = count == 10_000 ? "10,000 or more" : count.grouped
-                    if count > 0 { needed.append("\(id): \(figure) payloads") }
-                }
-                return needed
-            }
+            let counts = try await StoreSession.with(database) { try await $0.payloadKeys(now: .now) }
+            let needed = ids.compactMap { id in counts[id].map { "\(id): \(Doctor.counted($0, "payload"))" } }
             guard needed.isEmpty else {
                 throw CommandFailure(
                     .failed, "Payloads still need keys that would be dropped. Nothing was changed.", details: needed,

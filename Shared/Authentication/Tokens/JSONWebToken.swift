@@ -14,6 +14,8 @@ struct JSONWebToken {
         let message: String
         var isTooLong = false
         init(_ message: String = "The token is malformed") { self.message = message }
+
+        static let noUser = Malformed("The token does not name a user")
     }
 
     /// The maximum length in bytes: enough for some hundred groups of a user.
@@ -22,13 +24,18 @@ struct JSONWebToken {
     static let maxMembers = 4096
 
     let header: Header
+    /// Its subject is one of ``users``.
     let claims: TokenClaims
+    /// The user whom each of the claims names that can name one.
+    let users: [String: UserName]
     let signature: [UInt8]
     /// The header and the claims as they were signed.
     let signedBytes: [UInt8]
 
-    /// - Parameter keyID: gets the `kid`, also if the rest cannot be used.
-    init(_ text: Substring, noting keyID: inout String?) throws(Malformed) {
+    /// - Parameters:
+    ///   - userClaims: the claims that may name the user.
+    ///   - keyID: gets the `kid`, also if the rest cannot be used.
+    init(_ text: Substring, userClaims: [String], noting keyID: inout String?) throws(Malformed) {
         guard text.utf8.count <= Self.maxLength else {
             var error = Malformed("The token is longer than 16 KiB")
             error.isTooLong = true
@@ -40,7 +47,12 @@ struct JSONWebToken {
         else { throw Malformed() }
         self.header = try Self.header(header, noting: &keyID)
         guard !signature.isEmpty else { throw Malformed("The token has no signature") }
-        self.claims = try TokenClaims(Self.object(claims))
+        let object = try Self.object(claims)
+        var users: [String: UserName] = [:]
+        for name in userClaims { users[name] = object[name]?.text.flatMap(UserName.init) }
+        guard let anyUser = users.values.first else { throw Malformed.noUser }
+        self.claims = try TokenClaims(object, of: anyUser)
+        self.users = users
         self.signature = signature
         signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
     }
@@ -84,7 +96,7 @@ extension JSONValue {
 
 /// The claims of a token (RFC 7519, section 4.1).
 package struct TokenClaims: Sendable, Equatable {
-    /// `sub`: the user whose token it is.
+    /// The user whose token it is: `sub`, or of an identity provider's token the claim of the settings.
     package var subject: UserName
     /// `exp`: from this time on it is not accepted.
     package var expiresAt: Timestamp
@@ -104,11 +116,11 @@ package struct TokenClaims: Sendable, Equatable {
 }
 
 extension TokenClaims {
-    /// Reads the claims of a token. Other claims may have any value.
-    init(_ claims: JSONValue) throws(JSONWebToken.Malformed) {
-        guard let subject = claims["sub"]?.text.flatMap(UserName.init) else {
-            throw JSONWebToken.Malformed("The token does not name a user")
-        }
+    /// The claim that names the user in tokens that are issued here.
+    package static let ownUserClaim = "sub"
+
+    /// Reads the claims of a user's token. Other claims may have any value.
+    fileprivate init(_ claims: JSONValue, of subject: UserName) throws(JSONWebToken.Malformed) {
         guard let expiresAt = try Self.date(claims.member("exp")) else {
             throw JSONWebToken.Malformed("The token has no expiry")
         }

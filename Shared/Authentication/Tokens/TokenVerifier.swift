@@ -29,12 +29,14 @@ final class TokenVerifier: Sendable {
     private let cache = Mutex(GenerationalCache<CacheKey, Accepted>(capacity: 4096))
 
     init(
-        sources: [VerificationKeySource], remote: RemoteKeySet?, users: ReloadingFile<UserPasswords>?,
-        issuer: String?, audience: String?, refusals: TokenRefusalLog, now: @escaping @Sendable () -> Timestamp
+        sources: [VerificationKeySource], remote: RemoteKeySet?, usernameClaim: String,
+        users: ReloadingFile<UserPasswords>?, issuer: String?, audience: String?, refusals: TokenRefusalLog,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         let remoteSource = remote.map { remote in
             VerificationKeySource(
-                current: { remote.current }, refreshed: { remote.current }, isUsable: { true })
+                current: { remote.current }, refreshed: { remote.current }, isUsable: { true }, userClaim: usernameClaim
+            )
         }
         self.sources = sources + (remoteSource.map { [$0] } ?? [])
         self.remote = remote
@@ -62,13 +64,13 @@ final class TokenVerifier: Sendable {
         var keyID: String?
         do throws(AuthenticationError) {
             let token: JSONWebToken
-            do { token = try JSONWebToken(text, noting: &keyID) } catch {
+            do { token = try JSONWebToken(text, userClaims: sources.map(\.userClaim), noting: &keyID) } catch {
                 if error.isTooLong { throw AuthenticationError(.tooLong, error.message + ".") }
                 throw Self.refusal(.malformed, error.message)
             }
             try check(token.claims)
             let accepted = try await verifySignature(token)
-            try await checkUser(token.claims)
+            try await checkUser(accepted.claims)
             cache.withLock { $0.insert(accepted, for: key) }
             return accepted.claims.subject
         } catch {
@@ -81,15 +83,15 @@ final class TokenVerifier: Sendable {
 
     private func verifySignature(_ token: JSONWebToken) async throws(AuthenticationError) -> Accepted {
         let files = remote == nil ? sources.indices : sources.indices.dropLast()
-        if let accepted = await signer(of: token, among: files) { return accepted }
+        if let accepted = try await signer(of: token, among: files) { return accepted }
         if let remote {
             let last = files.endIndex..<sources.endIndex
             await remote.renewIfOld()
-            if let accepted = await signer(of: token, among: last) { return accepted }
+            if let accepted = try await signer(of: token, among: last) { return accepted }
             // The key may be new, or have replaced another one of the same ID. A key of ours is not looked for there.
             if !hasKey(of: token, among: files) {
                 let isFresh = await remote.refresh()
-                if let accepted = await signer(of: token, among: last) { return accepted }
+                if let accepted = try await signer(of: token, among: last) { return accepted }
                 guard isFresh else {
                     throw AuthenticationError(.unavailable, "The keys for verifying tokens cannot be fetched.")
                 }
@@ -100,12 +102,20 @@ final class TokenVerifier: Sendable {
         throw Self.refusal(.invalid, Self.invalidSignature)
     }
 
-    private func signer(of token: JSONWebToken, among indices: Range<Int>) async -> Accepted? {
+    private func signer(
+        of token: JSONWebToken, among indices: Range<Int>
+    ) async throws(AuthenticationError) -> Accepted? {
         for index in indices {
             guard let keySet = await sources[index].refreshed() else { continue }
             for key in keySet.candidates(token.header) {
                 if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
-                    return Accepted(claims: token.claims, keySet: keySet, source: index)
+                    // Which claim names the user depends on whose key it is: no token may choose.
+                    guard let user = token.users[sources[index].userClaim] else {
+                        throw Self.refusal(.malformed, JSONWebToken.Malformed.noUser.message)
+                    }
+                    var claims = token.claims
+                    claims.subject = user
+                    return Accepted(claims: claims, keySet: keySet, source: index)
                 }
             }
         }

@@ -259,4 +259,6 @@ struct VerificationKeySource: Sendable {
     let refreshed: @Sendable () async -> VerificationKeySet?
     /// Whether the source can be used. If not, a token may be valid although no key fits.
     let isUsable: @Sendable () -> Bool
+    /// The claim that names the user in the tokens of these keys.
+    var userClaim = TokenClaims.ownUserClaim
 }

@@ -32,13 +32,11 @@ package protocol OperatorStore: Sendable {
         _ letters: [NotificationID: [Platform]], now: Timestamp, publishedBy publisher: Republishing
     ) async throws -> [NotificationID: ReplayDecision]
 
-    // Whether a payload key can be removed from the key ring.
+    // Which payload keys are needed.
 
-    /// The number of payloads that can still be read at `now` and are sealed with the key of this ID, counted up to
-    /// `limit`.
-    ///
-    /// There is no index for this question of an operator. If there are no such payloads, it reads all payloads.
-    func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int
+    /// Counts the payloads that can still be read at `now` by their keys, among the next `limit` that were accepted
+    /// after a notification; `nil` begins with the oldest.
+    func payloadKeys(after: NotificationID?, limit: Int, now: Timestamp) async throws -> PayloadKeyPage
 
     // What destroys data that has expired, in batches short enough to run beside live traffic.
 

@@ -22,12 +22,16 @@ final class ConnectionHandle {
 
     /// Starts to connect. Resolves the host's name, which may block.
     static func start(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
-        let keywords = configuration.keywords
-        let connection = withCStrings(keywords.map(\.keyword)) { names in
-            withCStrings(keywords.map(\.value)) { values in PQconnectStartParams(names, values, 1) }
+        let keywords = configuration.keywords.merging(["fallback_application_name": configuration.applicationName]) {
+            $1
+        }
+        let connection = withCStrings(keywords.map(\.key)) { names in
+            withCStrings(keywords.map(\.value)) { values in PQconnectStartParams(names, values, 0) }
         }
         guard let connection else { throw PostgresError(.unavailable, "Out of memory.") }
         let handle = ConnectionHandle(connection)
+        // Only this form tells the SQLSTATE with which a server refuses a connection.
+        PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         guard PQstatus(connection) != CONNECTION_BAD else { throw handle.error(.unavailable) }
         // Otherwise libpq prints notices to stderr.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
@@ -73,8 +77,7 @@ final class ConnectionHandle {
         if ["session is read-only", "server is in hot standby mode"].contains(where: text.contains) {
             return .readOnly
         }
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" || $0 == " " } }
-        return PostgresError(code, lines.isEmpty ? "The connection failed." : lines.joined(separator: " "))
+        return PostgresError(code, libpq: text)
     }
 }
 

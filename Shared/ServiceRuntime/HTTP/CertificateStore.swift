@@ -191,6 +191,11 @@ extension HTTPConfiguration.TLS {
         return (configuration, chain.map { Int($0.notValidAfter) }.min() ?? 0)
     }
 
+    /// Whether a service can serve with the files.
+    ///
+    /// - Throws: ``ConfigurationError``, as a service does.
+    package func check() throws { _ = try load() }
+
     private func reading<Value>(
         _ key: ConfigurationKey<String?>, _ problem: String, _ read: () throws -> Value
     ) throws -> Value {

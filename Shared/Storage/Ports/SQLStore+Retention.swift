@@ -102,13 +102,26 @@ extension SQLStore {
 }
 
 extension SQLStore {
-    func payloads(sealedWith keyID: String, limit: Int, now: Timestamp) async throws -> Int {
-        try await first(
+    /// One statement for the figures and the place where the next page begins, which a page that is not full has not.
+    /// It reads the key of a payload, and not the ciphertext.
+    func payloadKeys(after: NotificationID?, limit: Int, now: Timestamp) async throws -> PayloadKeyPage {
+        let rows = try await all(
             """
-            SELECT count(*) FROM (
-                SELECT 1 FROM payloads WHERE key_id = \(keyID) AND sealed IS NOT NULL AND purge_at > \(now)
-                LIMIT \(max(limit, 0))
-            ) AS sealed
-            """) ?? 0
+            WITH page AS (
+                SELECT notification_id, key_id, sealed IS NOT NULL AND purge_at > \(now) AS is_live FROM payloads
+                WHERE notification_id > \(after ?? NotificationID(high: 0, low: 0))
+                ORDER BY notification_id LIMIT \(max(limit, 1))
+            )
+            SELECT key_id, count(*), NULL FROM page WHERE is_live GROUP BY key_id
+            UNION ALL
+            SELECT NULL, 0, (
+                SELECT notification_id FROM page ORDER BY notification_id LIMIT 1 OFFSET \(max(limit, 1) - 1))
+            """
+        ) { row in (key: try row() as String?, count: try row() as Int, next: try row() as NotificationID?) }
+        var page = PayloadKeyPage()
+        for row in rows {
+            if let key = row.key { page.counts[key] = row.count } else { page.next = row.next }
+        }
+        return page
     }
 }

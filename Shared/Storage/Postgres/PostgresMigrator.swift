@@ -41,7 +41,7 @@ enum PostgresMigrator {
     /// Processes that start together take turns by an advisory lock; the second one finds nothing to do.
     ///
     /// - Throws: ``StorageError`` with code `invalid` for the schema of another version, with `migrationNeeded` for an
-    ///   empty database with ``MigrationPolicy/check``.
+    ///   empty database with ``MigrationPolicy/check``; ``PostgresError``.
     static func migrate(
         _ configuration: PostgresConfiguration, policy: MigrationPolicy
     ) async throws -> MigrationReport {
@@ -49,20 +49,31 @@ enum PostgresMigrator {
         // Waiting for another process that creates the schema may take long.
         configuration.statementTimeout = nil
         configuration.queryTimeout = .seconds(3600)
-        let connection: PostgresConnection
-        do {
-            connection = try PostgresConnection(configuration: configuration)
-        } catch {
-            throw StorageError.mapping(error)
-        }
+        let connection = try PostgresConnection(configuration: configuration)
         do {
             try await connection.connect()
+            if await connection.isPooled { try await expectSessions(of: configuration) }
             let report = try await apply(policy, connection)
             await connection.close()
             return report
         } catch {
             await connection.close()
-            throw StorageError.mapping(error)
+            throw error
+        }
+    }
+
+    /// A second session beside an idle one: in a pooler's transaction mode it is the same one, which its mark tells.
+    ///
+    /// - Throws: ``PostgresError`` with code `invalid` if clients share sessions. Without room for one more it says
+    ///   nothing.
+    private static func expectSessions(of configuration: PostgresConfiguration) async throws {
+        let second = try PostgresConnection(configuration: configuration)
+        do {
+            try await second.connect()
+            await second.close()
+        } catch {
+            await second.close()
+            guard let error = error as? PostgresError, error.code == .unavailable else { throw error }
         }
     }
 

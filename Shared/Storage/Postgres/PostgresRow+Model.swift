@@ -107,7 +107,8 @@ extension StorageError {
             case _ where error.sqlState.map(StorageError.isTransient) == true: .unavailable
             default: .failed
             }
-        self.init(code, error.sqlState.map { "\(error.message) (SQLSTATE \($0))" } ?? error.message)
+        let message = error.sqlState == "53100" ? PostgresError.diskIsFull : error.message
+        self.init(code, error.sqlState.map { "\(message) (SQLSTATE \($0))" } ?? message)
     }
 
     /// Whether an error is caused by the server's state and not by the statement: read-only (25006), rolled back in

@@ -22,8 +22,8 @@ final class PostgresStore: Sendable {
     let shownMarks: GroupCommit<ReadMark, Void>
     let withdrawals: WithdrawalMode
     let failedWork: FailedWork
-    /// Whether the last attempt to migrate found that the database is read-only.
-    private let startsReadOnly = Atomic(false)
+    /// Why the last attempt to migrate could not reach the database.
+    private let startFailure = Mutex<PostgresError?>(nil)
     private let configuration: PostgresConfiguration
     private let migrations: MigrationPolicy
     private let logger: Logger
@@ -87,8 +87,10 @@ final class PostgresStore: Sendable {
     /// The error while there is no connection.
     var missingConnection: StorageError? {
         if client.isConnected { return nil }
-        if client.isReadOnly || startsReadOnly.load(ordering: .relaxed) { return .readOnly }
-        return StorageError(.unavailable, "There is no connection to the database.")
+        let failure = client.failure ?? startFailure.withLock { $0 }
+        if failure?.isReadOnly == true { return .readOnly }
+        let reason = failure?.connectionReason.map { " " + $0 } ?? ""
+        return StorageError(.unavailable, "There is no connection to the database." + reason)
     }
 
     /// Runs a statement that no other call shares.
@@ -121,7 +123,7 @@ extension PostgresStore: Service {
     /// - Throws: ``StorageError`` with code `migrationNeeded`, or `failed` if a migration failed.
     func run() async throws {
         try await cancelWhenGracefulShutdown { try await self.migrate() }
-        startsReadOnly.store(false, ordering: .relaxed)
+        startFailure.withLock { $0 = nil }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.client.runUntilCancelled() }
             await self.serveGroups()
@@ -150,14 +152,19 @@ extension PostgresStore: Service {
                     "version": "\(report.version)", "applied": "\(report.applied.joined(separator: ", "))",
                 ]
                 return logger.info("The schema is up to date", metadata: metadata)
-            } catch let error as StorageError where error.isRetriable {
+            } catch let error as PostgresError where StorageError(error).isRetriable {
                 failures += 1
-                startsReadOnly.store(error.message == StorageError.readOnly.message, ordering: .relaxed)
-                let level: Logger.Level = failures == 1 ? .warning : .debug
+                let isNew = startFailure.withLock { last in
+                    defer { last = error }
+                    return last != error
+                }
+                let level: Logger.Level = isNew ? .warning : .debug
                 logger.log(level: level, "Cannot reach the database", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: .milliseconds(Int64.random(in: 100...min(5000, 200 << min(failures, 5)))))
             } catch is CancellationError {
                 return
+            } catch {
+                throw StorageError.mapping(error)
             }
         }
     }
@@ -185,9 +192,13 @@ extension PostgresStore {
     /// - Throws: ``StorageError``.
     static func migrate(uri: String, logger: Logger) async throws -> MigrationReport {
         let configuration = try configuration(uri)
-        let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
-        logger.debug("Migrated the database", metadata: ["version": "\(report.version)"])
-        return report
+        do {
+            let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
+            logger.debug("Migrated the database", metadata: ["version": "\(report.version)"])
+            return report
+        } catch {
+            throw StorageError.mapping(error)
+        }
     }
 
     private static func configuration(_ uri: String) throws(StorageError) -> PostgresConfiguration {

@@ -23,6 +23,32 @@ import Testing
         #expect(finding.state == state && finding.detail.contains(words))
     }
 
+    @Test func `The private key is that of the certificate, as a service demands it`() async throws {
+        try await withTemporaryFolder { folder in
+            let (one, other) = try (certificate(in: folder, "one"), certificate(in: folder, "other"))
+            for (key, state, words) in [
+                (one.keyFile, Finding.State.ok, "has the key of the certificate"),
+                (other.keyFile, .failed, "not the key of the certificate"),
+                (folder + "/none", .failed, "does not exist"),
+                (one.rootFile, .failed, "no PEM private key"), ("", .failed, "is needed"),
+            ] {
+                let settings = ["TLS_CERTIFICATE_FILE": one.certificateFile, "TLS_PRIVATE_KEY_FILE": key]
+                let findings = await Doctor(settings: Settings(settings)).examine { _ in }
+                #expect(findings.map(\.part) == ["TLS_CERTIFICATE_FILE", "TLS_PRIVATE_KEY_FILE"])
+                #expect(findings[0].state == .ok && findings[1].state == state, "\(findings)")
+                #expect(findings[1].detail.contains(words), "\(findings[1])")
+            }
+        }
+    }
+
+    private func certificate(in folder: String, _ name: String) throws -> LocalCertificate {
+        let certificate = LocalCertificate(
+            rootFile: "\(folder)/\(name)-ca.pem", certificateFile: "\(folder)/\(name).pem",
+            keyFile: "\(folder)/\(name)-key.pem", hosts: ["localhost"])
+        _ = try certificate.make()
+        return certificate
+    }
+
     @Test(arguments: [(0, nil), (299, nil), (-299, nil), (301, "behind"), (-3600, "ahead")] as [(Int, String?)])
     func `A clock may be five minutes from the hub's`(seconds: Int, word: String?) {
         let finding = Doctor.clock(hub: Self.now + .seconds(seconds), here: Self.now)
@@ -111,6 +137,24 @@ import Testing
         }
     }
 
+    @Test func `The API key is tried at ingest`() async throws {
+        try await LocalServices.with { services in
+            let url = services.environment["INGEST_URL"]
+            let key = services.environment["INGEST_API_KEY"]
+            for (value, state) in [(key, Finding.State.ok), ("wrong", .failed), ("two\u{1}lines", .failed)] {
+                let settings = Settings(["INGEST_URL": url ?? "", "INGEST_API_KEY": value ?? ""])
+                let findings = await Doctor(settings: settings).examine { _ in }
+                let finding = try #require(findings.first { $0.part == "INGEST_API_KEY" })
+                #expect(finding.state == state, "\(finding)")
+                #expect(!"\(finding)".contains(value ?? ""))
+            }
+            let none = await Doctor(settings: Settings(["INGEST_URL": url ?? ""])).examine { _ in }
+            #expect(none.map(\.part) == ["INGEST_URL"])
+        }
+        // Nothing is said where ingest itself fails.
+        #expect(Doctor.apiKey(status: 503) == nil)
+    }
+
     @Test func `Services`() async throws {
         try await LocalServices.with { services in
             let ingest = services.environment["INGEST_URL"] ?? ""
@@ -129,6 +173,7 @@ import Testing
             // The broker is down, which is no fault of ingest's.
             #expect(findings[1].detail.hasPrefix("ingest is ready, but amqp is down ("))
             #expect(findings[1].advice?.contains("Ingest accepts notifications meanwhile") == true)
+            #expect(findings[1].advice?.contains("make up") == false)
             #expect(!findings.contains { $0.detail.contains("{") })
             #expect(findings[4].isUnreachable)
         }
@@ -147,12 +192,17 @@ import Testing
             503, #"{"status":"unready","checks":{"database":"down"},"reasons":{"database":"locked"}}"#, .failed,
             "ingest is not ready: database is down (locked)"
         ),
+        (
+            503, #"{"status":"unready","checks":{"amqp":"down","database":"down"}}"#, .failed,
+            "ingest is not ready: amqp is down, database is down"
+        ),
         (502, "<html>", .failed, "ingest is not ready: it answers 502"),
     ])
     func `Readiness in words`(status: Int, body: String, state: Finding.State, words: String) {
         let finding = Doctor.readiness("INGEST_URL", "ingest", APIResponse(status: status, body: body))
         #expect(finding.state == state && finding.detail == words)
         #expect((finding.advice == nil) == (state == .ok))
+        if state == .failed { #expect(finding.advice?.contains("accepts") == false) }
     }
 
     @Test(arguments: [

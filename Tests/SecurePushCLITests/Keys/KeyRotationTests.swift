@@ -98,7 +98,7 @@ import Testing
                 _ = try await rotate(
                     ["--remove", "b", "--remove", "c", "--force"], ids: ["a", "b", "c"], database: url)
             }
-            #expect(failure?.details == ["b: 1 payloads"])
+            #expect(failure?.details == ["b: 1 payload"])
             let result = try await rotate(
                 ["--no-new-key", "--remove", "c"], ids: ["a", "b", "c"], database: url)
             #expect(result.ids == ["a", "b"] && result.answer.added == nil)

@@ -53,10 +53,10 @@ import Testing
         ],
         .retrieval: [
             .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
-            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies,
+            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys,
         ],
         .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog],
-        .cli: [.records, .reopen, .payloadsOfKey],
+        .cli: [.records, .reopen, .payloadKeys],
     ]
 
     @Test func `Each role may run every statement of its service`() async throws {

@@ -2,6 +2,8 @@ import Domain
 import Foundation
 import Foundations
 import Logging
+import Postgres
+import ServiceLifecycle
 import TestSupport
 import Testing
 
@@ -50,6 +52,23 @@ import Testing
             let checking = try PostgresStore(uri: url, migrations: .check, logger: quiet)
             await #expect { try await checking.run() } throws: { ($0 as? StorageError)?.code == .migrationNeeded }
         }
+    }
+
+    @Test func `A full disk is told in the same words as that of SQLite, without the server's file`() {
+        let words = #"could not extend file "base/16384/16400": No space left on device"#
+        let error = StorageError(PostgresError(.server, sqlState: "53100", words))
+        #expect(error.code == .unavailable)
+        #expect(error.message == "The disk of the database is full. Free some space. (SQLSTATE 53100)")
+    }
+
+    @Test func `Readiness says why there is no connection`() async throws {
+        let uri = try TestEnvironment.databaseURL.replacing(/\/[^\/?]*(?=\?|$)/, with: "/nodb")
+        let opened = try await openStore(StorageConfiguration(url: uri), logger: quiet)
+        let running = Task { try await opened.service.run() }
+        let reason = "There is no connection to the database. The server has no database of this name."
+        try await expectEventually { await opened.readiness()?.hasSuffix(reason) == true }
+        running.cancel()
+        _ = await running.result
     }
 
     @Test(.timeLimit(.minutes(15))) func `Calls do not wait for a server that does not answer`() async throws {

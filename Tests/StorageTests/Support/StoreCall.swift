@@ -7,7 +7,7 @@ enum StoreCall: CaseIterable {
         backlog,
         claim, record, abandon
     case registration, anyonesRegistration, registrations, allRegistrations, ping
-    case records, reopen, payloadsOfKey
+    case records, reopen, payloadKeys
     case census, operatorPage, life, reopenByRelay, resendByRelay
     case appendOnce, request, senderRecord, page, revoke, resend, inbox, purge
     case installation, installations, allInstallations, platforms
@@ -62,7 +62,7 @@ enum StoreCall: CaseIterable {
             let followUp = FollowUp(id: sample.id, kind: .withdrawal)
             try await store.recordFollowUps([FollowUpOutcome(followUp: followUp, attempt: 1, deliveries: [])])
         case .admitSilent, .releaseSilent: try await makeForSilentPushes(store, sample.id)
-        case .payloadsOfKey: _ = try await store.payloads(sealedWith: "k1", limit: 9, now: noon)
+        case .payloadKeys: _ = try await store.payloadKeys(now: noon)
         default: return false
         }
         return true

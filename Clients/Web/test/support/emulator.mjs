@@ -76,7 +76,7 @@ export class HubEmulator {
   async register(platform, handle, user, { on = false } = {}) {
     const pushChannel = platform === 'browser'
       ? { endpoint: handle, p256dh: 'BA', auth: 'AA' } : handle;
-    await this.hub('PUT', `/securepush/installations/${platform}-${user}`, {
+    await this.hub('PUT', `/securepush/installations/${encodeURIComponent(`${platform}-${user}`)}`, {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
         installationId: `${platform}-${user}`, platform: platform === 'apple' ? 'apns' : platform === 'windows' ? 'wns' : platform,

@@ -2,7 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-const folder = fileURLToPath(new URL('../../../../Services/Operator/Page/', import.meta.url));
+// Both pages have what is in the second one.
+const folders = ['Services/Operator/Page/', 'Shared/ServiceRuntime/Page/'].map((name) => fileURLToPath(new URL(`../../../../${name}`, import.meta.url)));
 const types = { css: 'text/css', html: 'text/html', js: 'text/javascript', svg: 'image/svg+xml' };
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
   + "form-action 'none'; frame-ancestors 'none'";
@@ -17,7 +18,7 @@ export class OperatorServer {
   }
 
   constructor() {
-    this.files = new Map(readdirSync(folder).map((name) => [`/${name}`, readFileSync(folder + name)]));
+    this.files = new Map(folders.flatMap((folder) => readdirSync(folder).map((name) => [`/${name}`, readFileSync(folder + name)])));
     /** `(request) => answer`, by method and path without the query; an answer is a value, `[status, problem]` or a promise. */
     this.answers = {};
     /** The requests to the API: `{ method, path, query, body }`. */

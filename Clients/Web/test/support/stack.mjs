@@ -67,6 +67,16 @@ export class Stack {
     return output.split('\n')[0];
   }
 
+  /** Sends many secrets to alice, one after another, and returns their IDs. */
+  async sendAll(payloads) {
+    const Authorization = `Bearer ${this.secret('ingest-api-key')}`;
+    const response = await fetch(`http://127.0.0.1:${this.ports.ingest_port}/api/notifications/batch`, {
+      method: 'POST', headers: { Authorization, 'Content-Type': 'application/x-ndjson' },
+      body: payloads.map((Payload) => `${JSON.stringify({ Recipient: 'alice', Payload })}\n`).join(''),
+    });
+    return (await response.text()).trim().split('\n').map((line) => JSON.parse(line).Id);
+  }
+
   /** The public keys to which a sender encrypts. */
   recipientKeys(name) {
     return this.json(`http://127.0.0.1:${this.ports.ingest_port}/api/recipients/${name}/keys`, {
@@ -78,6 +88,15 @@ export class Stack {
   fetchAsAlice(id) {
     const Authorization = `Basic ${Buffer.from(`alice:${this.password}`).toString('base64')}`;
     return this.json(`${this.retrieval}/api/notifications/${id}`, { headers: { Authorization } });
+  }
+
+  /** Marks all of alice's notifications up to this one as read. */
+  async markAsReadThrough(Through) {
+    const Authorization = `Basic ${Buffer.from(`alice:${this.password}`).toString('base64')}`;
+    const response = await fetch(`${this.retrieval}/api/notifications/read`, {
+      method: 'POST', headers: { Authorization, 'Content-Type': 'application/json' }, body: JSON.stringify({ Through }),
+    });
+    if (!response.ok) throw new Error(`${response.status}`);
   }
 
   async json(path, options = {}) {

@@ -84,6 +84,8 @@ function fit(old, child, parent) {
     if (node.data !== child) node.data = child;
     return node;
   }
+  // The same description once more, as a caller keeps it while nothing has changed.
+  if (old && described.get(old) === child) return old;
   const isSVG = svgNames.has(child.tag) || parent.namespaceURI?.endsWith("svg");
   const node = old?.localName === child.tag ? old
     : isSVG ? document.createElementNS("http://www.w3.org/2000/svg", child.tag) : document.createElement(child.tag);

@@ -1,0 +1,70 @@
+import Domain
+import Foundations
+import Logging
+import Synchronization
+
+/// Compares the keys that stored payloads need with the key ring, so that an operator learns of a missing key before a
+/// user does: after a restore with the ring of another installation nothing else fails.
+///
+/// Only retrieval does it, because it opens payloads. It stays ready: other payloads can be read.
+final class PayloadKeyWatch: Sendable {
+    private static let interval = Duration.seconds(300)
+    /// After a look that failed, because the database was away.
+    private static let retry = Duration.seconds(5)
+    /// A page is a few milliseconds of a database that has live traffic beside it.
+    private static let page = (rows: 2000, pause: Duration.milliseconds(100))
+
+    private let store: any OperatorStore
+    private let sealer: PayloadSealer
+    private let logger: Logger
+    private let counts = Mutex<[String: Int]>([:])
+    private let told = Mutex<[String]>([])
+
+    init(store: any OperatorStore, sealer: PayloadSealer, logger: Logger) {
+        (self.store, self.sealer, self.logger) = (store, sealer, logger)
+    }
+
+    /// Names the missing keys; `nil` if there is none. A key that is put back counts at once.
+    var problem: String? {
+        let missing = sealer.keyRing.missingKeys(counts.withLock { $0 })
+        return missing.isEmpty ? nil : missing.joined(separator: "; ")
+    }
+
+    /// Looks at all payloads.
+    ///
+    /// - Returns: the pause before the next time.
+    func look() async -> Duration {
+        var seen: [String: Int] = [:]
+        var page = PayloadKeyPage()
+        do {
+            repeat {
+                page = try await store.payloadKeys(after: page.next, limit: Self.page.rows, now: .now)
+                seen.merge(page.counts, uniquingKeysWith: +)
+                // A key is missing as soon as one payload shows it.
+                counts.withLock { [seen] in $0.merge(seen, uniquingKeysWith: max) }
+                if page.next != nil { try await Task.sleep(for: Self.page.pause) }
+            } while page.next != nil
+        } catch {
+            // The check of the database says it.
+            return Self.retry
+        }
+        counts.withLock { [seen] in $0 = seen }
+        await tell(seen)
+        return Self.interval
+    }
+
+    private func tell(_ seen: [String: Int]) async {
+        // Another service may have just begun to seal with a new key.
+        if problem != nil { await sealer.check() }
+        let missing = sealer.keyRing.missingKeys(seen)
+        let new = told.withLock { told in
+            defer { told = missing }
+            return missing != told && !missing.isEmpty
+        }
+        if new {
+            logger.error(
+                "Stored payloads need keys that the key ring does not hold",
+                metadata: ["missing": "\(missing.joined(separator: "; "))"])
+        }
+    }
+}
