@@ -90,11 +90,15 @@ extension Handle {
     /// Throws ``AMQPError/Code/queueUnavailable`` if a quorum queue has no leader within `replyTimeout`.
     ///
     /// A declaration shows nothing: RabbitMQ answers it from the local member, with 0 messages. Consuming needs a
-    /// decision of the leader. This consumer has no credit (`x-credit`), so it gets no messages; if a broker does not
-    /// know that argument (RabbitMQ 4), the messages are requeued. RabbitMQ answers `basic.consume` before the decision,
-    /// and later requests only after it.
+    /// decision of the leader. This consumer has no credit (`x-credit`), so it gets no messages. RabbitMQ answers
+    /// `basic.consume` before the decision, and later requests only after it.
+    ///
+    /// RabbitMQ 4 does not know that argument: there the first message would be delivered and given back, and each such
+    /// look counts towards its delivery limit, which dead-letters it. So there a queue that shows messages, which a
+    /// leader has counted, is taken to have one.
     func expectLeader(of queue: String) throws(AMQPError) {
         defer { arena.reset() }
+        if !hasCredit, try inspect(queue: queue).messages > 0 { return }
         let tag = "securepush.leader"
         let arguments = arena.table(["x-credit": .table(["credit": 0, "drain": false])])
         _ = amqp_basic_qos(state, Handle.channel, 0, 1, 0)
@@ -111,6 +115,15 @@ extension Handle {
             default: break
             }
         }
+    }
+
+    /// Whether the broker knows `x-credit`: RabbitMQ before version 4. A broker that tells no version is taken to be newer.
+    private var hasCredit: Bool {
+        guard let properties = amqp_get_server_properties(state),
+            case .string(let version)? = AMQPTable(properties.pointee)["version"],
+            let major = version.split(separator: ".").first.flatMap({ Int($0) })
+        else { return false }
+        return major < 4
     }
 
     /// Throws ``AMQPError/Code/accessRefused``, with the name of the exchange, if this user may not publish to it.
