@@ -64,7 +64,8 @@ final class TokenVerifier: Sendable {
         var keyID: String?
         do throws(AuthenticationError) {
             let token: JSONWebToken
-            do { token = try JSONWebToken(text, userClaims: sources.map(\.userClaim), noting: &keyID) } catch {
+            let userClaims = sources.isEmpty ? [TokenClaims.ownUserClaim] : sources.map(\.userClaim)
+            do { token = try JSONWebToken(text, userClaims: userClaims, noting: &keyID) } catch {
                 if error.isTooLong { throw AuthenticationError(.tooLong, error.message + ".") }
                 throw Self.refusal(.malformed, error.message)
             }
