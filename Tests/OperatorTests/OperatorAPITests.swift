@@ -165,8 +165,9 @@ struct OperatorAPITests {
             #expect(first["Replayed"] as? Int == 1)
             #expect(try await bench.due().map(\.id) == [two])
             let rest = try await bench.post(path, #"{"All":true}"#).object()
-            #expect(rest["Replayed"] as? Int == 1 && rest["Left"] as? Int == 2)
-            #expect(try await bench.queues.count() == 2)
+            // That of a notification that has not failed is gone. The unreadable one is left.
+            #expect(rest["Replayed"] as? Int == 1 && rest["Left"] as? Int == 1)
+            #expect(try await bench.queues.count() == 1)
             for bad in [#"{}"#, #"{"Ids":[]}"#, #"{"Ids":["x"]}"#, #"{"Ids":["\#(one)"],"All":true}"#, "[]"] {
                 try (await bench.post(path, bad)).expectProblem(422)
             }
