@@ -85,7 +85,7 @@ import Testing
             try Data(key.utf8).write(to: URL(filePath: folder + "/key.pem"))
             for (text, words) in [
                 ("http://u:secret@h", "AMQP_URL_FILE: an AMQP URL must begin with amqp://"),
-                ("amqps://u:secret@h/?certfile=c&keyfile=key.pem", "is encrypted: decrypt it"),
+                ("amqps://u:secret@h/?certfile=c&keyfile=\(folder)/key.pem", "is encrypted: decrypt it"),
             ] {
                 try Data(text.utf8).write(to: URL(filePath: folder + "/url"))
                 let run = try await CommandLineRun(["dead-letters", "list"], ["AMQP_URL_FILE": "url"], in: folder)
