@@ -272,8 +272,8 @@ let package = Package(
             "ServiceRuntimeTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime", "StackKit",
-                "TestSupport", hummingbird, hummingbirdTesting, httpTypes, logging, metricsCore, nioCore,
-                nioEmbedded, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, serviceLifecycleTestKit, tracing,
+                "TestSupport", hummingbird, hummingbirdCore, hummingbirdTesting, httpTypes, logging, metricsCore,
+                nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL, serviceLifecycle, serviceLifecycleTestKit, tracing,
                 unixSignals,
             ]),
         tests(
