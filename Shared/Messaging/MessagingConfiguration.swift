@@ -73,6 +73,7 @@ extension MessagingConfiguration {
                 guard let text = try? FileContent(path: file).text else { continue }
                 do throws(SetupError) { _ = try PEMBlock.privateKey(in: text) } catch {
                     reader.note(\.amqpURL, "has a keyfile that cannot be used: \(error.message)")
+                    return nil
                 }
             }
             return configuration
