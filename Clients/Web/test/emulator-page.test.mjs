@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { violations } from './support/axe.mjs';
+import { look, looks, misfits } from './support/looks.mjs';
 import { Browser } from './support/devtools.mjs';
 import { HubEmulator } from './support/emulator.mjs';
 
@@ -308,32 +309,18 @@ test('the page of the hub emulator in Chromium', { timeout: 600_000 }, async (co
       await filter('');
       await page.until(() => document.querySelectorAll('.record').length === 3);
     };
-    const looks = {
-      light: [1280], dark: [1280, { 'prefers-color-scheme': 'dark' }], forced: [1280, { 'forced-colors': 'active' }], phone: [390], '400 %': [320],
-    };
-    const look = (width, features = {}) => Promise.all([
-      page.send('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 }),
-      page.send('Emulation.setEmulatedMedia', { features: Object.entries(features).map(([name, value]) => ({ name, value })) }),
-    ]);
     for (const name of ['filled', 'only trouble, nothing found', 'question', 'fault']) {
-      await look(1280);
+      await look(page, looks.light, 900);
       await state(name);
       for (const [lookName, options] of Object.entries(looks)) {
-        await look(...options);
-        await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); }));
+        await look(page, options, 900);
         const place = `${name}, ${lookName}`;
-        const [excess, small] = await page.evaluate(() => [
-          document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          [...document.querySelectorAll('button, input, select, summary')].filter((element) => {
-            const { width, height } = element.getBoundingClientRect();
-            return width > 0 && (width < 24 || height < 24);
-          }).map((element) => element.outerHTML),
-        ]);
+        const [excess, small] = await misfits(page, 'button, input, select, summary');
         assert.equal(excess, 0, place);
         assert.deepEqual(small, [], place);
         assert.deepEqual(await violations(page), [], place);
       }
-      await look(1280);
+      await look(page, looks.light, 900);
       await leave();
     }
     await page.evaluate(() => document.querySelector('main').append(document.createElement('button')));

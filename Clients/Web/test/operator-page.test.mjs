@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { violations } from './support/axe.mjs';
+import { look, looks, misfits } from './support/looks.mjs';
 import { Browser } from './support/devtools.mjs';
 import { calm, empty, failure, found, letters, life, OperatorServer, trouble } from './support/operator.mjs';
 
@@ -44,10 +45,6 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
       });
     }
   };
-  const look = (width, features = {}) => Promise.all([
-    page.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: width < 600 }),
-    page.send('Emulation.setEmulatedMedia', { features: Object.entries(features).map(([name, value]) => ({ name, value })) }),
-  ]);
 
   await step('axe finds nothing, nothing is wider than the screen, and every target has 24 px', async () => {
     const states = {
@@ -56,28 +53,21 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
       notification: [`notifications/${one.Id}`], 'unknown ID': ['notifications/x'], 'unknown page': ['nothing/here'], search: ['search'],
       'no log-in': ['', { all: [401, { detail: 'The password is wrong.' }] }],
     };
-    const looks = { light: [1280], dark: [1280, { 'prefers-color-scheme': 'dark' }], forced: [1280, { 'forced-colors': 'active' }], narrow: [320] };
+    const { light, dark, forced, '400 %': narrow } = looks;
     for (const [state, [path, more]] of Object.entries(states)) {
-      await look(1280);
+      await look(page, looks.light);
       await open(path, more);
-      for (const [name, options] of Object.entries(looks)) {
-        await look(...options);
-        await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); }));
+      for (const [name, options] of Object.entries({ light, dark, forced, narrow })) {
+        await look(page, options);
         const place = `${state}, ${name}`;
-        const [excess, small] = await page.evaluate(() => [
-          document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          [...document.querySelectorAll('a:not(.skip), button, input')].filter((element) => {
-            const { width, height } = element.getBoundingClientRect();
-            return width > 0 && (width < 24 || height < 24);
-          }).map((element) => element.outerHTML),
-        ]);
+        const [excess, small] = await misfits(page, 'a:not(.skip), button, input');
         assert.equal(excess, 0, place);
         assert.deepEqual(small, [], place);
         // Where the state is simple, the rules do not depend on size and colours.
         if (name === 'light' || state === 'trouble' || (name === 'dark' && state === 'notification')) assert.deepEqual(await violations(page), [], place);
       }
     }
-    await look(1280);
+    await look(page, looks.light);
     await page.evaluate(() => document.querySelector('main').append(document.createElement('button')));
     assert.match((await violations(page)).join(), /button-name/, 'axe finds what is wrong');
   });
@@ -285,14 +275,14 @@ test("the operator's page with answers of each kind", { timeout: 300_000 }, asyn
   });
 
   await step('the keyboard gets past the header, and to what scrolls', async () => {
-    await look(320);
+    await look(page, [320]);
     await open('', inTrouble());
     await press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
     await press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
     assert.ok(await page.evaluate(() => document.querySelector('#lanes .scroll').tabIndex === 0));
-    await look(1600);
+    await look(page, [1600]);
     await page.until(() => document.querySelector('#lanes .scroll').tabIndex === -1);
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { WebApp } from './support/app.mjs';
 import { violations } from './support/axe.mjs';
+import { look, looks } from './support/looks.mjs';
 import { Stack } from './support/stack.mjs';
 
 /** The example as its user meets it, in headless Chromium against the services: list, focus, session, no network. */
@@ -277,20 +278,10 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
   await step('axe finds nothing in any state, size and scheme', async () => {
     const { page } = app;
     await show(page);
-    const looks = {
-      light: [1280], dark: [1280, { 'prefers-color-scheme': 'dark' }], forced: [1280, { 'forced-colors': 'active' }],
-      phone: [390], '400 %': [320], 'dark phone': [390, { 'prefers-color-scheme': 'dark' }],
-    };
     const check = async (state) => {
-      for (const [name, [width, features = {}]] of Object.entries(looks)) {
-        await page.send('Emulation.setDeviceMetricsOverride', {
-          width, height: 800, deviceScaleFactor: 1, mobile: width < 600,
-        });
-        await page.send('Emulation.setEmulatedMedia', {
-          // Without motion: elements that arrive are transparent for a moment.
-          features: Object.entries({ 'prefers-reduced-motion': 'reduce', ...features })
-            .map(([feature, value]) => ({ name: feature, value })),
-        });
+      for (const [name, [width, features]] of Object.entries({ ...looks, 'dark phone': [390, looks.dark[1]] })) {
+        // Without motion: elements that arrive are transparent for a moment.
+        await look(page, [width, { 'prefers-reduced-motion': 'reduce', ...features }]);
         assert.deepEqual(await violations(page), [], `${state}, ${name}`);
         const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.equal(excess, 0, `${state}, ${name}`);
