@@ -35,18 +35,14 @@ def check(what, holds, found=""):
     checks += 1
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 class Stack:
     """Ingest, retrieval and nginx with their files in one folder."""
 
     def __init__(self, folder, binaries):
         self.folder, self.binaries, self.processes = folder, binaries, {}
-        self.ports = {name: free_port() for name in ("ingest", "retrieval", "nginx")}
+        find = f'. "{ROOT}/scripts/common.sh"; free_ports 3'
+        first = int(subprocess.run(["bash", "-c", find], capture_output=True, text=True, check=True).stdout)
+        self.ports = {name: first + offset for offset, name in enumerate(("ingest", "retrieval", "nginx"))}
         subprocess.run([binaries / "securepush", "setup", "--directory", folder], check=True, stdout=subprocess.DEVNULL)
         self.secrets = folder / "secrets"
         self.key = (self.secrets / "ingest-api-key").read_text().strip()
