@@ -34,21 +34,18 @@ final class PayloadKeyWatch: Sendable {
     ///
     /// - Returns: the pause before the next time.
     func look() async -> Duration {
-        var seen: [String: Int] = [:]
-        var page = PayloadKeyPage()
+        let seen: [String: Int]
         do {
-            repeat {
-                page = try await store.payloadKeys(after: page.next, limit: Self.page.rows, now: .now)
-                seen.merge(page.counts, uniquingKeysWith: +)
+            seen = try await store.payloadKeys(limit: Self.page.rows, now: .now) { seen in
                 // A key is missing as soon as one payload shows it.
-                counts.withLock { [seen] in $0.merge(seen, uniquingKeysWith: max) }
-                if page.next != nil { try await Task.sleep(for: Self.page.pause) }
-            } while page.next != nil
+                counts.withLock { $0.merge(seen, uniquingKeysWith: max) }
+                try await Task.sleep(for: Self.page.pause)
+            }
         } catch {
             // The check of the database says it.
             return Self.retry
         }
-        counts.withLock { [seen] in $0 = seen }
+        counts.withLock { $0 = seen }
         await tell(seen)
         return Self.interval
     }

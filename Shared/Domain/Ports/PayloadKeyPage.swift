@@ -14,14 +14,21 @@ package struct PayloadKeyPage: Sendable, Hashable {
 
 extension OperatorStore {
     /// How many payloads each key has sealed that can still be read: page by page, so that no statement takes long.
-    package func payloadKeys(now: Timestamp) async throws -> [String: Int] {
+    ///
+    /// - Parameters:
+    ///   - limit: the rows of a page.
+    ///   - between: called between two pages with the figures so far.
+    package func payloadKeys(
+        limit: Int = 10_000, now: Timestamp, between: (_ counts: [String: Int]) async throws -> Void = { _ in }
+    ) async throws -> [String: Int] {
         var counts: [String: Int] = [:]
         var page = PayloadKeyPage()
-        repeat {
-            page = try await payloadKeys(after: page.next, limit: 10_000, now: now)
+        while true {
+            page = try await payloadKeys(after: page.next, limit: limit, now: now)
             counts.merge(page.counts, uniquingKeysWith: +)
-        } while page.next != nil
-        return counts
+            if page.next == nil { return counts }
+            try await between(counts)
+        }
     }
 }
 
