@@ -35,7 +35,7 @@ struct JSONWebToken {
     /// - Parameters:
     ///   - userClaims: the claims that may name the user.
     ///   - keyID: gets the `kid`, also if the rest cannot be used.
-    init(_ text: Substring, userClaims: [String], noting keyID: inout String?) throws(Malformed) {
+    init(_ text: Substring, userClaims: Set<String>, noting keyID: inout String?) throws(Malformed) {
         guard text.utf8.count <= Self.maxLength else {
             var error = Malformed("The token is longer than 16 KiB")
             error.isTooLong = true

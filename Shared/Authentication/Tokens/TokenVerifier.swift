@@ -20,6 +20,8 @@ final class TokenVerifier: Sendable {
 
     /// The files, and then the URL.
     private let sources: [VerificationKeySource]
+    /// The claims that may name the user. Without a source none is used, and every token is refused by its signature.
+    private let userClaims: Set<String>
     private let remote: RemoteKeySet?
     private let refusals: TokenRefusalLog
     private let users: ReloadingFile<UserPasswords>?
@@ -39,6 +41,7 @@ final class TokenVerifier: Sendable {
             )
         }
         self.sources = sources + (remoteSource.map { [$0] } ?? [])
+        userClaims = self.sources.isEmpty ? [TokenClaims.ownUserClaim] : Set(self.sources.map(\.userClaim))
         self.remote = remote
         self.refusals = refusals
         self.users = users
@@ -64,7 +67,6 @@ final class TokenVerifier: Sendable {
         var keyID: String?
         do throws(AuthenticationError) {
             let token: JSONWebToken
-            let userClaims = sources.isEmpty ? [TokenClaims.ownUserClaim] : sources.map(\.userClaim)
             do { token = try JSONWebToken(text, userClaims: userClaims, noting: &keyID) } catch {
                 if error.isTooLong { throw AuthenticationError(.tooLong, error.message + ".") }
                 throw Self.refusal(.malformed, error.message)
