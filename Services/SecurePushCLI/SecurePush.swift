@@ -11,8 +11,8 @@ struct SecurePush: AsyncParsableCommand {
             URLs and credentials come from flags or from INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL and \
             RETRIEVAL_TOKEN. The database and the broker come from the services' own settings (DATABASE_URL, AMQP_URL, \
             ...). Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 failed, 64 usage, 69 \
-            unreachable, 78 configuration. --generate-completion-script bash, zsh or fish prints the completions of that \
-            shell.
+            unreachable, 78 configuration. --generate-completion-script bash, zsh or fish prints the completions of \
+            that shell.
 
             EXAMPLES
               securepush send --to alice --payload "Your results are in."

@@ -18,8 +18,7 @@ struct AuditCommand: AsyncParsableCommand {
             discussion: """
                 Each line holds the hash of the line before. Give rotated files with the oldest first. The chain has \
                 no key, so keep the printed hash of the last line in another place: --contains proves later that the \
-                lines up to it are still the same. Exit codes: 0 intact, 1 not intact, 78 a file cannot be \
-                read.
+                lines up to it are still the same. Exit codes: 0 intact, 1 not intact, 78 a file cannot be read.
 
                 EXAMPLES
                   securepush audit verify /var/log/securepush/audit.log.1 \\

@@ -8,9 +8,9 @@ struct StatusCommand: SenderCommand {
         abstract: "Show the status of a notification and of its delivery per platform.",
         discussion: """
             Needs the API key of the notification's sender: other senders' notifications are not found. --json prints \
-            the service's own response. "Devices" counts those that the recipient has registered now. The column OUTCOME appears if the hub has reported an outcome. On a terminal \
-            the table is made to fit: times become relative, the hub's message IDs are left out, and reasons follow \
-            the table. Exit codes: 0 shown, 1 not found, 69 no answer.
+            the service's own response. "Devices" counts those that the recipient has registered now. The column \
+            OUTCOME appears if the hub has reported an outcome. On a terminal the table is made to fit: times become \
+            relative, the hub's message IDs are left out, and reasons follow the table. Exit codes: 0 shown, 1 not found, 69 no answer.
 
             EXAMPLES
               securepush status 01890a5d-ac96-774b-bcce-b302099a8057

@@ -13,10 +13,9 @@ struct SetupCommand: AuditedCommand {
         discussion: """
             Creates missing files in DIR/secrets (folder mode 0700, file mode 0600). Run it before every start. The \
             demo accounts are the sender `demo` (ingest-api-key) and the users alice and bob (alice.password, \
-            bob.password). \
-            hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on this machine, for \
-            clients that accept only https. Such clients must trust hub-emulator-ca.pem. The certificate is valid for \
-            a year; the command renews it when less than 30 days are left.
+            bob.password). hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on \
+            this machine, for clients that accept only https. Such clients must trust hub-emulator-ca.pem. The \
+            certificate is valid for a year; the command renews it when less than 30 days are left.
 
             With --services it also creates a folder per service in that DIR, with copies of the files that the \
             service needs and with the URLs of its own database role and its own broker user. The passwords are in \
