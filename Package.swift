@@ -170,6 +170,12 @@ let package = Package(
                 logging, metrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ]),
         module(
+            "PushServices",
+            [
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
+                logging, metrics, nioCore, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
+            ]),
+        module(
             "Authentication",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras,
@@ -212,16 +218,17 @@ let package = Package(
                 "NotificationHubs", httpTypes, hummingbird, logging, metrics, nioCore, serviceLifecycle,
             ], resources: [.embedInCode("OpenAPI/retrieval.json")]),
         module(
-            "HubEmulator", in: "Services",
+            "Hub", in: "Services",
             [
-                "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", crypto, deque, grdb, httpTypes,
-                hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle,
+                "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
+                "Storage", crypto, deque, grdb, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
+                serviceLifecycle, tracing,
             ], resources: [.embedInCode("Page")]),
         // The one program: the command line and every service.
         .executableTarget(
             name: "SecurePushCLI",
             dependencies: [
-                "Ingest", "Dispatcher", "Retrieval", "Operator", "HubEmulator", "Domain", "Foundations", "OutgoingHTTP",
+                "Ingest", "Dispatcher", "Retrieval", "Operator", "Hub", "Domain", "Foundations", "OutgoingHTTP",
                 "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
                 "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
                 nioHTTP1,
@@ -305,16 +312,23 @@ let package = Package(
                 hummingbirdTesting, logging, nioCore, serviceLifecycle,
             ]),
         tests(
-            "HubEmulatorTests",
+            "PushServicesTests",
             [
-                "HubEmulator", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "StackKit",
-                "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
+                "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "StackKit",
+                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+            ]),
+        tests(
+            "HubTests",
+            [
+                "Hub", "Domain", "Foundations", "OutgoingHTTP", "Postgres", "PushServices", "ServiceConfiguration",
+                "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
+                hummingbirdTesting, logging, nioCore,
                 nioHTTP1, nioPosix, serviceLifecycle,
             ]),
         tests(
             "SecurePushCLITests",
             [
-                "SecurePushCLI", "Ingest", "HubEmulator", "Domain", "Foundations", "ServiceConfiguration",
+                "SecurePushCLI", "Ingest", "Hub", "Domain", "Foundations", "ServiceConfiguration",
                 "ServiceRuntime",
                 "Authentication",
                 "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,

@@ -15,6 +15,7 @@ import Testing
         "Shared/Storage": ["Domain", "Foundations", "ServiceConfiguration", "Postgres"],
         "Shared/Messaging": ["Domain", "Foundations", "ServiceConfiguration", "AMQP"],
         "Shared/NotificationHubs": ["Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP"],
+        "Shared/PushServices": ["Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP"],
         "Shared/Authentication": ["Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP"],
         "Shared/ServiceRuntime": [
             "CBuildInformation", "CGlibc", "Domain", "Foundations", "ServiceConfiguration", "OutgoingHTTP",
@@ -34,10 +35,13 @@ import Testing
             "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage",
             "NotificationHubs",
         ],
-        "Services/HubEmulator": ["Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime"],
+        "Services/Hub": [
+            "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
+            "Storage",
+        ],
         // The one program: it runs every service.
         "Services/SecurePushCLI": [
-            "Ingest", "Dispatcher", "Retrieval", "Operator", "HubEmulator", "Domain", "Foundations",
+            "Ingest", "Dispatcher", "Retrieval", "Operator", "Hub", "Domain", "Foundations",
             "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging",
             "AMQP", "NotificationHubs", "OutgoingHTTP", "SecurePushClient", "SecurePushEnvelope",
         ],
@@ -49,19 +53,19 @@ import Testing
         "CLibPQ": ["Shared/Postgres"],
         "CGlibc": ["Shared/ServiceRuntime"],
         "CBuildInformation": ["Shared/ServiceRuntime"],
-        "GRDB": ["Shared/Storage", "Services/HubEmulator"],
+        "GRDB": ["Shared/Storage", "Services/Hub"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": [
-            "Shared/OutgoingHTTP", "Shared/NotificationHubs", "Shared/Authentication", "Shared/ServiceRuntime",
-            "Services/Operator", "Services/SecurePushCLI",
+            "Shared/OutgoingHTTP", "Shared/NotificationHubs", "Shared/PushServices", "Shared/Authentication",
+            "Shared/ServiceRuntime", "Services/Operator", "Services/SecurePushCLI",
         ],
         "ArgumentParser": ["Services/SecurePushCLI"],
         "SwiftASN1": ["Services/SecurePushCLI"],
         "X509": ["Services/SecurePushCLI"],
         "Hummingbird": [
             "Shared/ServiceRuntime", "Services/Ingest", "Services/Retrieval", "Services/Dispatcher",
-            "Services/Operator", "Services/HubEmulator",
+            "Services/Operator", "Services/Hub",
         ],
         "Configuration": [],
         "RawStructuredFieldValues": ["Services/Ingest"],

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Dispatcher
-import HubEmulator
+import Hub
 import Ingest
 import Operator
 import Retrieval

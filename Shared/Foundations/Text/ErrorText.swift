@@ -21,8 +21,9 @@ package enum ErrorText {
 
     /// The modules of SecurePush. A test compares them with the package.
     static let modules: Set<String> = [
-        "AMQP", "Authentication", "Dispatcher", "Domain", "Foundations", "HubEmulator", "Ingest", "Messaging",
-        "NotificationHubs", "Operator", "OutgoingHTTP", "Postgres", "Retrieval", "SecurePushCLI", "SecurePushClient",
+        "AMQP", "Authentication", "Dispatcher", "Domain", "Foundations", "Hub", "Ingest", "Messaging",
+        "NotificationHubs", "Operator", "OutgoingHTTP", "Postgres", "PushServices", "Retrieval", "SecurePushCLI",
+        "SecurePushClient",
         "SecurePushEnvelope", "ServiceConfiguration", "ServiceRuntime", "Storage", "ThreadExecutor",
     ]
 }

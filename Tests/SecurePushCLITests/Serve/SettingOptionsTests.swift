@@ -1,5 +1,5 @@
 import ArgumentParser
-import HubEmulator
+import Hub
 import Ingest
 import ServiceConfiguration
 import ServiceRuntime

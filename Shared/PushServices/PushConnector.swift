@@ -1,0 +1,102 @@
+package import Foundations
+
+/// A client of one push service with one set of credentials: APNs, FCM, WNS, or the push services of browsers.
+///
+/// It sends one push to one device, and says how that ended. It keeps nothing: retries, dead devices and pauses are the
+/// hub's. One conformance suite tests every connector.
+package protocol PushConnector: Sendable {
+    /// Sends a push, and waits for the answer of the push service.
+    ///
+    /// It returns by the deadline, and at once when the task is cancelled.
+    func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult
+
+    /// Asks the push service with a device address that cannot exist whether the credentials are good.
+    func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck
+
+    /// Lets pushes in flight end until the deadline, then closes the connections. Pushes after that are not sent.
+    func close(deadline: ContinuousClock.Instant) async
+}
+
+/// One push to one device.
+package struct PushRequest: Sendable {
+    package var address: PushAddress
+    /// JSON for APNs and FCM, XML or any bytes for WNS, and any bytes for Web Push, which the connector encrypts.
+    package var body: [UInt8]
+    /// The native headers of the send, with names in lower case, such as `apns-collapse-id`, `ttl` or `x-wns-type`.
+    package var headers: [String: String]
+    /// The push is not sent after this time.
+    package var expiresAt: Timestamp?
+
+    package init(
+        address: PushAddress, body: [UInt8], headers: [String: String] = [:], expiresAt: Timestamp? = nil
+    ) {
+        self.address = address
+        self.body = body
+        self.headers = headers
+        self.expiresAt = expiresAt
+    }
+}
+
+/// Where a push goes.
+package enum PushAddress: Sendable, Hashable {
+    /// A device token of APNs, a registration token of FCM, or a channel URI of WNS.
+    case handle(String)
+    /// A subscription of a browser or of a UnifiedPush distributor, with keys as in RFC 8291.
+    case subscription(endpoint: String, p256dh: String, auth: String)
+}
+
+/// How a push ended.
+package struct PushResult: Sendable, Hashable {
+    package var answer: PushAnswer
+    /// The push service's own word for it, such as `BadDeviceToken`, or ours, such as `timeout`; at most 64 characters
+    /// of ASCII, without secrets or addresses.
+    package var reason: String
+    /// The status of the response; `nil` without one.
+    package var status: Int?
+
+    package init(_ answer: PushAnswer, reason: String = "", status: Int? = nil) {
+        self.answer = answer
+        self.reason = reason
+        self.status = status
+    }
+}
+
+/// The kinds of ends that the hub tells apart.
+package enum PushAnswer: Sendable, Hashable {
+    /// The push service has taken the push.
+    case accepted
+    /// The push service answered 200 and threw the push away (WNS: `dropped`).
+    case dropped
+    /// The push service answered 200 and threw the push away, because this device gets too many (WNS:
+    /// `channelthrottled`).
+    case channelThrottled
+    /// The device is gone: since a time, if the push service names one.
+    case gone(since: Timestamp?)
+    /// The address is for another app or environment, or was never valid.
+    case wrongAddress
+    /// The address belongs to another sender (WNS 403, FCM `SENDER_ID_MISMATCH`).
+    case wrongSender
+    /// Too many requests: try again after the time that the push service names, if it does.
+    case throttled(after: Duration?)
+    /// The push service has trouble (5xx): try again.
+    case failed(after: Duration?)
+    /// No part of the request reached the push service.
+    case unreachable
+    /// The request was sent, and no answer came: the push may have been accepted.
+    case unanswered
+    /// The push service refuses our credentials.
+    case credentialRefused
+    /// The push is larger than the push service takes.
+    case tooLarge
+    /// The push service or the connector refuses the push for good.
+    case invalid
+}
+
+/// What a push service says about credentials.
+package enum CredentialCheck: Sendable, Hashable {
+    case good
+    /// They are refused, with the push service's reason.
+    case refused(reason: String)
+    /// It is not known, with the reason: the push service cannot be reached, for example.
+    case unknown(reason: String)
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Foundations
+import HTTPTypes
+import ServiceRuntime
+import Testing
+
+@testable import Hub
+
+@Suite struct RecordLogTests {
+    private func record(_ body: [UInt8] = [], kind: RecordedRequest.Kind = .send, id: String = "") -> RecordedRequest {
+        RecordedRequest(
+            id: id, kind: kind, hub: "h", format: .apple, tags: nil, headers: [:], body: body, receivedAt: .now)
+    }
+
+    @Test func `Memory is bounded too`() {
+        let log = RecordLog(capacity: 1000, maxBytes: 10_000, feed: EventFeed())
+        for _ in 0..<100 { log.append(record([UInt8](repeating: 1, count: 1000))) }
+        let kept = log.records(after: nil, limit: nil)
+        #expect((1...10).contains(kept.count))
+        #expect(kept.last?.sequence == 100)
+        log.append(record([UInt8](repeating: 1, count: 50_000)))
+        #expect(log.records(after: nil, limit: nil).count == 1)
+    }
+
+    @Test func `A send is found by its ID`() throws {
+        let log = RecordLog(capacity: 10, feed: EventFeed())
+        let ids = (0..<30).map { _ in log.append(record()).id }
+        #expect(Set(ids).count == 30)
+        #expect(log.record(id: ids[0]) == nil)
+        #expect(ids.suffix(10).allSatisfy { log.record(id: $0)?.id == $0 })
+        let scheduled = log.append(record(kind: .scheduled)).id
+        #expect(log.record(id: scheduled)?.kind == .scheduled)
+        let forged = try #require(ids.last).replacing(/^./, with: "x")
+        #expect(log.record(id: forged) == nil)
+        for id in ["", "---", "a-b-c-d", "_-_-_", ids[29] + "-1"] { #expect(log.record(id: id) == nil, "\(id)") }
+        log.removeAll()
+        #expect(log.record(id: ids[29]) == nil)
+    }
+
+    @Test(arguments: [
+        ("0", 10), ("20", 10), ("25", 5), ("30", 0), ("31", 0), ("-1", 10), ("9223372036854775807", 0),
+        ("-9223372036854775808", 10), ("nonsense", 10),
+    ])
+    func `Pages begin after any number`(_ after: String, _ count: Int) {
+        let log = RecordLog(capacity: 10, feed: EventFeed())
+        for _ in 0..<30 { log.append(record()) }
+        #expect(log.records(after: after, limit: nil).count == count)
+    }
+
+    @Test func `A record is changed while it is kept`() {
+        let log = RecordLog(capacity: 2, feed: EventFeed())
+        let first = log.append(record()).sequence
+        #expect(log.update(first) { $0.outcome = .cancelled })
+        #expect(log.records(after: nil, limit: nil).first?.outcome == .cancelled)
+        for _ in 0..<2 { log.append(record()) }
+        #expect(!log.update(first) { $0.outcome = .completed })
+        #expect(!log.update(0) { _ in })
+        #expect(!log.update(99) { _ in })
+    }
+
+    @Test func `Headers come back as they were without the token`() {
+        let name = HTTPField.Name(static: "X-Thing")
+        var fields: HTTPFields = [.authorization: "secret", HubHeaders.tags: "ä", .contentType: ""]
+        fields.append(HTTPField(name: name, value: "1"))
+        fields.append(HTTPField(name: name, value: "2"))
+        let kept = RecordedRequest(
+            id: "", kind: .send, hub: "h", format: .apple, tags: nil, headers: fields, body: [], receivedAt: .now
+        ).headers
+        #expect(kept.joined == ["ServiceBusNotification-Tags": "ä", "Content-Type": "", "X-Thing": "1, 2"])
+        #expect(kept[.authorization] == nil)
+        #expect(HTTPFields(packed: kept.packed) == kept)
+    }
+
+    @Test func `The ID has the service's shape`() {
+        let time = Timestamp(milliseconds: 1_541_552_714_000)
+        let id = HubMessageID.make(
+            at: time, random: 0x7362_2a22_7974_41e4_b434_e8c2_c141_12ce, sequence: 33_331_921)
+        #expect(id == "73622a22797441e4b434e8c2c14112ce-20181107010514-33331921-\(1 + 0x7362_2a22_7974_41e4 % 20)")
+        #expect(HubMessageID.sequence(of: id) == 33_331_921)
+    }
+}

@@ -1,0 +1,36 @@
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import ServiceRuntime
+
+@testable import Hub
+
+/// The rule that the tests sign with.
+let testKey = "c2VjdXJlcHVzaC1odWItZW11bGF0b3ItdGVzdC1rZXk="
+let testConnectionString = HubConnectionString(
+    endpoint: "http://127.0.0.1:8090/", keyName: SharedAccessRule.defaultFullName, key: testKey)
+
+/// Runs a test against an emulator of its own.
+func withEmulator(
+    _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
+    stateFile: String? = nil, webAppFolder: String? = nil,
+    _ test: @escaping @Sendable (Emulator) async throws -> Void
+) async throws {
+    var configuration = EmulatorConfiguration(
+        http: HTTPConfiguration(port: 0), connectionString: testConnectionString)
+    configuration.hubNames = hubNames
+    configuration.recordCapacity = recordCapacity
+    configuration.stateFile = stateFile
+    configuration.webAppFolder = webAppFolder
+    let context = ServiceContext(
+        name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        metrics: PrometheusMetrics())
+    let state = try EmulatorState(configuration, logger: context.logger)
+    let router = HubEmulatorService.makeRouter(configuration, state: state, context: context)
+    let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
+    let listenKey = configuration.listenKey
+    try await application.test(kind) { client in
+        try await test(Emulator(client: client, listenKey: listenKey, state: state))
+    }
+    state.journal.close()
+}
