@@ -160,10 +160,12 @@ extension SQL {
         """
     }
 
+    /// The hub is compared as an expression: with little known of the tables, PostgreSQL would walk through all
+    /// registrations of the hub instead of looking up the handles.
     fileprivate static func registrations(handles: [String], hub: String) -> SQL {
         """
         SELECT \(registrationColumns) FROM \(table: Set(handles), as: "asked") CROSS JOIN hub_registrations AS r
-        WHERE r.handle = asked.value AND r.hub = \(hub)
+        WHERE r.handle = asked.value AND r.hub || '' = \(hub)
         """
     }
 
