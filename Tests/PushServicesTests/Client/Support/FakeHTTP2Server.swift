@@ -211,7 +211,9 @@ private final class FakeHTTP2Handler: ChannelInboundHandler {
         case .answer(let status, let fields, let body, let ends):
             let headers = HPACKHeaders([(":status", "\(status)")] + fields)
             write(.headers(.init(headers: headers, endStream: ends && body.isEmpty)), on: id)
-            if !body.isEmpty { write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: ends)), on: id) }
+            if !body.isEmpty {
+                write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: ends)), on: id)
+            }
         case .data(let body, let ends):
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: ends)), on: id)
         case .reset(let code): write(.rstStream(code), on: id)
