@@ -86,12 +86,6 @@ enum PushHost {
 }
 
 extension PushOrigin {
-    /// Host and port as a URL has them; port 443 is left out.
-    package var authority: String {
-        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
-    }
-
     /// The origin as JSON Web Tokens name it (`aud`, RFC 8292): `https://HOST`, or `https://HOST:PORT`.
     package var text: String { "https://\(authority)" }
 }
