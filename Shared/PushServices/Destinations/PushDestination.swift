@@ -18,8 +18,8 @@ package struct PushDestination: Sendable, Hashable {
             case .tooLong(let limit): "longer than \(limit) bytes"
             case .notHTTPS: "not an https URL"
             case .malformed: "not a URL"
-            case .userInformation: "with user information"
-            case .fragment: "with a fragment"
+            case .userInformation: "a URL with user information"
+            case .fragment: "a URL with a fragment"
             case .notAllowed: "not of a push service that is allowed here"
             }
         }
