@@ -21,7 +21,7 @@ struct ConnectorConformance<Harness: ConnectorHarness> {
         try await tellsLostAnswers()
         try await endsAtTheDeadline()
         try await endsWhenCancelled()
-        try await surviveBadAnswers()
+        try await survivesBadAnswers()
         try await survivesEndsOfConnections()
         try await sendsManyAtOnce()
         try await checksCredentials()
@@ -72,10 +72,11 @@ struct ConnectorConformance<Harness: ConnectorHarness> {
     }
 
     private func tellsLostAnswers() async throws {
-        for answer in [ServiceAnswer.lost, .half] {
-            expect(try await push("lost \(answer)", answer), .unanswered, "\(answer)")
-            try await isTaken("lost \(answer)", times: 1)
-        }
+        expect(try await push("lost", .lost), .unanswered, "a lost answer")
+        try await isTaken("lost", times: 1)
+        // The status has come. To send the push again would show it twice.
+        expect(try await push("half", .half), .accepted, "half an answer")
+        try await isTaken("half", times: 1)
     }
 
     private func endsAtTheDeadline() async throws {
@@ -109,7 +110,7 @@ struct ConnectorConformance<Harness: ConnectorHarness> {
         #expect([.unreachable, .unanswered].contains(result.answer), "\(result)")
     }
 
-    private func surviveBadAnswers() async throws {
+    private func survivesBadAnswers() async throws {
         expect(try await push("huge", .huge), .accepted, "an answer of 10 MB")
         try await isTaken("huge", times: 1)
         expect(try await push("slow", .slow), .accepted, "a slow answer")

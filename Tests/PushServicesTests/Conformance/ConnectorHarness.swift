@@ -37,7 +37,7 @@ enum ServiceAnswer: Sendable, Hashable {
     case redirect
     /// It takes the push and resets the stream before the answer.
     case lost
-    /// It takes the push and ends in the middle of the answer.
+    /// It takes the push, and the connection ends in the middle of the body of the answer.
     case half
     /// Nothing comes back, and the push is not taken.
     case silence

@@ -98,6 +98,7 @@ import Testing
             #expect(pushes.allSatisfy { $0.ttl == 0 && $0.urgency == "high" && $0.topic == topic })
             #expect(pushes.allSatisfy { $0.key == harness.key.publicText && $0.answer == "sent" })
             #expect(try await service.refusals().isEmpty)
+            await harness.connector.close(deadline: .now + .seconds(5))
         }
     }
 
