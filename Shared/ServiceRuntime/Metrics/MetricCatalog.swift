@@ -149,7 +149,7 @@ extension Metric {
     package static let hubOutcomes = Metric(
         "securepush_hub_outcomes_total", .counter, labels: ["platform", "outcome"], of: ["dispatcher"],
         "Devices by the outcome that the hub reports, such as Success or BadChannel; a message without a device "
-            + "counts once, by its state (HUB_TELEMETRY).")
+            + "counts once, by its state (SecurePush's own hub at once, others with HUB_TELEMETRY).")
     package static let outcomeRequests = Metric(
         "securepush_outcome_requests_total", .counter, labels: ["result"], of: ["dispatcher"],
         "Requests to the hub for the outcome of a message, by result (outcome, none: not known yet or not any "
