@@ -4,7 +4,7 @@
 /// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
 /// Unix epoch.
 enum HubSchema {
-    static let statements: [SQL] = hubs + registrations + installations + schedules
+    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries
 
     // A row without a description is a hub that was created by use. A deleted hub leaves its row, so that a later use
     // does not create it again.
