@@ -90,7 +90,7 @@ final class PushLaneMetrics: Sendable {
     }
 }
 
-extension HubFeedback {
+extension HubFeedbackRow {
     /// Counts registrations that were removed. It is rare, so the instrument is looked up.
     func countRemoved(_ count: Int) {
         if count > 0 { Metric.hubDevicesRemoved.counter(hub, platform, error).increment(by: count) }

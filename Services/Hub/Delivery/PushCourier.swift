@@ -70,12 +70,12 @@ struct PushCourier: Sendable {
 
 /// A device that its push service no longer accepts.
 struct DeadDevice: Sendable {
-    var feedback: HubFeedback
+    var feedback: HubFeedbackRow
     /// Its registrations are removed unless they were written at this time or later.
     var removedBefore: Timestamp
 
     init(_ push: Push, _ outcome: DeliveryOutcome, before time: Timestamp, now: Timestamp = .now) {
-        feedback = HubFeedback(
+        feedback = HubFeedbackRow(
             hub: push.lane.hub, notedAt: now, error: outcome.rawValue, platform: push.lane.platform,
             handle: push.handle, registrationID: push.registrationID, installationID: push.installationID,
             messageID: push.messageID)

@@ -36,7 +36,7 @@ extension HubTables {
     ///   - device: without a registration it is noted in any case: it was pushed to by its handle alone.
     ///   - time: what was written at this time or later stays.
     /// - Returns: the number of registrations that were removed.
-    package func bury(_ device: HubFeedback, ifUpdatedBefore time: Timestamp) async throws -> Int {
+    package func bury(_ device: HubFeedbackRow, ifUpdatedBefore time: Timestamp) async throws -> Int {
         try await store.write { db in
             let removed = try db.remove(handle: device.handle, hub: device.hub, before: time)
             var notes = removed.map { registration in
@@ -51,20 +51,20 @@ extension HubTables {
     }
 
     /// Notes what happened at simulated devices, which nobody removes.
-    package func note(_ feedback: [HubFeedback]) async throws {
+    package func note(_ feedback: [HubFeedbackRow]) async throws {
         if feedback.isEmpty { return }
         try await store.write(weight: feedback.count) { db in try db.run(each: feedback.map(SQL.insert)) }
     }
 
     /// The newest feedback of a hub, at most ``feedbackLimit`` entries, the oldest first.
-    package func feedback(hub: String) async throws -> [HubFeedback] {
+    package func feedback(hub: String) async throws -> [HubFeedbackRow] {
         try await store.all(
             """
             SELECT hub, noted_at, error, platform, handle, registration_id, installation_id, message_id
             FROM hub_feedback WHERE hub = \(hub) ORDER BY sequence DESC LIMIT \(Self.feedbackLimit)
             """
         ) { row in
-            HubFeedback(
+            HubFeedbackRow(
                 hub: try row(), notedAt: try row(), error: try row(), platform: try row(), handle: try row(),
                 registrationID: try row(), installationID: try row(), messageID: try row())
         }.reversed()
@@ -102,7 +102,7 @@ extension HubTables {
 }
 
 /// A device that a push service has given up.
-package struct HubFeedback: Sendable, Hashable {
+package struct HubFeedbackRow: Sendable, Hashable {
     package var hub: String
     package var notedAt: Timestamp
     /// The outcome, such as `ExpiredChannel`.
@@ -140,7 +140,7 @@ extension HubMessage {
 }
 
 extension SQL {
-    fileprivate static func insert(_ feedback: HubFeedback) -> SQL {
+    fileprivate static func insert(_ feedback: HubFeedbackRow) -> SQL {
         """
         INSERT INTO hub_feedback (
             hub, noted_at, error, platform, handle, registration_id, installation_id, message_id
