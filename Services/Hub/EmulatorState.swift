@@ -13,12 +13,17 @@ struct EmulatorState: Sendable {
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
+    let delivery: HubDelivery
     let sends: SendProcessor
 
     /// The state on the tables of a store; with the faults of the configured scenario.
     ///
+    /// - Parameter pushers: who pushes for each platform.
     /// - Throws: when the scenario cannot be used.
-    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables) throws {
+    init(
+        _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
+        delivery settings: DeliverySettings = .init(), logger: Logger = Logger(label: "securepush.hub")
+    ) throws {
         self.store = store
         hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
@@ -28,7 +33,12 @@ struct EmulatorState: Sendable {
         log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
         faults = FaultTable(defaultSeed: configuration.seed)
         schedules = ScheduleTable(store.tables)
-        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        delivery = HubDelivery(
+            lanes: PushLanes(pushers, settings: settings, logger: logger), tables: store.tables, settings: settings,
+            logger: logger
+        ) { [devices] push in devices.deliver(push) }
+        sends = SendProcessor(
+            hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
