@@ -53,7 +53,7 @@ import Testing
         "CLibPQ": ["Shared/Postgres"],
         "CGlibc": ["Shared/ServiceRuntime"],
         "CBuildInformation": ["Shared/ServiceRuntime"],
-        "GRDB": ["Shared/Storage", "Services/Hub"],
+        "GRDB": ["Shared/Storage"],
         "JWTKit": ["Shared/Authentication"],
         "CryptoExtras": ["Shared/Authentication"],
         "AsyncHTTPClient": [

@@ -10,8 +10,13 @@ package struct HubTables: Sendable {
     /// The first pages of sends that are asked for at the same time share statements.
     let finds: GroupCommit<HubFind, HubPage>
 
+    /// How many deleted IDs are known. The newest of them are not accepted again.
+    var maxRetiredIDs = 100_000
+
     /// The maximum number of registrations that one statement reads for one send.
     package static let pageSize = 500
+    /// 2 GiB: millions of registrations.
+    static let maxMemoryPages = 524_288
     /// The maximum number of tags whose registrations one statement finds. It bounds the memory.
     private static let maxGroup = 64
 
@@ -50,7 +55,7 @@ package struct OpenedHubTables: Sendable {
 package func openHubTables(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedHubTables {
     switch configuration.location {
     case .memory:
-        let store = SQLiteStore(try SQLiteDatabase(.hub), logger: logger)
+        let store = SQLiteStore(try SQLiteDatabase(.hub, maxPages: HubTables.maxMemoryPages), logger: logger)
         store.start()
         return OpenedHubTables(store, service: IdleService(), kind: .memory)
     case .sqlite(let path):
