@@ -221,7 +221,8 @@ let package = Package(
             "Hub", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
-                "Storage", crypto, deque, grdb, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
+                "Storage", crypto, cryptoExtras, deque, grdb, httpTypes, hummingbird, logging, metrics, nioCore,
+                nioHTTP1,
                 serviceLifecycle, tracing,
             ], resources: [.embedInCode("Page")]),
         // The one program: the command line and every service.

@@ -152,5 +152,5 @@ final class HubAccessFile: Sendable {
     var current: HubAccess { file.current }
 
     /// For readiness, metrics and SIGHUP.
-    var source: ReloadableSource { file.source(HubServiceConfiguration.accessFileKey.name) }
+    var source: ReloadableSource { file.source(ConfigurationKeys.hubAccessFile.name) }
 }

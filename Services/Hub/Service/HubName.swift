@@ -11,7 +11,9 @@ enum HubName {
 
     /// Why a text is no name of a hub, without the text; `nil` if it is one.
     static func problem(with text: some StringProtocol) -> String? {
-        if reserved.contains(text.lowercased()) { return "the name of the hub is reserved: it is a path of the service" }
+        if reserved.contains(text.lowercased()) {
+            return "the name of the hub is reserved: it is a path of the service"
+        }
         guard (1...maxBytes).contains(text.utf8.count), bytes.containsAll(text),
             text.utf8.contains(where: ByteSet.alphanumerics.contains)
         else { return "the name of the hub is not 1 to \(maxBytes) letters, digits, -, . and _" }

@@ -21,11 +21,14 @@ final class CredentialFiles {
     /// - Parameter path: absolute, or relative to the file of credentials.
     /// - Throws: ``FileError``.
     func text(_ path: String) throws(FileError) -> String {
-        let place = path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
+        let place = place(path)
         let content = try FileContent(path: place, maxBytes: Self.maxBytes)
         versions.append(content.version(place))
         return content.text
     }
+
+    /// The path of a file from the working folder.
+    func place(_ path: String) -> String { path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)" }
 
     /// The private key in a text in PEM, 32 bytes: P-256 in PKCS#8.
     ///

@@ -90,7 +90,9 @@ struct CredentialRules {
         let hosts = json.optional("allowedHosts", Self.hosts)
         let previous = json.optional(
             "previousPrivateKeyFiles",
-            .list(of: p256, 0...Self.maxPreviousKeys) { "There are \($0) keys; \(Self.maxPreviousKeys) is the maximum." })
+            .list(of: p256, 0...Self.maxPreviousKeys) {
+                "There are \($0) keys; \(Self.maxPreviousKeys) is the maximum."
+            })
         guard let key, let subject else { return nil }
         return WebPushCredentials(
             key: key, previousKeys: previous ?? [], subject: subject, allowedHosts: hosts ?? [])
@@ -99,11 +101,11 @@ struct CredentialRules {
     // MARK: Files
 
     /// A file with a private key on P-256.
-    private var p256: JSONRule<[UInt8]> { file { text throws(SetupError) in try CredentialFiles.p256(text) } }
+    private var p256: JSONRule<[UInt8]> { file { _, text throws(SetupError) in try CredentialFiles.p256(text) } }
 
     /// A file with a secret on one line.
     private var secret: JSONRule<String> {
-        file { text throws(SetupError) in
+        file { _, text throws(SetupError) in
             let secret = OutsideText.trimmed(text)
             guard !secret.isEmpty, OutsideText.controlCharacter(in: secret) == nil else {
                 throw SetupError(.malformed, "the file is empty, or has more than one line.")
@@ -113,18 +115,18 @@ struct CredentialRules {
     }
 
     /// A file of authorities in PEM.
-    private var authorities: JSONRule<String> {
-        file { text throws(SetupError) in
+    private var authorities: JSONRule<HubCredentials.Authorities> {
+        file { path, text throws(SetupError) in
             guard TrustedAuthorities.count(inPEM: text) > 0 else {
                 throw SetupError(.malformed, "the file has no certificate in PEM.")
             }
-            return text
+            return HubCredentials.Authorities(path: path, pem: text)
         }
     }
 
     /// The file that Google's console gives for a service account.
     private var serviceAccount: JSONRule<FCMCredentials> {
-        file { text throws(SetupError) in
+        file { _, text throws(SetupError) in
             guard let json = JSONValue(text: text), json.members != nil else {
                 throw SetupError(.malformed, "the file is not a JSON object.")
             }
@@ -142,13 +144,15 @@ struct CredentialRules {
         }
     }
 
-    /// The path of a file, and what is made of its text. An issue names the path.
-    private func file<Value>(_ make: @escaping (String) throws(SetupError) -> Value) -> JSONRule<Value> {
+    /// The path of a file, and what is made of its path and text. An issue names the path.
+    private func file<Value>(
+        _ make: @escaping (_ path: String, _ text: String) throws(SetupError) -> Value
+    ) -> JSONRule<Value> {
         let files = files
         return JSONRule { json in
             guard let path = json.read(Self.text) else { return nil }
             do {
-                return try make(try files.text(path))
+                return try make(files.place(path), try files.text(path))
             } catch let error as SetupError {
                 json.note("\(path): \(error.message)")
             } catch {
@@ -163,31 +167,39 @@ struct CredentialRules {
     private static let maxTextBytes = 1000
 
     /// One line, not empty.
-    private static let text = JSONRule<String>.text { text in
-        (1...maxTextBytes).contains(text.utf8.count) && OutsideText.controlCharacter(in: text) == nil
-            ? nil : "The value must be one line of 1 to \(maxTextBytes) bytes."
+    private static var text: JSONRule<String> {
+        .text { text in
+            (1...maxTextBytes).contains(text.utf8.count) && OutsideText.controlCharacter(in: text) == nil
+                ? nil : "The value must be one line of 1 to \(maxTextBytes) bytes."
+        }
     }
 
     /// Apple's IDs of keys and teams.
-    private static let identifier = JSONRule<String>.text { text in
-        text.utf8.count == 10 && ByteSet.alphanumerics.containsAll(text)
-            ? nil : "The value must be 10 letters and digits."
+    private static var identifier: JSONRule<String> {
+        .text { text in
+            text.utf8.count == 10 && ByteSet.alphanumerics.containsAll(text)
+                ? nil : "The value must be 10 letters and digits."
+        }
     }
 
-    private static let subject = JSONRule<String>.text { text in
-        let isMail = text.hasPrefix("mailto:") && text.utf8.count > 7 && text.utf8.contains(UInt8(ascii: "@"))
-        let isPage = text.hasPrefix("https://") && PublicHost.of(text) != nil
-        return (isMail || isPage) && text.utf8.count <= 255 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
-            ? nil : "The value must be mailto: and an address, or an https: URL."
+    /// A contact of the sender (RFC 8292, section 2.1).
+    private static var subject: JSONRule<String> {
+        .text { text in
+            let isMail = text.hasPrefix("mailto:") && text.utf8.count > 7 && text.utf8.contains(UInt8(ascii: "@"))
+            let isPage = PublicHost.of(text) != nil
+            return (isMail || isPage) && text.utf8.count <= 255 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
+                ? nil : "The value must be mailto: and an address, or an https: URL."
+        }
     }
 
-    private static let url = JSONRule<String>.text { text in
-        text.hasPrefix("https://") && PublicHost.of(text) != nil && text.utf8.count <= maxTextBytes
-            ? nil : "The value must be an https: URL."
+    private static var url: JSONRule<String> {
+        .text { text in
+            PublicHost.of(text) != nil && text.utf8.count <= maxTextBytes ? nil : "The value must be an https: URL."
+        }
     }
 
-    private static let hosts = JSONRule<[String]>.list(of: .text(hostIssue), 0...maxHosts) {
-        "There are \($0) hosts; \(maxHosts) is the maximum."
+    private static var hosts: JSONRule<[String]> {
+        .list(of: .text(hostIssue), 0...maxHosts) { "There are \($0) hosts; \(maxHosts) is the maximum." }
     }
 
     /// `host`, `host:port`, or `*.example.org`.

@@ -1,4 +1,3 @@
-import Crypto
 import Foundations
 
 /// The credentials of all hubs, as a version of `PUSH_CREDENTIALS_FILE` and the files that it names say.
@@ -14,8 +13,15 @@ struct HubCredentials: Sendable, Hashable {
     /// As written in the file.
     var name: String
     var platforms: [PushPlatform: PlatformCredentials] = [:]
-    /// Authorities in PEM that are trusted besides the system's (`caFile`); `nil` for none.
-    var authorities: String?
+    /// The authorities that are trusted besides the system's (`caFile`); `nil` for none.
+    var authorities: Authorities?
+
+    struct Authorities: Sendable, Hashable {
+        /// The file, absolute or relative to the working folder.
+        var path: String
+        /// Its text, in PEM: another text makes other connectors.
+        var pem: String
+    }
 }
 
 /// The push services, by their members in the file.

@@ -85,5 +85,5 @@ final class PushCredentialsFile: Sendable {
     }
 
     /// For readiness, metrics and SIGHUP.
-    var source: ReloadableSource { file.source(HubServiceConfiguration.credentialsFileKey.name) }
+    var source: ReloadableSource { file.source(ConfigurationKeys.pushCredentialsFile.name) }
 }

@@ -1,0 +1,46 @@
+import Foundations
+package import Logging
+import OutgoingHTTP
+import ServiceConfiguration
+import ServiceRuntime
+import Storage
+
+/// The settings of the service `hub` (contract-hub, K1).
+package struct HubServiceConfiguration: Sendable {
+    /// Of `HTTP_PORT`.
+    static let defaultPort = 8085
+
+    var http: HTTPConfiguration
+    var storage: StorageConfiguration
+    var outgoing: OutgoingConfiguration
+    /// The file of the rules.
+    var accessFile: String
+    /// The file of the push services' credentials.
+    var credentialsFile: String
+    /// How long a send waits for the push services.
+    var acceptTimeout: Duration
+    /// How long a push is tried again at most.
+    var retryFor: Duration
+    /// The addresses besides loopback from which the page and the simulated devices answer.
+    var simulationClients: [AddressBlock]
+
+    /// - Returns: `nil` if the reader noted an issue.
+    init?(_ reader: inout ConfigurationReader) {
+        let http = HTTPConfiguration.read(&reader, defaultPort: Self.defaultPort, isAPI: true)
+        let storage = StorageConfiguration.read(&reader)
+        outgoing = OutgoingConfiguration.read(&reader)
+        accessFile = reader.require(\.hubAccessFile) ?? ""
+        credentialsFile = reader.require(\.pushCredentialsFile) ?? ""
+        acceptTimeout = reader[\.hubAcceptTimeout]
+        retryFor = reader[\.hubRetryFor]
+        simulationClients = reader[\.hubSimulationClients] ?? []
+        guard let http, let storage else { return nil }
+        (self.http, self.storage) = (http, storage)
+    }
+}
+
+extension HubServiceConfiguration: StartDetails {
+    package var startDetails: Logger.Metadata {
+        ["address": "\(http.address)", "store": "\(storage)", "access_file": "\(accessFile)"]
+    }
+}
