@@ -162,10 +162,10 @@ package struct ConfigurationKeys: Sendable {
     package let hubRetryFor = ConfigurationKey(
         "HUB_RETRY_FOR", .duration(.seconds(1) ... .seconds(7 * 86_400)), default: "30m",
         meaning: "How long the hub tries a push again at most")
-    package let hubSimulationClients = ConfigurationKey(
-        "HUB_SIMULATION_CLIENTS", .list(of: .addressBlock, hint: "ADDRESSES"), defaultText: "loopback only",
-        meaning: "Addresses and CIDR blocks besides loopback from which the page and the streams of simulated devices "
-            + "answer, such as those of a private network of containers")
+    package let hubSimulationAllow = ConfigurationKey(
+        "HUB_SIMULATION_ALLOW", .list, defaultText: "loopback only",
+        meaning: "For the page and the streams of simulated devices: client addresses and CIDR blocks besides loopback "
+            + "that they answer, and further host names under which they do")
     package let deviceStaleAfter = ConfigurationKey(
         "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
         meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")

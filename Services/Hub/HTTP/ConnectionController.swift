@@ -69,7 +69,7 @@ extension HTTPField.Name {
     /// Fetch Metadata Request Headers, W3C.
     fileprivate static let fetchSite = HTTPField.Name(static: "Sec-Fetch-Site")
     /// What proxies add.
-    fileprivate static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
+    static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
         HTTPField.Name(static: $0)
     }
 }

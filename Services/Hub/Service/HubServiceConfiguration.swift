@@ -21,8 +21,8 @@ package struct HubServiceConfiguration: Sendable {
     var acceptTimeout: Duration
     /// How long a push is tried again at most.
     var retryFor: Duration
-    /// The addresses besides loopback from which the page and the simulated devices answer.
-    var simulationClients: [AddressBlock]
+    /// Whom the page and the simulated devices answer.
+    var simulationClients: SimulationClients
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -33,7 +33,10 @@ package struct HubServiceConfiguration: Sendable {
         credentialsFile = reader.require(\.pushCredentialsFile) ?? ""
         acceptTimeout = reader[\.hubAcceptTimeout]
         retryFor = reader[\.hubRetryFor]
-        simulationClients = reader[\.hubSimulationClients] ?? []
+        simulationClients = SimulationClients(reader[\.hubSimulationAllow] ?? [])
+        if simulationClients.hosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
+            reader.note(\.hubSimulationAllow, "must be a list of addresses, CIDR blocks and host names")
+        }
         guard let http, let storage else { return nil }
         (self.http, self.storage) = (http, storage)
     }
