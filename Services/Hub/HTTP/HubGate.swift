@@ -2,6 +2,7 @@ import Foundation
 import Foundations
 import HTTPTypes
 import Hummingbird
+import ServiceRuntime
 
 /// Whether a hub exists, and who checks tokens for it.
 struct HubEntrance: Sendable {

@@ -1,4 +1,3 @@
-import Crypto
 import CryptoExtras
 import Foundation
 import Foundations
@@ -29,24 +28,6 @@ final class CredentialFiles {
 
     /// The path of a file from the working folder.
     func place(_ path: String) -> String { path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)" }
-
-    /// The private key in a text in PEM, 32 bytes: P-256 in PKCS#8.
-    ///
-    /// - Throws: ``SetupError``.
-    static func p256(_ pem: String) throws(SetupError) -> [UInt8] {
-        guard let block = try PEMBlock.privateKey(in: pem) else {
-            throw SetupError(.malformed, "the file has no private key in PEM.")
-        }
-        guard block.label == "PRIVATE KEY" else {
-            throw SetupError(
-                .malformed,
-                "the key is not in PKCS#8: convert it with `openssl pkcs8 -topk8 -nocrypt -in FILE -out NEWFILE`.")
-        }
-        guard let der = block.bytes, let key = try? P256.Signing.PrivateKey(derRepresentation: der) else {
-            throw SetupError(.malformed, "the key is not an elliptic-curve key on P-256.")
-        }
-        return Array(key.rawRepresentation)
-    }
 
     /// Why a text is no RSA key of at least 2048 bits in PEM; `nil` if it is one.
     static func rsaProblem(_ pem: String) -> String? {

@@ -1,5 +1,6 @@
 import Foundations
 import OutgoingHTTP
+import PushServices
 
 /// The rules by which the members of `PUSH_CREDENTIALS_FILE` are read (contract-hub, K2).
 struct CredentialRules {
@@ -86,7 +87,7 @@ struct CredentialRules {
 
     private func webPush(_ json: inout JSONObjectReader) -> WebPushCredentials? {
         let key = json.required("privateKeyFile", p256)
-        let subject = json.required("subject", Self.subject)
+        let subject = json.required("subject", Self.text)
         let hosts = json.optional("allowedHosts", Self.hosts)
         let previous = json.optional(
             "previousPrivateKeyFiles",
@@ -94,14 +95,26 @@ struct CredentialRules {
                 "There are \($0) keys; \(Self.maxPreviousKeys) is the maximum."
             })
         guard let key, let subject else { return nil }
-        return WebPushCredentials(
+        let credentials = WebPushCredentials(
             key: key, previousKeys: previous ?? [], subject: subject, allowedHosts: hosts ?? [])
+        do throws(SetupError) {
+            _ = try credentials.configuration
+            return credentials
+        } catch {
+            json.note("\(error.message).")
+            return nil
+        }
     }
 
     // MARK: Files
 
     /// A file with a private key on P-256.
-    private var p256: JSONRule<[UInt8]> { file { _, text throws(SetupError) in try CredentialFiles.p256(text) } }
+    private var p256: JSONRule<String> {
+        file { _, text throws(SetupError) in
+            _ = try ES256Key(pem: text)
+            return text
+        }
+    }
 
     /// A file with a secret on one line.
     private var secret: JSONRule<String> {
@@ -182,16 +195,6 @@ struct CredentialRules {
         }
     }
 
-    /// A contact of the sender (RFC 8292, section 2.1).
-    private static var subject: JSONRule<String> {
-        .text { text in
-            let isMail = text.hasPrefix("mailto:") && text.utf8.count > 7 && text.utf8.contains(UInt8(ascii: "@"))
-            let isPage = PublicHost.of(text) != nil
-            return (isMail || isPage) && text.utf8.count <= 255 && text.utf8.allSatisfy { $0 > 32 && $0 < 127 }
-                ? nil : "The value must be mailto: and an address, or an https: URL."
-        }
-    }
-
     private static var url: JSONRule<String> {
         .text { text in
             PublicHost.of(text) != nil && text.utf8.count <= maxTextBytes ? nil : "The value must be an https: URL."
@@ -202,13 +205,13 @@ struct CredentialRules {
         .list(of: .text(hostIssue), 0...maxHosts) { "There are \($0) hosts; \(maxHosts) is the maximum." }
     }
 
-    /// `host`, `host:port`, or `*.example.org`.
     private static func hostIssue(_ text: String) -> String? {
-        let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
-        guard let endpoint = try? Endpoint("https://\(name)", schemes: ["https"]), !name.hasSuffix("/"),
-            !text.hasPrefix("*.") || endpoint.port == nil
-        else { return "The value must be a host, a host and a port, or *. and the end of a host." }
-        return nil
+        do throws(SetupError) {
+            _ = try PushDestinations(services: [], allowedHosts: [text])
+            return nil
+        } catch {
+            return error.message
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundations
+import PushServices
 
 /// The credentials of all hubs, as a version of `PUSH_CREDENTIALS_FILE` and the files that it names say.
 struct PushCredentials: Sendable {
@@ -63,8 +64,8 @@ enum PlatformCredentials: Sendable, Hashable {
 struct APNsCredentials: Sendable, Hashable {
     enum Environment: String, CaseIterable, Sendable { case production, sandbox }
 
-    /// The private key, 32 bytes: P-256.
-    var key: [UInt8]
+    /// The private key in PEM: P-256 in PKCS#8.
+    var key: String
     var keyID: String
     var teamID: String
     /// The app's bundle ID.
@@ -108,12 +109,22 @@ struct WNSCredentials: Sendable, Hashable {
 
 /// The push services of browsers and UnifiedPush, with keys for VAPID (RFC 8292).
 struct WebPushCredentials: Sendable, Hashable {
-    /// The private key, 32 bytes: P-256.
-    var key: [UInt8]
+    /// The private key in PEM: P-256 in PKCS#8.
+    var key: String
     /// Keys used before, the newest first.
-    var previousKeys: [[UInt8]] = []
+    var previousKeys: [String] = []
     /// `mailto:` or `https:`, for the push services' operators.
     var subject: String
     /// Hosts of endpoints besides the built-in ones: `host`, `host:port` or `*.example.org`.
     var allowedHosts: [String] = []
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: WebPushConfiguration {
+        get throws(SetupError) {
+            try WebPushConfiguration(
+                key: ES256Key(pem: key),
+                previousKeys: previousKeys.map { pem throws(SetupError) in try ES256Key(pem: pem) },
+                subject: subject, allowedHosts: allowedHosts)
+        }
+    }
 }
