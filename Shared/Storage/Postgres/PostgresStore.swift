@@ -25,6 +25,7 @@ final class PostgresStore: Sendable {
     /// Why the last attempt to migrate could not reach the database.
     private let startFailure = Mutex<PostgresError?>(nil)
     private let configuration: PostgresConfiguration
+    private let migrator: PostgresMigrator
     private let migrations: MigrationPolicy
     private let logger: Logger
 
@@ -35,10 +36,11 @@ final class PostgresStore: Sendable {
     ///   - connections: the number of connections per process.
     /// - Throws: ``PostgresError`` with code `unavailable` if no thread or file descriptor is left.
     init(
-        configuration: PostgresConfiguration, migrations: MigrationPolicy, withdrawals: WithdrawalMode = .revoked,
-        connections: Int = 4, logger: Logger
+        configuration: PostgresConfiguration, schema: StorageSchema = .services, migrations: MigrationPolicy,
+        withdrawals: WithdrawalMode = .revoked, connections: Int = 4, logger: Logger
     ) throws(PostgresError) {
         self.configuration = configuration
+        migrator = PostgresMigrator(schema: schema)
         self.migrations = migrations
         self.withdrawals = withdrawals
         self.logger = logger
@@ -147,7 +149,7 @@ extension PostgresStore: Service {
         var failures = 0
         while !Task.isCancelled {
             do {
-                let report = try await PostgresMigrator.migrate(configuration, policy: migrations)
+                let report = try await migrator.migrate(configuration, policy: migrations)
                 let metadata: Logger.Metadata = [
                     "version": "\(report.version)", "applied": "\(report.applied.joined(separator: ", "))",
                 ]
@@ -176,12 +178,14 @@ extension PostgresStore {
     /// - Throws: ``StorageError`` with code `invalid`, whose message does not contain the URI, or `unavailable` if no
     ///   thread or file descriptor is left.
     convenience init(
-        uri: String, migrations: MigrationPolicy, withdrawals: WithdrawalMode = .revoked, logger: Logger
+        uri: String, schema: StorageSchema = .services, migrations: MigrationPolicy,
+        withdrawals: WithdrawalMode = .revoked, logger: Logger
     ) throws(StorageError) {
         let configuration = try PostgresStore.configuration(uri)
         do throws(PostgresError) {
             try self.init(
-                configuration: configuration, migrations: migrations, withdrawals: withdrawals, logger: logger)
+                configuration: configuration, schema: schema, migrations: migrations, withdrawals: withdrawals,
+                logger: logger)
         } catch {
             throw StorageError(error)
         }
@@ -190,10 +194,12 @@ extension PostgresStore {
     /// Migrates the schema without opening a store.
     ///
     /// - Throws: ``StorageError``.
-    static func migrate(uri: String, logger: Logger) async throws -> MigrationReport {
+    static func migrate(
+        uri: String, schema: StorageSchema = .services, logger: Logger
+    ) async throws -> MigrationReport {
         let configuration = try configuration(uri)
         do {
-            let report = try await PostgresMigrator.migrate(configuration, policy: .automatic)
+            let report = try await PostgresMigrator(schema: schema).migrate(configuration, policy: .automatic)
             logger.debug("Migrated the database", metadata: ["version": "\(report.version)"])
             return report
         } catch {

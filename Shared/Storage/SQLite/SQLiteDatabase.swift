@@ -28,16 +28,18 @@ struct SQLiteDatabase: Sendable {
     @TaskLocal private static var busyTimeout = Duration.seconds(5)
 
     /// - Throws: ``StorageError``; see ``openStore(_:logger:)``.
-    static func open(path: String, migrations: MigrationPolicy) async throws -> SQLiteDatabase {
-        try await offPool { try SQLiteDatabase(path: path, migrations: migrations) }
+    static func open(
+        path: String, _ schema: StorageSchema = .services, migrations: MigrationPolicy
+    ) async throws -> SQLiteDatabase {
+        try await offPool { try SQLiteDatabase(path: path, schema, migrations: migrations) }
     }
 
-    private init(path: String, migrations: MigrationPolicy) throws {
+    private init(path: String, _ schema: StorageSchema, migrations: MigrationPolicy) throws {
         do {
             if migrations == .check, !FileManager.default.fileExists(atPath: path) { throw SchemaVersion.missing }
             try SQLiteFile.prepare(path: path)
             connections = try SQLiteDatabase.connectWhenUnlocked(path)
-            report = try SQLiteMigration.run(connections, policy: migrations)
+            report = try SQLiteMigration.run(connections, schema, policy: migrations)
             watch = SQLiteFileWatch(path: path)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
@@ -50,10 +52,10 @@ struct SQLiteDatabase: Sendable {
     }
 
     /// A database in the memory of this process: one connection, because each would have a database of its own.
-    init() throws {
+    init(_ schema: StorageSchema = .services) throws {
         do {
             connections = try DatabaseQueue(configuration: SQLiteDatabase.configuration)
-            report = try SQLiteMigration.run(connections, policy: .automatic)
+            report = try SQLiteMigration.run(connections, schema, policy: .automatic)
             watch = .nothing
         } catch {
             throw StorageError(error)

@@ -125,38 +125,58 @@ enum SQLiteSchema {
         """
 }
 
-/// Creates the schema in a new file, or refuses a file with another one.
+/// Creates a schema in a file, or refuses one of another version.
 enum SQLiteMigration {
-    static func run(_ database: any DatabaseWriter, policy: MigrationPolicy) throws -> MigrationReport {
-        if try database.read(isCurrent) { return SchemaVersion.report(isNew: false) }
+    static func run(
+        _ database: any DatabaseWriter, _ schema: StorageSchema, policy: MigrationPolicy
+    ) throws -> MigrationReport {
+        if try database.read(schema.isCurrent) { return schema.report(isNew: false) }
         if policy == .check { throw SchemaVersion.missing }
         // Exclusive, so that of several processes that start together one creates it.
         let isNew = try database.writeWithoutTransaction { db in
             var isNew = false
             try db.inTransaction(.exclusive) {
-                isNew = try !isCurrent(db)
-                if isNew { try SQLiteSchema.create(db) }
+                isNew = try !schema.isCurrent(db)
+                if isNew { try schema.create(db) }
                 return .commit
             }
             return isNew
         }
-        return SchemaVersion.report(isNew: isNew)
-    }
-
-    /// Whether the file has the schema; `false` for an empty one.
-    private static func isCurrent(_ db: Database) throws -> Bool {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        if version == SchemaVersion.current { return true }
-        guard version == 0 else { throw SchemaVersion.refusal(of: version) }
-        // Until schema 17, the steps were listed in this table, and the version was their number.
-        guard try db.tableExists("grdb_migrations") else { return false }
-        throw SchemaVersion.refusal(of: try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations") ?? 0)
+        return schema.report(isNew: isNew)
     }
 }
 
-extension SQLiteSchema {
-    static func create(_ db: Database) throws {
-        for sql in statements { try db.execute(sql: sql) }
-        try db.execute(sql: "PRAGMA user_version = \(SchemaVersion.current)")
+extension StorageSchema {
+    /// Whether the file has the schema; `false` for one without it.
+    fileprivate func isCurrent(_ db: Database) throws -> Bool {
+        let found =
+            switch mark {
+            case .ofDatabase: try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            case .table(let name) where try db.tableExists(name):
+                try Int.fetchOne(db, sql: "SELECT max(version) FROM \(name)") ?? 0
+            case .table: 0
+            }
+        if found == version { return true }
+        guard found == 0 else { throw refusal(of: found) }
+        // Until schema 17, the steps were listed in this table, and the version was their number.
+        guard case .ofDatabase = mark, try db.tableExists("grdb_migrations") else { return false }
+        throw refusal(of: try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations") ?? 0)
+    }
+
+    func create(_ db: Database) throws {
+        for sql in sqlite { try db.execute(sql: sql) }
+        switch mark {
+        case .ofDatabase: try db.execute(sql: "PRAGMA user_version = \(version)")
+        case .table(let table):
+            try db.execute(
+                sql: """
+                    CREATE TABLE \(table) (
+                        version INTEGER PRIMARY KEY NOT NULL,
+                        name TEXT NOT NULL,
+                        applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+                    ) STRICT
+                    """)
+            try db.execute(sql: "INSERT INTO \(table) (version, name) VALUES (?, ?)", arguments: [version, name])
+        }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct SQLiteQueryPlanTests {
     private func plan(_ statement: String) throws -> [String] {
         let queue = try DatabaseQueue()
-        try queue.write(SQLiteSchema.create)
+        try queue.write(StorageSchema.services.create)
         return try queue.read { db in
             db.add(function: SQLiteTransaction.fromHex)
             let values = [Int](repeating: 0, count: statement.count { $0 == "?" })

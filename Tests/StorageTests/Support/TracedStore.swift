@@ -14,7 +14,7 @@ final class TracedStore: SQLStore {
         var configuration = Configuration()
         configuration.prepareDatabase { db in db.add(function: SQLiteTransaction.fromHex) }
         queue = try DatabaseQueue(configuration: configuration)
-        try queue.write(SQLiteSchema.create)
+        try queue.write(StorageSchema.services.create)
         seen = Mutex([])
     }
 

@@ -1,0 +1,117 @@
+/// The tables of the notification hub, in one text for both databases. Their meanings are in
+/// docs/reference/database-schema.md.
+///
+/// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
+/// Unix epoch.
+enum HubSchema {
+    static let statements: [SQL] = hubs + registrations + installations + schedules
+
+    // A row without a description is a hub that was created by use. A deleted hub leaves its row, so that a later use
+    // does not create it again.
+    private static let hubs: [SQL] = [
+        """
+        CREATE TABLE hub_hubs (
+            hub \(.text) PRIMARY KEY NOT NULL,
+            name \(.text) NOT NULL,
+            description \(.bytes),
+            deleted_at \(.integer)
+        ) \(.keyed)
+        """,
+        "CREATE INDEX hub_hubs_deleted ON hub_hubs (deleted_at) WHERE deleted_at IS NOT NULL",
+    ]
+
+    // `sequence` is the place in lists. A device of a send is found by `hub_tags`: one row for each tag, and one for
+    // the audience. `retired` has IDs that were deleted, which a client cannot use again.
+    private static let registrations: [SQL] = [
+        """
+        CREATE TABLE hub_registrations (
+            sequence \(.counter),
+            hub \(.text) NOT NULL,
+            id \(.text) NOT NULL,
+            version \(.integer) NOT NULL,
+            format \(.text) NOT NULL,
+            is_template \(.truth) NOT NULL,
+            tags \(.text) NOT NULL,
+            handle \(.text) NOT NULL,
+            installation_id \(.text),
+            slot \(.text),
+            updated_at \(.integer) NOT NULL,
+            expires_at \(.integer),
+            document \(.bytes) NOT NULL
+        ) \(.table)
+        """,
+        "CREATE UNIQUE INDEX hub_registrations_id ON hub_registrations (hub, lower(id))",
+        "CREATE INDEX hub_registrations_handle ON hub_registrations \(.byHash) (handle)",
+        """
+        CREATE INDEX hub_registrations_installation ON hub_registrations (hub, installation_id)
+        WHERE installation_id IS NOT NULL
+        """,
+        """
+        CREATE TABLE hub_tags (
+            key \(.text) NOT NULL,
+            registration \(.integer) NOT NULL,
+            PRIMARY KEY (key, registration)
+        ) \(.keyed)
+        """,
+        """
+        CREATE TABLE hub_retired_ids (
+            sequence \(.counter),
+            hub \(.text) NOT NULL,
+            id \(.text) NOT NULL
+        ) \(.table)
+        """,
+        "CREATE UNIQUE INDEX hub_retired_ids_id ON hub_retired_ids (hub, id)",
+    ]
+
+    private static let installations: [SQL] = [
+        """
+        CREATE TABLE hub_installations (
+            hub \(.text) NOT NULL,
+            id \(.text) NOT NULL,
+            document \(.bytes) NOT NULL,
+            updated_at \(.integer) NOT NULL,
+            expires_at \(.integer),
+            PRIMARY KEY (hub, id)
+        ) \(.table)
+        """,
+        "CREATE INDEX hub_installations_expiry ON hub_installations (expires_at) WHERE expires_at IS NOT NULL",
+    ]
+
+    // While a process delivers a send, `due_at` is when another one may do it.
+    private static let schedules: [SQL] = [
+        """
+        CREATE TABLE hub_schedules (
+            id \(.text) PRIMARY KEY NOT NULL,
+            hub \(.text) NOT NULL,
+            due_at \(.integer) NOT NULL,
+            request \(.bytes) NOT NULL
+        ) \(.table)
+        """,
+        "CREATE INDEX hub_schedules_due ON hub_schedules (due_at)",
+    ]
+}
+
+extension StorageSchema {
+    /// The tables of the notification hub.
+    static let hub = StorageSchema(
+        version: 1, name: "hub_0001", mark: .table("hub_schema_migrations"), knownTable: "hub_registrations",
+        postgres: HubSchema.statements.map { $0.text(.postgres) },
+        sqlite: HubSchema.statements.map { $0.text(.sqlite) })
+}
+
+extension SQLWord {
+    static let text = SQLWord(postgres: "text COLLATE \"C\"", sqlite: "TEXT")
+    static let integer = SQLWord(postgres: "bigint", sqlite: "INTEGER")
+    static let bytes = SQLWord(postgres: "bytea", sqlite: "BLOB")
+    static let truth = SQLWord(postgres: "boolean", sqlite: "INTEGER")
+    /// A primary key that counts up, and uses no number again.
+    static let counter = SQLWord(
+        postgres: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        sqlite: "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL")
+    /// The end of a table of wide rows.
+    static let table = SQLWord(postgres: "", sqlite: "STRICT")
+    /// The end of a table of narrow rows, which is the tree of its key.
+    static let keyed = SQLWord(postgres: "", sqlite: "STRICT, WITHOUT ROWID")
+    /// An index of values that are too long for a tree of PostgreSQL, for equality only.
+    static let byHash = SQLWord(postgres: "USING hash", sqlite: "")
+}

@@ -1,0 +1,144 @@
+import Domain
+package import Foundations
+
+/// An installation of a hub: its document, and when it expires.
+package struct HubInstallationRow: Sendable, Hashable {
+    package var document: [UInt8]
+    package var updatedAt: Timestamp
+    /// `nil`: never.
+    package var expiresAt: Timestamp?
+
+    package init(document: [UInt8], updatedAt: Timestamp, expiresAt: Timestamp?) {
+        self.document = document
+        self.updatedAt = updatedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The registrations of an installation before and after a change.
+package struct HubInstallationChange: Sendable {
+    package var former: [HubRegistration] = []
+    package var stored: [HubRegistration] = []
+
+    /// Those that are gone.
+    package var removed: [HubRegistration] {
+        let kept = Set(stored.map(\.sequence))
+        return former.filter { !kept.contains($0.sequence) }
+    }
+}
+
+extension HubTables {
+    /// `nil` if there is none, or if it has expired.
+    package func installation(_ id: String, hub: String, now: Timestamp = .now) async throws -> HubInstallationRow? {
+        try await store.first(.installation(id, hub: hub)) { try HubInstallationRow(&$0) }.flatMap { $0.ifValid(now) }
+    }
+
+    /// Changes an installation and its registrations, which keep their IDs and places as long as their slots are the
+    /// same.
+    ///
+    /// - Parameter change: gets the installation, `nil` if there is none; returns it and its registrations as they are
+    ///   to be. It may be called again. The registrations' IDs are for new ones.
+    /// - Returns: `nil` if `change` returned `nil`.
+    /// - Throws: ``StorageError``, or what `change` throws.
+    package func changeInstallation(
+        _ id: String, hub: String, now: Timestamp = .now,
+        _ change: @escaping @Sendable (HubInstallationRow?) throws -> (HubInstallationRow, [HubRegistration])?
+    ) async throws -> HubInstallationChange? {
+        let id = id.lowercased()
+        return try await store.write(weight: 2, bytes: 4096) { db in
+            try db.lock(["hub installation \(hub) \(id)"])
+            let row = try db.first(.installation(id, hub: hub) + " \(.forUpdate)") { try HubInstallationRow(&$0) }
+            guard let (new, parts) = try change(row.flatMap { $0.ifValid(now) }) else { return nil }
+            var effect = HubInstallationChange(former: try db.registrations(ofInstallation: id, hub: hub))
+            for var part in parts {
+                let former = effect.former.first { $0.slot == part.slot }
+                part.id = former?.id ?? part.id
+                part.installationID = id
+                effect.stored.append(try db.store(part, hub: hub, former: former))
+            }
+            try db.remove(effect.removed, hub: hub)
+            try db.run(
+                """
+                INSERT INTO hub_installations (hub, id, document, updated_at, expires_at)
+                VALUES (\(hub), \(id), \(new.document), \(new.updatedAt), \(new.expiresAt))
+                ON CONFLICT (hub, id) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at,
+                    expires_at = excluded.expires_at
+                """)
+            return effect
+        }
+    }
+
+    /// Removes an installation and its registrations.
+    ///
+    /// - Returns: the registrations, in ``HubInstallationChange/former``; `nil` if there was no such installation.
+    package func removeInstallation(_ id: String, hub: String) async throws -> HubInstallationChange? {
+        let id = id.lowercased()
+        return try await store.write { db in
+            try db.lock(["hub installation \(hub) \(id)"])
+            guard try db.exists(.installation(id, hub: hub)) else { return nil }
+            return HubInstallationChange(former: try db.removeInstallation(id, hub: hub))
+        }
+    }
+
+    /// Removes installations that have expired, at most `limit`, with their registrations.
+    ///
+    /// - Returns: how many.
+    package func removeExpired(limit: Int, now: Timestamp = .now) async throws -> Int {
+        try await store.write(weight: limit) { db in
+            let expired = try db.all(
+                """
+                SELECT hub, id FROM hub_installations WHERE expires_at < \(now) ORDER BY expires_at LIMIT \(limit)
+                \(.skipLocked)
+                """
+            ) { row in (hub: try row() as String, id: try row() as String) }
+            for found in expired { _ = try db.removeInstallation(found.id, hub: found.hub) }
+            return expired.count
+        }
+    }
+}
+
+extension SQLTransaction {
+    /// - Parameter id: in lower case.
+    fileprivate func registrations(ofInstallation id: String, hub: String) throws -> [HubRegistration] {
+        try all(
+            """
+            SELECT \(.registrationColumns) FROM hub_registrations AS r
+            WHERE r.hub = \(hub) AND r.installation_id = \(id) \(.forUpdate)
+            """
+        ) { try HubRegistration(&$0) }.sorted { $0.sequence < $1.sequence }
+    }
+
+    /// - Parameters:
+    ///   - id: in lower case.
+    ///   - time: an installation that was written at this time or later stays.
+    /// - Returns: its registrations.
+    func removeInstallation(_ id: String, hub: String, before time: Timestamp? = nil) throws -> [HubRegistration] {
+        let removed = try run(
+            """
+            DELETE FROM hub_installations
+            WHERE hub = \(hub) AND id = \(id) AND updated_at < \(time ?? Timestamp(milliseconds: .max))
+            """)
+        guard removed > 0 else { return [] }
+        let registrations = try registrations(ofInstallation: id, hub: hub)
+        try remove(registrations, hub: hub)
+        return registrations
+    }
+}
+
+extension SQL {
+    fileprivate static func installation(_ id: String, hub: String) -> SQL {
+        """
+        SELECT document, updated_at, expires_at FROM hub_installations WHERE hub = \(hub) AND id = \(id.lowercased())
+        """
+    }
+}
+
+extension HubInstallationRow {
+    fileprivate init(_ row: inout SQLRow) throws {
+        self.init(document: try row(), updatedAt: try row(), expiresAt: try row())
+    }
+
+    fileprivate func ifValid(_ now: Timestamp) -> HubInstallationRow? {
+        expiresAt.map { $0 < now } == true ? nil : self
+    }
+}

@@ -1,0 +1,204 @@
+import Domain
+package import Foundations
+
+extension HubTables {
+    /// Creates or updates a registration. An update increments the version, and keeps the place in lists.
+    ///
+    /// - Parameter registration: its place and version are ignored.
+    package func put(
+        _ registration: HubRegistration, hub: String, condition: HubCondition
+    ) async throws -> HubChange {
+        try await store.write(bytes: registration.heldBytes) { db in
+            var registration = registration
+            try db.lockRegistration(registration.id, hub: hub)
+            let former = try db.registration(registration.id, hub: hub)
+            if let former {
+                guard condition.allows(former.version) else { return .conflict }
+                // Part of an installation it remains.
+                (registration.installationID, registration.slot) = (former.installationID, former.slot)
+            } else {
+                guard condition == .none else { return .unknown }
+                if try db.isRetired(registration.id, hub: hub) { return .retired }
+            }
+            return .done(try db.store(registration, hub: hub, former: former), former: former)
+        }
+    }
+
+    package func registration(_ id: String, hub: String) async throws -> HubRegistration? {
+        try await store.first(.registrations(hub: hub, id: id)) { try HubRegistration(&$0) }
+    }
+
+    /// Removes a registration. Its ID is not accepted again, until 100,000 others were deleted after it.
+    package func removeRegistration(_ id: String, hub: String, condition: HubCondition) async throws -> HubChange {
+        try await store.write { db in
+            try db.lockRegistration(id, hub: hub)
+            guard let former = try db.registration(id, hub: hub) else { return .unknown }
+            guard condition.allows(former.version) else { return .conflict }
+            try db.remove([former], hub: hub)
+            try db.retire(id, hub: hub)
+            return .done(former, former: former)
+        }
+    }
+
+    /// Removes what belongs to a handle that a push service no longer accepts: registrations, and installations whose
+    /// own channel it is, with all their registrations.
+    ///
+    /// - Parameter time: what was written at this time or later stays.
+    /// - Returns: the registrations that were removed.
+    package func remove(
+        handle: String, hub: String, ifUpdatedBefore time: Timestamp
+    ) async throws -> [HubRegistration] {
+        try await store.write { db in
+            let found = try db.all(.registrations(handles: [handle], hub: hub) + " \(.forUpdateOfRegistrations)") {
+                try HubRegistration(&$0)
+            }
+            let dead = found.filter { $0.updatedAt < time }
+            let installations = Set(dead.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID))
+            var removed: [HubRegistration] = []
+            for id in installations.sorted() { removed += try db.removeInstallation(id, hub: hub, before: time) }
+            let ids = Set(removed.map(\.id))
+            let others = dead.filter { !ids.contains($0.id) }
+            try db.remove(others, hub: hub)
+            return removed + others
+        }
+    }
+
+    /// The registrations with one of these handles, exactly as given, in the order of their places.
+    package func registrations(handles: [String], hub: String) async throws -> [HubRegistration] {
+        try await store.all(.registrations(handles: handles, hub: hub)) { try HubRegistration(&$0) }
+            .sorted { $0.sequence < $1.sequence }
+    }
+}
+
+extension SQLTransaction {
+    /// Changes of one registration take turns, also while it does not exist.
+    func lockRegistration(_ id: String, hub: String) throws { try lock(["hub registration \(hub) \(id.lowercased())"]) }
+
+    func registration(_ id: String, hub: String) throws -> HubRegistration? {
+        try first(.registrations(hub: hub, id: id) + " \(.forUpdate)") { try HubRegistration(&$0) }
+    }
+
+    func isRetired(_ id: String, hub: String) throws -> Bool {
+        try exists("SELECT 1 FROM hub_retired_ids WHERE hub = \(hub) AND id = \(id.lowercased())")
+    }
+
+    /// Writes a registration in place of its former version.
+    ///
+    /// - Returns: it as stored.
+    func store(_ new: HubRegistration, hub: String, former: HubRegistration?) throws -> HubRegistration {
+        var stored = new
+        let tags = new.tags.joined(separator: ",")
+        guard let former else {
+            stored.version = 1
+            stored.sequence =
+                try first(
+                    """
+                    INSERT INTO hub_registrations (
+                        hub, id, version, format, is_template, tags, handle, installation_id, slot, updated_at,
+                        expires_at, document
+                    ) VALUES (
+                        \(hub), \(new.id), 1, \(new.format), \(new.isTemplate), \(tags), \(new.handle),
+                        \(new.installationID), \(new.slot), \(new.updatedAt), \(new.expiresAt), \(new.document)
+                    ) RETURNING sequence
+                    """) ?? 0
+            try run(each: [.insert(stored.tagKeys(hub: hub), of: stored.sequence)])
+            return stored
+        }
+        stored.version = former.version + 1
+        stored.sequence = former.sequence
+        let (before, now) = (Set(former.tagKeys(hub: hub)), Set(stored.tagKeys(hub: hub)))
+        var statements: [SQL] = [
+            """
+            UPDATE hub_registrations SET id = \(new.id), version = \(stored.version), format = \(new.format),
+                is_template = \(new.isTemplate), tags = \(tags), handle = \(new.handle),
+                installation_id = \(new.installationID), slot = \(new.slot), updated_at = \(new.updatedAt),
+                expires_at = \(new.expiresAt), document = \(new.document)
+            WHERE sequence = \(former.sequence)
+            """
+        ]
+        if before != now {
+            statements += [.delete(before.subtracting(now), of: former.sequence)]
+            statements += [.insert(now.subtracting(before), of: former.sequence)]
+        }
+        try run(each: statements)
+        return stored
+    }
+
+    func remove(_ registrations: [HubRegistration], hub: String) throws {
+        if registrations.isEmpty { return }
+        try run(
+            each: registrations.map { .delete($0.tagKeys(hub: hub), of: $0.sequence) }
+                + ["DELETE FROM hub_registrations WHERE sequence \(in: registrations.map(\.sequence))"])
+    }
+
+    /// Notes an ID as one that is not accepted again.
+    func retire(_ id: String, hub: String) throws {
+        let sequence: Int64? = try first(
+            """
+            INSERT INTO hub_retired_ids (hub, id) VALUES (\(hub), \(id.lowercased()))
+            ON CONFLICT (hub, id) DO NOTHING RETURNING sequence
+            """)
+        guard let sequence else { return }
+        try run("DELETE FROM hub_retired_ids WHERE sequence <= \(sequence - HubTables.maxRetiredIDs)")
+    }
+}
+
+extension HubTables {
+    static let maxRetiredIDs: Int64 = 100_000
+}
+
+extension SQL {
+    static let registrationColumns: SQL = """
+        r.sequence, r.id, r.version, r.format, r.is_template, r.tags, r.handle, r.installation_id, r.slot,
+        r.updated_at, r.expires_at, r.document
+        """
+
+    fileprivate static func registrations(hub: String, id: String) -> SQL {
+        """
+        SELECT \(registrationColumns) FROM hub_registrations AS r
+        WHERE r.hub = \(hub) AND lower(r.id) = \(id.lowercased())
+        """
+    }
+
+    /// The hub is compared as an expression: with little known of the tables, PostgreSQL would walk through all
+    /// registrations of the hub instead of looking up the handles.
+    fileprivate static func registrations(handles: [String], hub: String) -> SQL {
+        """
+        SELECT \(registrationColumns) FROM \(table: Set(handles), as: "asked") CROSS JOIN hub_registrations AS r
+        WHERE r.handle = asked.value AND r.hub || '' = \(hub)
+        """
+    }
+
+    fileprivate static func insert(_ keys: some Sequence<String>, of sequence: Int64) -> SQL {
+        """
+        INSERT INTO hub_tags (key, registration) SELECT added.value, \(sequence) FROM \(table: keys, as: "added")
+        """
+    }
+
+    fileprivate static func delete(_ keys: some Sequence<String>, of sequence: Int64) -> SQL {
+        "DELETE FROM hub_tags WHERE key \(in: keys) AND registration = \(sequence)"
+    }
+}
+
+extension HubRegistration {
+    /// Reads ``SQL/registrationColumns``.
+    init(_ row: inout SQLRow) throws {
+        let (sequence, id, version): (Int64, String, Int64) = (try row(), try row(), try row())
+        self.init(
+            id: id, format: try row(), isTemplate: try row(),
+            tags: try row.map { (text: String) in text.split(separator: ",").map(String.init) },
+            handle: try row(), installationID: try row(), slot: try row(), updatedAt: try row(),
+            expiresAt: try row(), document: try row())
+        self.sequence = sequence
+        self.version = version
+    }
+
+    /// The keys of its rows in `hub_tags`: one for each tag, and one without a tag.
+    func tagKeys(hub: String) -> [String] {
+        Set([""] + tags.map { $0.lowercased() }).map { HubFind.key(hub: hub, audience: audience, tag: $0) }
+    }
+}
+
+extension SQLWord {
+    fileprivate static let forUpdateOfRegistrations = SQLWord(postgres: "FOR UPDATE OF r", sqlite: "")
+}
