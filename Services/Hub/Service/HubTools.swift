@@ -1,7 +1,7 @@
 package import Foundations
 import Logging
 package import OutgoingHTTP
-package import PushServices
+import PushServices
 
 /// A command reports errors itself.
 private let silent = Logger(label: "hub") { _ in SwiftLogNoOpLogHandler() }
@@ -53,6 +53,20 @@ package enum HubTools {
         }
     }
 
+    /// A new key for Web Push: the private key in PEM, and the public key in base64url.
+    package static func newVAPIDKey() -> (pem: String, publicKey: String) {
+        let key = ES256Key()
+        return (String(key.pem.dropLast()), key.publicText)
+    }
+
+    /// What a push service says of credentials.
+    package enum CheckResult: Sendable {
+        case good
+        case refused(String)
+        /// The push service does not answer, or not clearly.
+        case unknown(String)
+    }
+
     /// A platform of a hub, with its credentials.
     package struct Platform: Sendable {
         package let hub: String
@@ -66,11 +80,15 @@ package enum HubTools {
         package var isSimulated: Bool { connector == nil }
 
         /// Asks the push service whether the credentials are good; a simulated one has nothing to refuse.
-        package func check(deadline: ContinuousClock.Instant) async -> CredentialCheck {
+        package func check(deadline: ContinuousClock.Instant) async -> CheckResult {
             guard let connector else { return .good }
             let result = await connector.checkCredentials(deadline: deadline)
             await connector.close(deadline: deadline)
-            return result
+            switch result {
+            case .good: return .good
+            case .refused(let reason): return .refused(reason)
+            case .unknown(let reason): return .unknown(reason)
+            }
         }
     }
 

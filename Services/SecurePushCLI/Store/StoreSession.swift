@@ -58,6 +58,12 @@ enum StoreSession {
 
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
     static func open(_ url: String) async throws -> OpenedStore {
+        try requireDatabase(url)
+        return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
+    }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
+    static func requireDatabase(_ url: String) throws {
         try Settings.requireReadable(url, of: "DATABASE_URL")
         try requireOwnPath(url)
         if let path = missingFile(url) {
@@ -65,7 +71,6 @@ enum StoreSession {
                 .unreachable, "There is no database at \(path).",
                 hint: "Does DATABASE_URL name the database of the services?")
         }
-        return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
     }
 
     /// Runs the store's service until `body` returns.

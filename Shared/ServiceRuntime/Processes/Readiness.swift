@@ -15,6 +15,8 @@ package struct Readiness: Sendable, Equatable {
     package var reasons: [String: String] = [:]
     /// Ingest: notifications in the outbox.
     package var pending: Int?
+    /// Hub: the simulated platforms, as `HUB/PLATFORM`, sorted.
+    package var simulated: [String] = []
 
     package init(state: State, down: [String]) {
         self.state = state
@@ -32,6 +34,7 @@ package struct Readiness: Sendable, Equatable {
         down = parts.filter { $0.value.text != "up" }.map(\.name).sorted()
         up = parts.filter { $0.value.text == "up" }.map(\.name).sorted()
         for part in report?["reasons"]?.members ?? [] { reasons[part.name] = part.value.text }
+        simulated = (report?["simulated"]?.members ?? []).map(\.name).sorted()
         pending = (report?["outbox"]?["pending"]?.number).flatMap { Int(exactly: $0) }
     }
 }
