@@ -14,7 +14,7 @@ import { register, unregister } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
-import { readServerKey, subscribeToPush } from './subscription.js';
+import { subscribeWithServerKey } from './subscription.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -224,8 +224,7 @@ export class SecurePushClient {
    * @throws {DOMException} see `subscribeToPush`
    */
   async subscribe(options = {}) {
-    const key = await readServerKey(this);
-    return this.register(await subscribeToPush({ pushManager: await this.pushManager() }, key, options));
+    return this.register(await subscribeWithServerKey(this, options));
   }
 
   /**

@@ -50,13 +50,31 @@ export async function subscribeToPush(registration, applicationServerKey, { tags
 }
 
 /**
+ * Subscribes with the server's key. A new endpoint of this browser keeps the installation.
+ *
+ * @param {import('./client.js').SecurePushClient} client
+ * @param {{tags?: string[], timeout?: number}} [options] as those of {@link subscribeToPush}
+ * @returns {Promise<PushDevice>}
+ */
+export async function subscribeWithServerKey(client, options = {}) {
+  const key = await readServerKey(client);
+  const pushManager = await inTime(async () => client.pushManager(), options.timeout ?? 20);
+  const last = await inTime(() => pushManager.getSubscription(), options.timeout ?? 20);
+  const device = await subscribeToPush({ pushManager }, key, options);
+  if (last && last.endpoint !== device.channel.endpoint) {
+    await client.keeper.update((_, state) => { state.registration.endpoint = null; });
+  }
+  return device;
+}
+
+/**
  * The key with which the server's hub pushes (`GET /api/push-config`), in base64url.
  *
  * @param {import('./client.js').SecurePushClient} client
  * @returns {Promise<string>}
  * @throws {SecurePushFailure} `SP-404` if the server has none
  */
-export async function readServerKey(client) {
+async function readServerKey(client) {
   const outcome = await client.connection.send(
     { path: 'api/push-config', isAuthorized: false }, client.begin().deadline);
   if (outcome.kind !== 'success') throw outcomeFailure(outcome);
