@@ -196,6 +196,14 @@ package struct ConfigurationKeys: Sendable {
         meaning:
             "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
             + "GET /api/push-keys")
+    package let webPushPublicKey = ConfigurationKey(
+        "WEB_PUSH_PUBLIC_KEY", .applicationServerKey,
+        meaning: "The hub's public VAPID key in base64url: retrieval shows it at GET /api/push-config, and web apps "
+            + "subscribe with it")
+    package let browserPushURL = ConfigurationKey(
+        "BROWSER_PUSH_URL", .webPage,
+        meaning: "https:// URL of the web app: pushes to browser are declarative messages as well, which Safari shows "
+            + "without a service worker; a click opens this page. Give all dispatchers the same value")
     package let retryDelays = ConfigurationKey(
         "RETRY_DELAYS", .list(of: .duration(.seconds(1) ... .seconds(86_400)), hint: "DURATIONS"),
         default: "1s,5s,30s,2m,10m",

@@ -14,6 +14,7 @@ import { register, unregister } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
+import { subscribeWithServerKey } from './subscription.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -211,6 +212,19 @@ export class SecurePushClient {
     // Another page has unregistered the device, and the user logs out.
     if (id === null) throw new SecurePushFailure(DiagnosticCode.loggedOut);
     return id;
+  }
+
+  /**
+   * Subscribes to the browser's push service with the server's key, again if the key has changed, and registers the
+   * device. Call it each time the page opens, with the permission to show notifications.
+   *
+   * @param {{tags?: string[], timeout?: number}} [options] as those of `subscribeToPush`
+   * @returns {Promise<string>} the installation's ID
+   * @throws {import('./codes.js').SecurePushFailure} `SP-404` if the server has no key for web apps
+   * @throws {DOMException} see `subscribeToPush`
+   */
+  async subscribe(options = {}) {
+    return this.register(await subscribeWithServerKey(this, options));
   }
 
   /**
