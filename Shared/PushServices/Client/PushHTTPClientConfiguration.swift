@@ -50,5 +50,10 @@ package struct PushHTTPClientConfiguration: Sendable {
     /// A connection that does not answer a PING in this time is closed.
     package var pingTimeout = Duration.seconds(5)
 
+    /// Blocks its thread. Tests bring their own.
+    var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = {
+        try NameLookups.addresses(of: $0, port: $1)
+    }
+
     package init(name: String) { self.name = name }
 }
