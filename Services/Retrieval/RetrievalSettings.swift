@@ -27,6 +27,6 @@ struct RetrievalSettings: Sendable {
         webOrigins = reader[\.retrievalCORSOrigins] ?? []
         webHeaders = reader[\.retrievalCORSHeaders] ?? []
         pushVerificationKeysFile = reader[\.pushVerificationKeysFile]
-        applicationServerKey = reader[\.webPushPublicKey]
+        applicationServerKey = reader[\.webPushPublicKey, orFile: \.webPushPublicKeyFile]
     }
 }

@@ -200,6 +200,9 @@ package struct ConfigurationKeys: Sendable {
         "WEB_PUSH_PUBLIC_KEY", .applicationServerKey,
         meaning: "The hub's public VAPID key in base64url: retrieval shows it at GET /api/push-config, and web apps "
             + "subscribe with it")
+    package let webPushPublicKeyFile = ConfigurationKey(
+        "WEB_PUSH_PUBLIC_KEY_FILE", .existingFile,
+        meaning: "File with the public VAPID key, instead of WEB_PUSH_PUBLIC_KEY; read at start")
     package let browserPushURL = ConfigurationKey(
         "BROWSER_PUSH_URL", .webPage,
         meaning: "https:// URL of the web app: pushes to browser are declarative messages as well, which Safari shows "

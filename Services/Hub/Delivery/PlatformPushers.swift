@@ -32,4 +32,20 @@ struct PlatformPushers: Sendable {
         get { hubs[hubKey]?[platform] ?? others }
         set { hubs[hubKey, default: [:]][platform] = newValue }
     }
+
+    /// A connector in force: of which hub and platform, and of which version.
+    struct ConnectorKey: Sendable, Hashable {
+        var hub: String
+        var platform: NotificationFormat
+        var version: Int
+    }
+
+    var connectors: [(key: ConnectorKey, connector: any PushConnector)] {
+        hubs.flatMap { hub, platforms in
+            platforms.compactMap { platform, pusher in
+                guard case .connector(let connector, let version) = pusher else { return nil }
+                return (ConnectorKey(hub: hub, platform: platform, version: version), connector)
+            }
+        }
+    }
 }
