@@ -92,6 +92,13 @@ package enum HubTools {
         }
     }
 
+    /// The paths that a file of credentials names, as it names them.
+    ///
+    /// - Throws: ``FileError`` for a file that cannot be read, or that names one that cannot.
+    package static func files(namedByCredentialsFile path: String) throws(FileError) -> [String] {
+        try PushCredentialsFile(path: path, logger: silent) { _ in }.current.credentials.fileNames
+    }
+
     /// The platforms of a file of credentials, sorted, as `hub` reads it.
     ///
     /// - Throws: ``FileError`` for a file that `hub` would refuse.

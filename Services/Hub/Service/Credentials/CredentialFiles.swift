@@ -9,6 +9,8 @@ final class CredentialFiles {
     /// The folder of the file of credentials.
     private let folder: String
     private(set) var versions: [FileVersion] = []
+    /// As they are named.
+    private(set) var names: [String] = []
 
     /// - Parameter path: of the file of credentials.
     init(besides path: String) {
@@ -23,6 +25,7 @@ final class CredentialFiles {
         let place = place(path)
         let content = try FileContent(path: place, maxBytes: Self.maxBytes)
         versions.append(content.version(place))
+        names.append(path)
         return content.text
     }
 

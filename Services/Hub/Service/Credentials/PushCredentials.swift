@@ -7,6 +7,8 @@ struct PushCredentials: Sendable {
     var hubs: [String: HubCredentials]
     /// The files that the file names, as they were read.
     var files: [FileVersion]
+    /// Their paths as the file names them.
+    var fileNames: [String]
 }
 
 /// The credentials of one hub.

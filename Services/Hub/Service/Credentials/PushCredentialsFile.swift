@@ -25,7 +25,7 @@ extension PushCredentials {
             let rest = issues.entries.count + issues.omitted - shown.count
             throw SetupError(.malformed, (shown + (rest > 0 ? ["\(rest) more."] : [])).joined(separator: " "))
         }
-        self.init(hubs: hubs, files: files.versions)
+        self.init(hubs: hubs, files: files.versions, fileNames: files.names)
     }
 
     private static func read(
