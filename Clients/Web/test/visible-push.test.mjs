@@ -39,7 +39,8 @@ function start(device, screen) {
   return app;
 }
 
-const deliver = (app, text, event = {}) => app.worker.onPush({ data: text === null ? null : messageData(text), ...event });
+const deliver = (app, text, event = {}) => (
+  app.worker.onPush({ data: text === null ? null : messageData(text), ...event }));
 
 const withdrawn = 'This message was withdrawn.';
 const repeated = 'You have this message already. Open the app to read it again.';
