@@ -1,6 +1,8 @@
+import Domain
 import Foundation
 import ServiceConfiguration
 import ServiceRuntime
+import Storage
 
 package struct EmulatorConfiguration: Sendable {
     var http: HTTPConfiguration
@@ -41,6 +43,13 @@ package struct EmulatorConfiguration: Sendable {
     func connectionString(listeningOn port: Int) -> String {
         http.port == 0
             ? connectionString.text.replacing(":0/;", with: ":\(port)/;", maxReplacements: 1) : connectionString.text
+    }
+
+    /// Where its hubs and their devices are: the state file, else the memory of this process.
+    ///
+    /// - Throws: ``StorageError`` for a path that cannot be one of a file.
+    var storage: StorageConfiguration {
+        get throws(StorageError) { try StorageConfiguration(url: stateFile.map { "sqlite:\($0)" } ?? "memory:") }
     }
 
     /// The host names under which the emulator's own API and page answer.

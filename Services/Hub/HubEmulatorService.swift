@@ -1,7 +1,9 @@
+import Domain
 package import Logging
 package import ServiceConfiguration
 package import ServiceLifecycle
 package import ServiceRuntime
+import Storage
 
 /// A local Azure Notification Hub for stacks and tests.
 package enum HubEmulatorService: ServiceProgram {
@@ -17,35 +19,34 @@ package enum HubEmulatorService: ServiceProgram {
         _ configuration: EmulatorConfiguration, context: ServiceContext
     ) async throws -> [any Service] {
         try await configuration.http.check()
-        return try build(configuration, context: context) { connectionString in
+        return try await build(configuration, context: context) { connectionString in
             // The only line on standard output: scripts read it. Logs go to standard error and never hold it.
             LogWriter.standardOutput.write(Array((connectionString + "\n").utf8))
         }
     }
 
-    /// The services of the emulator: the state file, the delivery of scheduled sends, and the HTTP server.
+    /// The services of the emulator: its store, the delivery of scheduled sends, and the HTTP server.
     ///
     /// - Parameter announce: called with the connection string once clients can connect.
     /// - Throws: ``ConfigurationError`` when the state file or the scenario cannot be used.
     static func build(
         _ configuration: EmulatorConfiguration, context: ServiceContext,
         announce: @escaping @Sendable (String) -> Void
-    ) throws -> [any Service] {
+    ) async throws -> [any Service] {
         let state: EmulatorState
         do {
-            state = try EmulatorState(configuration, logger: context.logger)
+            state = try EmulatorState(
+                configuration, store: try await openHubTables(configuration.storage, logger: context.logger))
         } catch let error as FaultScenario.Refusal {
             throw ConfigurationError(EmulatorConfiguration.scenarioKey.name, "cannot be used: \(error)")
-        } catch {
-            throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error)")
+        } catch let error as StorageError {
+            throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error.message)")
         }
-        return [
-            StateService(journal: state.journal),
-            ScheduleService(schedules: state.schedules, sends: state.sends),
-            try makeHTTPService(
-                router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
-                context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) }),
-        ]
+        let http = try makeHTTPService(
+            router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
+            context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) })
+        let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
+        return [state.store.service, state.following(schedules), state.following(http)]
     }
 }
 

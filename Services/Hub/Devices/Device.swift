@@ -28,8 +28,13 @@ struct Device: Sendable {
 
     var isRegistered: Bool { !registrationIDs.isEmpty }
 
-    /// Whether it can be dropped to make space.
+    /// Whether only what it shows tells of it.
     var isIdle: Bool { streams.isEmpty && !isRegistered }
+
+    /// Whether it can be dropped to make space. The store knows of its registrations, and the next push makes it again.
+    var isReplaceable: Bool {
+        isIdle || streams.isEmpty && pending == nil && received.isEmpty && displays.isEmpty
+    }
 
     /// The approximate memory of its pushes and displays, in bytes.
     var keptBytes: Int {

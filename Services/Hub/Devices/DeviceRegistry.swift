@@ -27,8 +27,8 @@ final class DeviceRegistry: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: the maximum number of devices. Beyond it, one without a registration and a stream is dropped, or,
-    ///     if there is none, new devices are refused.
+    ///   - capacity: the maximum number of devices. Beyond it, one that nobody misses is dropped
+    ///     (``Device/isReplaceable``), or, if there is none, new devices are refused.
     ///   - maxKeptBytes: the approximate maximum of the memory of pushes and displays; the oldest are dropped first.
     init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {
         self.capacity = capacity
@@ -45,10 +45,14 @@ final class DeviceRegistry: Sendable {
     var size: (devices: Int, keptBytes: Int) { state.withLock { ($0.devices.count, $0.keptBytes) } }
 
     /// Delivers a push to every open stream of the device, or keeps it as the waiting one.
-    func deliver(_ push: DevicePush, to handle: String) {
+    ///
+    /// - Parameter registrationID: of the registration that it came by. So a device that registered before the last
+    ///   restart is known again.
+    func deliver(_ push: DevicePush, to handle: String, registrationID: String? = nil) {
         let streams: [EventQueue] =
             withDevice(handle) { device in
                 device.platform = device.platform ?? push.platform
+                if let registrationID { device.registrationIDs.insert(registrationID) }
                 if device.streams.isEmpty {
                     device.pending = push
                 } else {
@@ -188,7 +192,7 @@ final class DeviceRegistry: Sendable {
     }
 
     private static func dropIdle(_ state: inout State) {
-        guard let idle = state.devices.first(where: \.value.isIdle)?.key else { return }
+        guard let idle = state.devices.first(where: \.value.isReplaceable)?.key else { return }
         state.keptBytes -= state.devices.removeValue(forKey: idle)?.keptBytes ?? 0
     }
 

@@ -113,6 +113,9 @@ struct HubErrorMiddleware: RouterMiddleware {
         case let error as HTTPError: return HubError(error.status, detail: error.body ?? error.status.reasonPhrase)
         // A problem means that a fault cut the connection: nobody reads the response.
         case is CancellationError, is Problem: return .stopping
+        case let error as StorageError:
+            context.logger.warning("The database failed", metadata: ["error": "\(error)"])
+            return .stopping
         default:
             // The type only: a description could hold a part of the request.
             context.logger.error(

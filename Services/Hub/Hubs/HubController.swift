@@ -5,7 +5,6 @@ import Hummingbird
 /// `/{hub}` and `/$Resources/NotificationHubs`: the hubs of the namespace.
 struct HubController: Sendable {
     private static let maxBodySize = 256 * 1024
-    private static let maxNameLength = 260
 
     let state: EmulatorState
 
@@ -23,13 +22,13 @@ struct HubController: Sendable {
     /// Creates (201) without `If-Match`, updates (200) with it.
     @Sendable func put(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admitToManage(request, context)
-        guard !call.hub.isEmpty, call.hub.unicodeScalars.count <= Self.maxNameLength,
-            call.hub.unicodeScalars.allSatisfy(XMLInput.isAllowed)
-        else { throw HubError.badRequest("The hub's name is not valid.") }
+        guard HubDirectory.isName(call.hub) else { throw HubError.badRequest("The hub's name is not valid.") }
         let description = try HubDescription(entry: try await request.bytes(upTo: Self.maxBodySize))
         try await state.injectFaults(.hub, context)
         let isUpdate = request.headers[.ifMatch] != nil
-        let hub = try isUpdate ? state.hubs.update(call.hubKey, description) : state.hubs.create(call.hub, description)
+        let hub =
+            try await
+            (isUpdate ? state.hubs.update(call.hubKey, description) : state.hubs.create(call.hub, description))
         return Self.entry(hub, isUpdate ? .ok : .created, call)
     }
 
@@ -57,8 +56,8 @@ struct HubController: Sendable {
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admitToManage(request, context)
         try await state.injectFaults(.hub, context)
-        for registration in try state.hubs.delete(call.hubKey) {
-            state.devices.noteRegistration(registration, isRegistered: false)
+        try await state.hubs.delete(call.hubKey) { registrations in
+            for registration in registrations { state.devices.noteRegistration(registration, isRegistered: false) }
         }
         return Response(status: .ok)
     }

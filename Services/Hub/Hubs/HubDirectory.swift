@@ -1,64 +1,100 @@
+import DequeModule
+import Domain
 import Foundations
+import Storage
 import Synchronization
 
-/// The hubs of the namespace.
+/// The hubs of the namespace. They are few, so this process has all of them in memory as well.
 final class HubDirectory: Sendable {
+    /// Which names are those of hubs.
+    enum Names: Sendable {
+        /// Any name: its first use makes a hub.
+        case any
+        /// These, in lower case, and those that a client makes.
+        case only(Set<String>)
+        /// Another part decides it (``HubGate``), and no hub is stored.
+        case decidedElsewhere
+    }
+
     private struct State {
-        var hubs: [String: Hub] = [:]
+        var hubs: [String: HubSummary] = [:]
         /// Hubs that a client deleted, which a later use does not create again.
-        var deleted = RetiredIDs()
+        var deleted = RetiredNames()
     }
 
     /// The maximum number of hubs. Only a client with a valid token can create one.
     static let maxHubs = 1000
+    /// The service's limit for names, in characters.
+    private static let maxNameLength = 260
 
-    /// Whether a request to an unknown name creates a hub.
-    private let isOpen: Bool
+    let tables: HubTables
+    private let names: Names
     private let endpointHost: String
-    private let journal: StateJournal
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - names: the hubs that exist at start; nil when every name is a hub.
     ///   - endpointHost: the host of the connection string, for tokens under the hubs' own rules.
-    ///   - journal: keeps all changes.
-    init(names: Set<String>? = nil, endpointHost: String = "", journal: StateJournal = .none) {
-        self.journal = journal
-        isOpen = names == nil
+    init(_ tables: HubTables, names: Names = .any, endpointHost: String = "") {
+        self.tables = tables
+        self.names = names
         self.endpointHost = endpointHost
         var state = State()
-        for name in names ?? [] {
-            state.hubs[name.lowercased()] = Hub(
-                name: name, description: HubDescription(), endpointHost: endpointHost, journal: journal)
+        if case .only(let names) = names {
+            for name in names {
+                state.hubs[name] = HubSummary(name: name, HubDescription(), endpointHost: endpointHost)
+            }
         }
         self.state = Mutex(state)
+    }
+
+    /// Reads the hubs that are stored. Call it before clients are served.
+    ///
+    /// - Throws: ``StorageError``.
+    func load() async throws {
+        if case .decidedElsewhere = names { return }
+        for row in try await tables.hubs() {
+            let summary = HubSummary(row, endpointHost: endpointHost)
+            state.withLock { state in
+                if row.isDeleted {
+                    state.deleted.insert(row.key)
+                } else if row.description != nil || state.hubs[row.key] == nil {
+                    state.hubs[row.key] = summary
+                }
+            }
+        }
+    }
+
+    /// Whether a text can be the name of a hub.
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.unicodeScalars.count <= maxNameLength
+            && text.unicodeScalars.allSatisfy(XMLInput.isAllowed)
     }
 
     /// Whether a hub exists, and what checks tokens under its own rules.
     func entrance(_ hubKey: String) -> (exists: Bool, authorizer: HubAuthorizer?) {
         state.withLock { state in
             if let hub = state.hubs[hubKey] { return (true, hub.authorizer) }
-            return (isOpen && !state.deleted.contains(hubKey), nil)
+            return (isOpen && Self.isName(hubKey) && !state.deleted.contains(hubKey), nil)
         }
     }
 
-    /// Calls a closure with exclusive access to one hub.
+    private var isOpen: Bool { if case .any = names { true } else { false } }
+
+    /// Creates a hub that does not exist, if every name is a hub.
     ///
     /// - Parameter hubKey: the hub's name in lower case.
     /// - Throws: 404 when the hub was deleted, 403 when there are too many hubs.
-    func withHub<Result: Sendable>(
-        _ hubKey: String, _ body: (inout Hub) throws(HubError) -> Result
-    ) throws(HubError) -> Result {
-        try state.withLock { state throws(HubError) in
-            if state.hubs[hubKey] == nil {
-                guard isOpen, !state.deleted.contains(hubKey) else { throw HubError.unknownHub }
-                try Self.checkCapacity(state)
-                state.hubs[hubKey] = makeHub(hubKey, HubDescription())
-            }
-            guard let index = state.hubs.index(forKey: hubKey) else { throw HubError.unknownHub }
-            try state.hubs.values[index].removeExpired(at: .now)
-            return try body(&state.hubs.values[index])
+    func use(_ hubKey: String) async throws {
+        if case .decidedElsewhere = names { return }
+        let new = try state.withLock { state throws(HubError) -> HubSummary? in
+            if state.hubs[hubKey] != nil { return nil }
+            guard isOpen, !state.deleted.contains(hubKey) else { throw HubError.unknownHub }
+            try Self.checkCapacity(state)
+            let new = HubSummary(name: hubKey, HubDescription(), endpointHost: endpointHost)
+            state.hubs[hubKey] = new
+            return new
         }
+        if let new { try await save(new, former: nil) }
     }
 
     /// - Throws: 403.
@@ -68,127 +104,112 @@ final class HubDirectory: Sendable {
         }
     }
 
-    private func makeHub(_ name: String, _ description: HubDescription) -> Hub {
-        Hub(name: name, description: description, endpointHost: endpointHost, journal: journal)
-    }
-
-    /// Calls a closure with exclusive access to the registrations of one hub.
-    func withTable<Result: Sendable>(
-        _ hubKey: String, _ body: (inout RegistrationTable) throws(HubError) -> Result
-    ) throws(HubError) -> Result {
-        try withHub(hubKey) { hub throws(HubError) in try body(&hub.table) }
-    }
-
-    /// The target registrations of a send.
-    func targets(_ hubKey: String, format: NotificationFormat, expression: TagExpression?) -> [RegistrationEntry] {
-        state.withLock { state in
-            try? state.hubs[hubKey]?.removeExpired(at: .now)
-            return state.hubs[hubKey]?.table.targets(of: format, expression: expression) ?? []
-        }
-    }
-
     // MARK: Descriptions
 
     /// Nil when there is none.
-    func hub(_ hubKey: String) -> HubSummary? { state.withLock { $0.hubs[hubKey].map(HubSummary.init) } }
+    func hub(_ hubKey: String) -> HubSummary? { state.withLock { $0.hubs[hubKey] } }
 
     /// The hubs in order of their names.
     var all: [HubSummary] {
-        state.withLock { $0.hubs.values.map(HubSummary.init) }.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        state.withLock { Array($0.hubs.values) }.sorted { $0.key < $1.key }
     }
 
     /// Creates a hub, or describes one that was created by use, which keeps its registrations.
     ///
     /// - Throws: 409 for a described or configured hub, 403 when there are too many hubs.
-    func create(
-        _ name: String, _ description: HubDescription, isRestored: Bool = false
-    ) throws(HubError) -> HubSummary {
-        try state.withLock { state throws(HubError) in
-            let key = name.lowercased()
-            if let existing = state.hubs[key], !(isOpen || isRestored) || existing.description.isGiven {
-                throw HubError.hubExists
-            }
-            if state.hubs[key] == nil { try Self.checkCapacity(state) }
-            let description = description.completed(from: nil)
-            var hub = state.hubs[key] ?? makeHub(name, description)
-            hub.name = name
-            hub.update(description, endpointHost: endpointHost)
-            state.hubs[key] = hub
-            state.deleted.remove(key)
-            keep(HubSummary(hub))
-            return HubSummary(hub)
+    func create(_ name: String, _ description: HubDescription) async throws -> HubSummary {
+        let new = HubSummary(name: name, description.completed(from: nil), endpointHost: endpointHost)
+        let (former, wasDeleted) = try state.withLock { state throws(HubError) in
+            let former = state.hubs[new.key]
+            if let former, !isOpen || former.description.isGiven { throw HubError.hubExists }
+            if former == nil { try Self.checkCapacity(state) }
+            state.hubs[new.key] = new
+            return (former, state.deleted.remove(new.key))
         }
+        // What an interrupted deletion left.
+        if wasDeleted { try await tables.removeHub(new.key) { _ in } }
+        try await save(new, former: former)
+        return new
     }
 
     /// - Throws: 404.
-    func update(_ hubKey: String, _ description: HubDescription) throws(HubError) -> HubSummary {
-        try state.withLock { state throws(HubError) in
-            guard var hub = state.hubs[hubKey] else { throw HubError.unknownHub }
-            hub.update(description.completed(from: hub.description), endpointHost: endpointHost)
-            state.hubs[hubKey] = hub
-            keep(HubSummary(hub))
-            return HubSummary(hub)
+    func update(_ hubKey: String, _ description: HubDescription) async throws -> HubSummary {
+        let (new, former) = try state.withLock { state throws(HubError) in
+            guard let former = state.hubs[hubKey] else { throw HubError.unknownHub }
+            let new = HubSummary(
+                name: former.name, description.completed(from: former.description), endpointHost: endpointHost)
+            state.hubs[hubKey] = new
+            return (new, former)
         }
+        try await save(new, former: former)
+        return new
     }
 
     /// Deletes a hub and all its registrations.
     ///
-    /// - Returns: the registrations.
+    /// - Parameter removed: gets the registrations, some at a time.
     /// - Throws: 404.
-    func delete(_ hubKey: String) throws(HubError) -> [RegistrationEntry] {
-        try state.withLock { state throws(HubError) in
-            guard let hub = state.hubs.removeValue(forKey: hubKey) else { throw HubError.unknownHub }
+    func delete(_ hubKey: String, removed: @Sendable ([RegistrationEntry]) -> Void) async throws {
+        let former = try state.withLock { state throws(HubError) in
+            guard let former = state.hubs.removeValue(forKey: hubKey) else { throw HubError.unknownHub }
             state.deleted.insert(hubKey)
-            journal.remove(.hub, hub: hubKey, key: "")
-            return hub.table.page().page
+            return former
+        }
+        do {
+            try await tables.removeHub(former.name) { removed($0.compactMap(RegistrationEntry.init)) }
+        } catch {
+            replace(hubKey, with: former)
+            throw error
         }
     }
 
-    private func keep(_ hub: HubSummary) {
-        journal.put(
-            .hub, hub: hub.name.lowercased(), key: "", value: Array(hub.entry(url: "", namespace: "").text.utf8))
-    }
-
-    // MARK: State
-
-    /// Restores the hubs of a state file.
-    ///
-    /// - Throws: 400 for a hub that cannot be read, 409 for one that exists already.
-    func restoreHubs(_ changes: [StateChange]) throws(HubError) {
-        for change in changes {
-            guard let value = change.value else { continue }
-            _ = try create(Self.title(of: value) ?? change.hub, try HubDescription(entry: value), isRestored: true)
+    /// Stores a hub; if that fails, the hub is again as it was.
+    private func save(_ hub: HubSummary, former: HubSummary?) async throws {
+        do { try await tables.save(hub.row) } catch {
+            replace(hub.key, with: former)
+            throw error
         }
     }
 
-    /// Restores the installations of a state file, after the hubs. Their registrations get their IDs again.
-    ///
-    /// An installation that is unreadable or invalid is dropped.
-    func restoreInstallations(_ changes: [StateChange]) throws(HubError) {
-        for change in changes {
-            guard let value = change.value,
-                let entry = try? InstallationTable.Entry(id: change.key, stateDocument: value)
-            else { continue }
-            _ = try withHub(change.hub) { hub throws(HubError) in
-                try hub.put(entry.installation, known: entry.registrationIDs)
-            }
+    private func replace(_ hubKey: String, with hub: HubSummary?) {
+        state.withLock { state in
+            state.hubs[hubKey] = hub
+            if hub != nil { _ = state.deleted.remove(hubKey) }
         }
     }
-
-    private static func title(of entry: [UInt8]) -> String? { try? XMLReader.read(entry).child("title")?.text }
 }
 
 /// The name and description of a hub.
 struct HubSummary: Sendable {
+    /// As first written.
     let name: String
     let description: HubDescription
+    /// Checks tokens under the hub's own rules. Each change of the rules makes a new one, which knows no old tokens.
+    let authorizer: HubAuthorizer?
 
-    init(_ hub: Hub) {
-        name = hub.name
-        description = hub.description
+    init(name: String, _ description: HubDescription, endpointHost: String) {
+        self.name = name
+        self.description = description
+        authorizer = description.makeAuthorizer(endpointHost: endpointHost)
     }
 
-    /// The hub in a response or in the state file.
+    /// A description that cannot be read counts as none.
+    fileprivate init(_ row: HubRow, endpointHost: String) {
+        self.init(
+            name: row.name,
+            row.description.flatMap { try? HubDescription(entry: $0) }?.completed(from: nil) ?? HubDescription(),
+            endpointHost: endpointHost)
+    }
+
+    /// The name in lower case.
+    var key: String { name.lowercased() }
+
+    fileprivate var row: HubRow {
+        HubRow(
+            name: name, description: description.isGiven ? Array(entry(url: "", namespace: "").text.utf8) : nil)
+    }
+
+    /// The hub in a response or in the store.
     func entry(url: String, namespace: String) -> AtomEntry {
         var content = ""
         for field in description.fields {
@@ -197,5 +218,28 @@ struct HubSummary: Sendable {
         return AtomEntry(
             url: url, title: name, publishedAt: description.createdAt, updatedAt: description.updatedAt,
             author: namespace, element: HubDescription.elementName, content: content)
+    }
+}
+
+/// The newest deleted names.
+private struct RetiredNames {
+    private static let capacity = 10_000
+
+    private var names: Set<String> = []
+    private var order: Deque<String> = []
+
+    func contains(_ name: String) -> Bool { names.contains(name) }
+
+    mutating func insert(_ name: String) {
+        guard names.insert(name).inserted else { return }
+        order.append(name)
+        if order.count > Self.capacity { names.remove(order.removeFirst()) }
+    }
+
+    /// - Returns: whether it was there.
+    mutating func remove(_ name: String) -> Bool {
+        guard names.remove(name) != nil else { return false }
+        order.removeAll { $0 == name }
+        return true
     }
 }

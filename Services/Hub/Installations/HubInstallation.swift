@@ -3,7 +3,7 @@ import Foundations
 /// An installation: one app on one device, described by one JSON document.
 struct HubInstallation: Equatable, Sendable {
     /// The service's spelling of "never".
-    private static let never = "9999-12-31T23:59:59.9999999Z"
+    static let never = "9999-12-31T23:59:59.9999999Z"
 
     let id: String
     let platform: NotificationFormat

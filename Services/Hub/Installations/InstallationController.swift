@@ -19,7 +19,8 @@ struct InstallationController: Sendable {
         let body = try await request.bytes()
         let installation = try HubInstallation(id: id, document: body)
         try await state.injectFaults(.installation, platform: installation.platform, context)
-        let change = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in try hub.put(installation) }
+        try await state.hubs.use(call.hubKey)
+        let change = try await state.hubs.changeInstallation(id, hub: call.hubKey) { _ in installation }
         note(change, request, body: body, call)
         return .hub()
     }
@@ -27,7 +28,8 @@ struct InstallationController: Sendable {
     /// Recorded: the body is JSON, and the content type is that of XML.
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, id) = try admit(request, context)
-        let found = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in hub.installations[id]?.installation }
+        try await state.hubs.use(call.hubKey)
+        let found = try await state.hubs.installation(id, hub: call.hubKey)
         try await state.injectFaults(.installation, platform: found?.platform, context)
         guard let found else { throw HubError.unknownInstallation }
         return .hub(found.json.json)
@@ -39,9 +41,10 @@ struct InstallationController: Sendable {
         let body = try await request.bytes()
         let patch = try InstallationPatch(body)
         try await state.injectFaults(.installation, context)
-        let change = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in
-            guard let found = hub.installations[id]?.installation else { throw HubError.unknownInstallation }
-            return try hub.put(try patch.applied(to: found))
+        try await state.hubs.use(call.hubKey)
+        let change = try await state.hubs.changeInstallation(id, hub: call.hubKey) { found throws(HubError) in
+            guard let found else { throw HubError.unknownInstallation }
+            return try patch.applied(to: found)
         }
         note(change, request, body: body, call)
         return .hub()
@@ -51,7 +54,8 @@ struct InstallationController: Sendable {
     @Sendable func delete(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, id) = try admit(request, context)
         try await state.injectFaults(.installation, context)
-        let change = try state.hubs.withHub(call.hubKey) { hub throws(HubError) in try hub.removeInstallation(id) }
+        try await state.hubs.use(call.hubKey)
+        let change = try await state.hubs.removeInstallation(id, hub: call.hubKey)
         if let change { note(change, request, body: [], call) }
         return .hub(status: .noContent)
     }
@@ -65,9 +69,9 @@ struct InstallationController: Sendable {
 
     /// Updates the simulated devices and the log.
     private func note(_ change: InstallationChange, _ request: Request, body: [UInt8], _ call: HubCall) {
-        let stored = change.effect.stored
+        let stored = change.stored
         let kept = Set(stored.map(\.handle))
-        for registration in change.effect.removed {
+        for registration in change.removed {
             state.devices.noteRegistration(registration, isRegistered: false)
         }
         if let former = change.formerRegistration, !kept.contains(former.handle) {
@@ -76,7 +80,7 @@ struct InstallationController: Sendable {
         for registration in stored where !registration.isTemplate {
             state.devices.noteRegistration(registration, isRegistered: true)
         }
-        let native = stored.first ?? change.effect.removed.first { !$0.isTemplate }
+        let native = stored.first ?? change.removed.first { !$0.isTemplate }
         state.log.append(
             .registration(
                 stored.isEmpty ? .unregister : .register, change.id, change.platform, native, request, body: body, call)

@@ -1,6 +1,7 @@
 import Foundations
 import HTTPTypes
 import Hummingbird
+import Storage
 
 /// `/{hub}/registrations` and `/{hub}/registrationids`: the registrations of devices.
 struct RegistrationController: Sendable {
@@ -39,13 +40,14 @@ struct RegistrationController: Sendable {
         let call = try state.gate.admit(request, context, right: .listen)
         let id = context.parameter("id")
         guard RegistrationID.isValid(id) else { throw HubError.badRequest("The registration id is not valid.") }
-        return try await store(id, request, call, condition: EntityTagCondition(request.headers[.ifMatch]), context)
+        return try await store(id, request, call, condition: HubCondition(ifMatch: request.headers[.ifMatch]), context)
     }
 
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admit(request, context, right: .listen)
         let id = context.parameter("id")
-        let found = try state.hubs.withTable(call.hubKey) { table throws(HubError) in table[id] }
+        try await state.hubs.use(call.hubKey)
+        let found = try await state.hubs.registration(id, hub: call.hubKey)
         try await state.injectFaults(.register, platform: found?.format, context)
         guard let found else { throw HubError.unknownRegistration }
         return Self.response(found, isStored: false, call)
@@ -58,16 +60,18 @@ struct RegistrationController: Sendable {
         }
         try await state.injectFaults(.register, context)
         let id = context.parameter("id")
-        let removed = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
-            try table.remove(id, condition: EntityTagCondition(header))
-        }
+        try await state.hubs.use(call.hubKey)
+        guard RegistrationID.isValid(id) else { throw HubError.unknownRegistration }
+        let change = try await state.hubs.tables.removeRegistration(
+            id, hub: call.hubKey, condition: HubCondition(ifMatch: header))
+        guard let removed = try change.get().former else { return Response(status: .ok) }
         state.devices.noteRegistration(removed, isRegistered: false)
         state.log.append(.registration(.unregister, removed.id, removed.format, removed, request, call))
         return Response(status: .ok)
     }
 
     private func store(
-        _ id: String, _ request: Request, _ call: HubCall, condition: EntityTagCondition, _ context: EmulatorContext
+        _ id: String, _ request: Request, _ call: HubCall, condition: HubCondition, _ context: EmulatorContext
     ) async throws -> Response {
         let body = try await request.bytes()
         let registration = try RegistrationEntry(id: id, entry: body, receivedAt: .now)
@@ -80,10 +84,10 @@ struct RegistrationController: Sendable {
             state.log.append(faulted)
         }
         try await effect.inject(context)
-        let (former, stored) = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
-            if condition == .none, table.isRetired(id) { throw HubError.registrationGone }
-            return (table[id], try table.put(registration, condition: condition))
-        }
+        try await state.hubs.use(call.hubKey)
+        let change = try await state.hubs.tables.put(registration.stored, hub: call.hubKey, condition: condition)
+        let (stored, former) = try change.get()
+        guard let stored else { throw HubError.internalError }
         if let former { state.devices.noteRegistration(former, isRegistered: false) }
         state.devices.noteRegistration(stored, isRegistered: true)
         state.log.append(.registration(.register, id, format, stored, request, body: body, call))
@@ -105,10 +109,12 @@ struct RegistrationController: Sendable {
         let filter = try text.map { text throws(HubError) in try RegistrationFilter(text) }
         try await state.injectFaults(.register, context)
         let (limit, after) = try Self.range(call)
-        let (page, hasMore) = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
-            table.page(after: after, limit: limit) { filter?.matches($0) ?? true }
-        }
-        return Self.feed(page, hasMore: hasMore, path: "registrations", call)
+        try await state.hubs.use(call.hubKey)
+        let (page, next) =
+            if let filter { try await state.hubs.list(call.hubKey, filter, after: after, limit: limit) } else {
+                try await state.hubs.list(call.hubKey, after: after, limit: limit)
+            }
+        return Self.feed(page, next: next, path: "registrations", call)
     }
 
     @Sendable func listByTag(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -116,12 +122,10 @@ struct RegistrationController: Sendable {
         try await state.injectFaults(.register, context)
         let written = context.parameters.get("tag") ?? ""
         let (limit, after) = try Self.range(call)
-        let tagged = try state.hubs.withTable(call.hubKey) { table throws(HubError) in
-            table.registrations(tagged: PercentCoding.decodeRepeatedly(written))
-        }
-        let rest = tagged.filter { $0.sequence > after }
-        return Self.feed(
-            Array(rest.prefix(limit)), hasMore: rest.count > limit, path: "tags/\(written)/registrations", call)
+        try await state.hubs.use(call.hubKey)
+        let tag = PercentCoding.decodeRepeatedly(written)
+        let (page, next) = try await state.hubs.list(call.hubKey, tag: tag, after: after, limit: limit)
+        return Self.feed(page, next: next, path: "tags/\(written)/registrations", call)
     }
 
     private static func range(_ call: HubCall) throws(HubError) -> (limit: Int, after: Int) {
@@ -134,10 +138,10 @@ struct RegistrationController: Sendable {
         return (limit, try ContinuationToken.read(token))
     }
 
-    private static func feed(_ page: [RegistrationEntry], hasMore: Bool, path: String, _ call: HubCall) -> Response {
+    private static func feed(_ page: [RegistrationEntry], next: Int64?, path: String, _ call: HubCall) -> Response {
         // Recorded: entries below the list's own path.
         let entries = page.map { $0.entry(isStored: false, path: path, call: call) }
-        let token = hasMore ? page.last.map { ContinuationToken.make(after: $0.sequence) } : nil
+        let token = next.map { ContinuationToken.make(after: Int($0)) }
         let document = AtomEntry.feed(
             "Registrations", url: call.requestLocation(path), next: token.map { call.nextLocation(path, token: $0) },
             entries)

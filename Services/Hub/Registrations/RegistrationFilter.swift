@@ -32,6 +32,24 @@ struct RegistrationFilter: Equatable, Sendable {
         self.conditions = conditions
     }
 
+    /// The handles that a match can have; nil if the filter names none.
+    var handles: [String]? {
+        let named = conditions.filter { condition in
+            condition.field == Self.anyHandleField
+                || NotificationFormat.platforms.contains {
+                    $0 != .baidu && $0.handleFields.first?.lowercased() == condition.field
+                }
+        }
+        if let value = named.first?.value {
+            return [value, value.uppercased(), PercentCoding.decodeLeniently(value)]
+        }
+        let parts = NotificationFormat.baidu.handleFields.compactMap { field in
+            conditions.first { $0.field == field.lowercased() }?.value
+        }
+        guard parts.count == NotificationFormat.baidu.handleFields.count else { return nil }
+        return [parts.joined(separator: "-"), parts.map { PercentCoding.decodeLeniently($0) }.joined(separator: "-")]
+    }
+
     func matches(_ registration: RegistrationEntry) -> Bool {
         conditions.allSatisfy { condition in
             let own = registration.field(condition.field)

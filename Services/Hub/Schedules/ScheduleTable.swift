@@ -1,107 +1,113 @@
+import Domain
 import Foundations
 import HTTPTypes
+import Logging
 import ServiceLifecycle
+import Storage
 import Synchronization
 
 /// The scheduled sends that are not due yet.
 final class ScheduleTable: Sendable {
+    /// What only this process knows of a send.
+    private struct Note {
+        let fate: FaultEffect.Fate?
+        let sequence: Int
+    }
+
     private struct State {
-        var sends: [String: ScheduledSend] = [:]
-        /// By descending time: the next one is last.
-        var order: [(dueAt: Int64, id: String)] = []
+        var notes: [String: Note] = [:]
         var sleeper: Task<Void, Never>?
-        /// The approximate memory of the sends, in bytes.
-        var byteCount = 0
+        /// Whether a send came since the service looked for the next one.
+        var isNew = false
+        /// How many sends there are, and when they were counted.
+        var count = 0
+        var countedAt: ContinuousClock.Instant?
     }
 
     /// The maximum number of sends.
     static let maxSends = 100_000
-    /// The approximate maximum of their memory, in bytes.
-    static let maxBytes = 256 * 1024 * 1024
+    /// How many sends are delivered in one step.
+    private static let maxDue = 100
 
+    private let tables: HubTables
     private let state = Mutex(State())
-    private let journal: StateJournal
 
-    init(journal: StateJournal = .none) {
-        self.journal = journal
-    }
+    init(_ tables: HubTables) { self.tables = tables }
 
-    var count: Int { state.withLock { $0.sends.count } }
-
-    /// - Throws: 403 when there are too many sends.
-    func checkCapacity() throws(HubError) {
-        let hasCapacity = state.withLock { $0.sends.count < Self.maxSends && $0.byteCount < Self.maxBytes }
-        guard hasCapacity else { throw HubError.full("There are too many scheduled notifications.") }
-    }
-
-    func add(_ send: ScheduledSend) {
-        restore(send)
-        journal.put(.schedule, hub: send.hubKey, key: send.id, value: StoredSchedule.encode(send))
-    }
-
-    /// Adds a send that is in the journal already.
-    func restore(_ send: ScheduledSend) {
-        let due = send.dueAt.milliseconds
-        let sleeper: Task<Void, Never>? = state.withLock { state in
-            if let former = state.sends.updateValue(send, forKey: send.id) {
-                state.byteCount -= former.byteCount
-                state.order.removeAll { $0.id == send.id }
-            }
-            state.byteCount += send.byteCount
-            var range = 0..<state.order.count
-            while !range.isEmpty {
-                let middle = range.lowerBound + range.count / 2
-                range =
-                    state.order[middle].dueAt <= due ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
-            }
-            state.order.insert((due, send.id), at: range.lowerBound)
-            return state.order.last?.id == send.id ? state.sleeper : nil
+    /// - Throws: 403 when there are too many sends. They are counted once a second.
+    func checkCapacity() async throws {
+        let isOld = state.withLock { $0.countedAt.map { .now - $0 > .seconds(1) } ?? true }
+        if isOld {
+            let count = try await tables.scheduleCount()
+            state.withLock { ($0.count, $0.countedAt) = (count, .now) }
         }
-        // It is the next one now: the service must sleep for a shorter time.
+        guard state.withLock({ $0.count < Self.maxSends }) else {
+            throw HubError.full("There are too many scheduled notifications.")
+        }
+    }
+
+    func add(_ send: ScheduledSend) async throws {
+        state.withLock { $0.notes[send.id] = Note(fate: send.fate, sequence: send.sequence) }
+        do { try await tables.add(send.stored) } catch {
+            forget(send.id)
+            throw error
+        }
+        let sleeper = state.withLock { state in
+            state.isNew = true
+            state.count += 1
+            return state.sleeper
+        }
+        // It may be the next one now: the service must sleep for a shorter time.
         sleeper?.cancel()
     }
 
-    /// - Returns: the cancelled send; nil when the hub has none of this ID.
-    func cancel(_ id: String, hubKey: String) -> ScheduledSend? {
-        let removed: ScheduledSend? = state.withLock { state in
-            guard let send = state.sends[id], send.hubKey == hubKey else { return nil }
-            state.sends[id] = nil
-            state.byteCount -= send.byteCount
-            state.order.removeAll { $0.id == id }
-            return send
-        }
-        if let removed { journal.remove(.schedule, hub: removed.hubKey, key: removed.id) }
-        return removed
+    /// - Returns: the place of its record in the log; 0 if this process did not take it. `nil` if the hub has none of
+    ///   this ID.
+    func cancel(_ id: String, hubKey: String) async throws -> Int? {
+        guard HubMessageID.sequence(of: id) != nil, try await tables.removeSchedule(id, hub: hubKey) else { return nil }
+        return forget(id)?.sequence ?? 0
     }
 
-    /// Removes the due sends and returns them, the earliest first.
-    func removeDue(now: Timestamp) -> [ScheduledSend] {
-        let due: [ScheduledSend] = state.withLock { state in
-            var due: [ScheduledSend] = []
-            while let next = state.order.last, next.dueAt <= now.milliseconds {
-                state.order.removeLast()
-                guard let send = state.sends.removeValue(forKey: next.id) else { continue }
-                state.byteCount -= send.byteCount
-                due.append(send)
+    /// The due sends, the earliest first. Each is to be removed when it is delivered; otherwise it is due again later.
+    func takeDue(now: Timestamp) async throws -> [ScheduledSend] {
+        try await tables.leaseDueSchedules(limit: Self.maxDue, now: now).compactMap { stored in
+            guard var send = ScheduledSend(stored) else { return nil }
+            if let note = state.withLock({ $0.notes[send.id] }) {
+                (send.fate, send.sequence) = (note.fate, note.sequence)
             }
-            return due
+            return send
         }
-        for send in due { journal.remove(.schedule, hub: send.hubKey, key: send.id) }
-        return due
+    }
+
+    func remove(_ send: ScheduledSend) async throws {
+        _ = try await tables.removeSchedule(send.id, hub: send.hubKey)
+        forget(send.id)
+    }
+
+    func removeExpiredInstallations() async throws { _ = try await tables.removeExpired(limit: Self.maxDue) }
+
+    @discardableResult private func forget(_ id: String) -> Note? {
+        state.withLock { state in
+            state.count -= 1
+            return state.notes.removeValue(forKey: id)
+        }
     }
 
     /// Waits until the next send is due, at most a minute, because the clock may be set meanwhile.
-    func waitUntilNextIsDue() async {
-        let sleeper = state.withLock { state in
-            let wait = (state.order.last?.dueAt ?? .max).subtractingClamped(Timestamp.now.milliseconds)
+    func waitUntilNextIsDue() async throws {
+        state.withLock { $0.isNew = false }
+        let next = try await tables.nextSchedule()?.milliseconds ?? .max
+        let sleeper: Task<Void, Never>? = state.withLock { state in
+            if state.isNew { return nil }
+            let wait = next.subtractingClamped(Timestamp.now.milliseconds)
             let sleeper = Task { _ = try? await Task.sleep(for: .milliseconds(min(max(wait, 0), 60_000))) }
             state.sleeper = sleeper
             return sleeper
         }
         await withTaskCancellationHandler {
-            await sleeper.value
+            await sleeper?.value
         } onCancel: {
-            sleeper.cancel()
+            sleeper?.cancel()
         }
     }
 }
@@ -121,21 +127,30 @@ struct ScheduledSend: Sendable {
 
     /// The hub's name in lower case.
     var hubKey: String { hub.lowercased() }
-
-    /// The approximate memory, in bytes.
-    var byteCount: Int { 400 + body.count + headers.byteCount + (tags?.utf8.count ?? 0) }
 }
 
-/// Delivers scheduled sends when they are due.
+/// Delivers scheduled sends when they are due, and removes expired installations.
 struct ScheduleService: Service {
     let schedules: ScheduleTable
     let sends: SendProcessor
+    let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                for send in schedules.removeDue(now: .now) { sends.deliver(send) }
-                await schedules.waitUntilNextIsDue()
+                do {
+                    for send in try await schedules.takeDue(now: .now) {
+                        try await sends.deliver(send)
+                        try await schedules.remove(send)
+                    }
+                    try await schedules.removeExpiredInstallations()
+                    try await schedules.waitUntilNextIsDue()
+                } catch {
+                    logger.warning(
+                        "Scheduled notifications wait for the database",
+                        metadata: ["error": "\(ErrorText.describe(error))"])
+                    try? await Task.sleep(for: .seconds(1))
+                }
             }
         }
     }

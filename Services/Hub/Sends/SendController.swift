@@ -38,10 +38,10 @@ struct SendController: Sendable {
         let call = try state.gate.admit(request, context, right: .send)
         try await state.injectFaults(.cancel, context)
         let id = context.parameter("id")
-        guard let cancelled = state.schedules.cancel(id, hubKey: call.hubKey) else {
+        guard let place = try await state.schedules.cancel(id, hubKey: call.hubKey) else {
             throw HubError(.notFound, detail: "There is no scheduled notification of this id.")
         }
-        state.log.update(cancelled.sequence) { record in
+        state.log.update(place) { record in
             guard record.id == id else { return }
             record.outcome = .cancelled
             record.completedAt = .now

@@ -27,34 +27,35 @@ struct SendProcessor: Sendable {
             log.append(record)
             try await effect.answer(context)
         }
-        let receipt = try accept(record, send, effect.fate)
+        let receipt = try await accept(record, send, effect.fate)
         try await effect.answer(context)
         return receipt
     }
 
     private func accept(
-        _ record: consuming RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
-    ) throws(HubError) -> Receipt {
+        _ record: RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
+    ) async throws -> Receipt {
         var record = record
         guard let dueAt = send.dueAt else {
-            var targets = Self.refusingOversize(try targets(of: send), send.headers)
+            var targets = Self.refusingOversize(try await targets(of: send), send.headers)
             if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maxTestDevices)) }
             return finish(record, targets, fate)
         }
-        try schedules.checkCapacity()
+        try await schedules.checkCapacity()
         record.outcome = .scheduled
         record = log.append(record)
-        schedules.add(
+        try await schedules.add(
             ScheduledSend(
                 id: record.id, hub: send.call.hub, format: send.format, tags: send.tags, headers: record.headers,
                 body: send.body, dueAt: dueAt, fate: fate, sequence: record.sequence))
         return Receipt(record: record, targets: [])
     }
 
-    func deliver(_ scheduled: ScheduledSend) {
+    /// - Throws: ``StorageError``.
+    func deliver(_ scheduled: ScheduledSend) async throws {
         // The expression was checked when the send was scheduled; the target is found now.
         let expression = try? TagExpression.parse(scheduled.tags)
-        let registrations = hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
+        let registrations = try await hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
         let targets = Self.refusingOversize(
             (try? DeliveryTarget.all(registrations, body: scheduled.body)) ?? [], scheduled.headers)
         var record = RecordedRequest(
@@ -87,18 +88,21 @@ struct SendProcessor: Sendable {
         }
     }
 
-    private func targets(of send: SendRequest) throws(HubError) -> [DeliveryTarget] {
+    private func targets(of send: SendRequest) async throws -> [DeliveryTarget] {
         guard send.handles.isEmpty else {
+            let registered = try await hubs.registered(send.handles, hub: send.call.hubKey)
             var seen: Set<String> = []
             return send.handles.map { handle in
                 let isRepeated = send.handles.count > 1 && !seen.insert(handle.lowercased()).inserted
                 // A push service knows its handles: those of devices that registered or ever connected.
                 return DeliveryTarget(
                     handle: handle, format: send.format, body: send.body,
-                    outcome: isRepeated ? .skipped : devices.knows(handle) ? .success : .badChannel)
+                    outcome: isRepeated
+                        ? .skipped
+                        : registered.contains(handle.lowercased()) || devices.knows(handle) ? .success : .badChannel)
             }
         }
-        let registrations = hubs.targets(send.call.hubKey, format: send.format, expression: send.expression)
+        let registrations = try await hubs.targets(send.call.hubKey, format: send.format, expression: send.expression)
         return try DeliveryTarget.all(registrations, body: send.body)
     }
 
@@ -138,7 +142,7 @@ struct SendProcessor: Sendable {
             let push = DevicePush(
                 platform: target.format, body: target.body, requestHeaders: record.headers,
                 templateHeaders: target.headers, messageID: record.id, receivedAt: record.completedAt ?? .now)
-            devices.deliver(push, to: target.handle)
+            devices.deliver(push, to: target.handle, registrationID: target.registrationID)
         }
     }
 }

@@ -53,6 +53,21 @@ indirect enum TagExpression: Equatable, Sendable {
         }
     }
 
+    /// Sets of tags: whatever matches has a tag of each of them. None if a registration without tags can match.
+    var tagSets: [[String]] { tagSets(negated: false) }
+
+    private func tagSets(negated: Bool) -> [[String]] {
+        switch self {
+        case .tag(let name): return negated ? [] : [[name]]
+        case .not(let inner): return inner.tagSets(negated: !negated)
+        case .and(let left, let right), .or(let left, let right):
+            let (left, right) = (left.tagSets(negated: negated), right.tagSets(negated: negated))
+            // De Morgan: a negated `||` is an `&&`.
+            let isAnd = if case .and = self { !negated } else { negated }
+            return isAnd ? left + right : left.flatMap { one in right.map { one + $0 } }
+        }
+    }
+
     /// All tags of the expression in lower case, those after `!` too, with repeats.
     var tags: [String] {
         switch self {

@@ -38,12 +38,14 @@ extension HubTables {
         }
     }
 
-    /// Creates a hub, or changes its name's case and its description.
+    /// Creates a hub, or changes its name's case and its description. Without a description a hub that exists stays as
+    /// it is.
     package func save(_ hub: HubRow) async throws {
         try await store.run(
             """
             INSERT INTO hub_hubs (hub, name, description) VALUES (\(hub.key), \(hub.name), \(hub.description))
             ON CONFLICT (hub) DO UPDATE SET name = excluded.name, description = excluded.description, deleted_at = NULL
+            WHERE excluded.description IS NOT NULL
             """)
     }
 
@@ -53,7 +55,7 @@ extension HubTables {
     /// - Parameter name: of a hub that exists or not.
     /// - Parameter removed: gets the registrations of each step.
     package func removeHub(
-        _ name: String, now: Timestamp = .now, removed: @Sendable ([HubRegistration]) -> Void
+        _ name: String, now: Timestamp = .now, removed: @Sendable ([HubRegistrationRow]) -> Void
     ) async throws {
         let hub = name.lowercased()
         try await store.run(
@@ -77,7 +79,7 @@ extension HubTables {
                     SELECT \(.registrationColumns) FROM hub_registrations AS r WHERE r.hub = \(hub)
                     LIMIT \(Self.pageSize)
                     """
-                ) { try HubRegistration(&$0) }
+                ) { try HubRegistrationRow(&$0) }
                 try db.remove(found, hub: hub)
                 // Each has registrations.
                 let installations = found.compactMap(\.installationID)

@@ -17,11 +17,11 @@ package struct HubInstallationRow: Sendable, Hashable {
 
 /// The registrations of an installation before and after a change.
 package struct HubInstallationChange: Sendable {
-    package var former: [HubRegistration] = []
-    package var stored: [HubRegistration] = []
+    package var former: [HubRegistrationRow] = []
+    package var stored: [HubRegistrationRow] = []
 
     /// Those that are gone.
-    package var removed: [HubRegistration] {
+    package var removed: [HubRegistrationRow] {
         let kept = Set(stored.map(\.sequence))
         return former.filter { !kept.contains($0.sequence) }
     }
@@ -37,18 +37,17 @@ extension HubTables {
     /// same.
     ///
     /// - Parameter change: gets the installation, `nil` if there is none; returns it and its registrations as they are
-    ///   to be. It may be called again. The registrations' IDs are for new ones.
-    /// - Returns: `nil` if `change` returned `nil`.
+    ///   to be, and a value for the caller. It may be called again. The registrations' IDs are for new ones.
     /// - Throws: ``StorageError``, or what `change` throws.
-    package func changeInstallation(
+    package func changeInstallation<Value: Sendable>(
         _ id: String, hub: String, now: Timestamp = .now,
-        _ change: @escaping @Sendable (HubInstallationRow?) throws -> (HubInstallationRow, [HubRegistration])?
-    ) async throws -> HubInstallationChange? {
+        _ change: @escaping @Sendable (HubInstallationRow?) throws -> (HubInstallationRow, [HubRegistrationRow], Value)
+    ) async throws -> (HubInstallationChange, Value) {
         let id = id.lowercased()
         return try await store.write(weight: 2, bytes: 4096) { db in
             try db.lock(["hub installation \(hub) \(id)"])
             let row = try db.first(.installation(id, hub: hub) + " \(.forUpdate)") { try HubInstallationRow(&$0) }
-            guard let (new, parts) = try change(row.flatMap { $0.ifValid(now) }) else { return nil }
+            let (new, parts, value) = try change(row.flatMap { $0.ifValid(now) })
             var effect = HubInstallationChange(former: try db.registrations(ofInstallation: id, hub: hub))
             for var part in parts {
                 let former = effect.former.first { $0.slot == part.slot }
@@ -64,19 +63,23 @@ extension HubTables {
                 ON CONFLICT (hub, id) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at,
                     expires_at = excluded.expires_at
                 """)
-            return effect
+            return (effect, value)
         }
     }
 
     /// Removes an installation and its registrations.
     ///
-    /// - Returns: the registrations, in ``HubInstallationChange/former``; `nil` if there was no such installation.
-    package func removeInstallation(_ id: String, hub: String) async throws -> HubInstallationChange? {
+    /// - Returns: it, and the registrations as ``HubInstallationChange/former``; `nil` if there was no such
+    ///   installation.
+    package func removeInstallation(
+        _ id: String, hub: String
+    ) async throws -> (HubInstallationRow, HubInstallationChange)? {
         let id = id.lowercased()
         return try await store.write { db in
             try db.lock(["hub installation \(hub) \(id)"])
-            guard try db.exists(.installation(id, hub: hub)) else { return nil }
-            return HubInstallationChange(former: try db.removeInstallation(id, hub: hub))
+            let row = try db.first(.installation(id, hub: hub)) { try HubInstallationRow(&$0) }
+            guard let row else { return nil }
+            return (row, HubInstallationChange(former: try db.removeInstallation(id, hub: hub)))
         }
     }
 
@@ -99,20 +102,20 @@ extension HubTables {
 
 extension SQLTransaction {
     /// - Parameter id: in lower case.
-    fileprivate func registrations(ofInstallation id: String, hub: String) throws -> [HubRegistration] {
+    fileprivate func registrations(ofInstallation id: String, hub: String) throws -> [HubRegistrationRow] {
         try all(
             """
             SELECT \(.registrationColumns) FROM hub_registrations AS r
             WHERE r.hub = \(hub) AND r.installation_id = \(id) \(.forUpdate)
             """
-        ) { try HubRegistration(&$0) }.sorted { $0.sequence < $1.sequence }
+        ) { try HubRegistrationRow(&$0) }.sorted { $0.sequence < $1.sequence }
     }
 
     /// - Parameters:
     ///   - id: in lower case.
     ///   - time: an installation that was written at this time or later stays.
     /// - Returns: its registrations.
-    func removeInstallation(_ id: String, hub: String, before time: Timestamp? = nil) throws -> [HubRegistration] {
+    func removeInstallation(_ id: String, hub: String, before time: Timestamp? = nil) throws -> [HubRegistrationRow] {
         let removed = try run(
             """
             DELETE FROM hub_installations

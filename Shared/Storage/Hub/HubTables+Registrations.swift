@@ -6,7 +6,7 @@ extension HubTables {
     ///
     /// - Parameter registration: its place and version are ignored.
     package func put(
-        _ registration: HubRegistration, hub: String, condition: HubCondition
+        _ registration: HubRegistrationRow, hub: String, condition: HubCondition
     ) async throws -> HubChange {
         try await store.write(bytes: registration.heldBytes) { db in
             var registration = registration
@@ -24,8 +24,8 @@ extension HubTables {
         }
     }
 
-    package func registration(_ id: String, hub: String) async throws -> HubRegistration? {
-        try await store.first(.registrations(hub: hub, id: id)) { try HubRegistration(&$0) }
+    package func registration(_ id: String, hub: String) async throws -> HubRegistrationRow? {
+        try await store.first(.registrations(hub: hub, id: id)) { try HubRegistrationRow(&$0) }
     }
 
     /// Removes a registration. Its ID is not accepted again, until 100,000 others were deleted after it.
@@ -47,14 +47,14 @@ extension HubTables {
     /// - Returns: the registrations that were removed.
     package func remove(
         handle: String, hub: String, ifUpdatedBefore time: Timestamp
-    ) async throws -> [HubRegistration] {
+    ) async throws -> [HubRegistrationRow] {
         try await store.write { db in
             let found = try db.all(.registrations(handles: [handle], hub: hub) + " \(.forUpdateOfRegistrations)") {
-                try HubRegistration(&$0)
+                try HubRegistrationRow(&$0)
             }
             let dead = found.filter { $0.updatedAt < time }
             let installations = Set(dead.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID))
-            var removed: [HubRegistration] = []
+            var removed: [HubRegistrationRow] = []
             for id in installations.sorted() { removed += try db.removeInstallation(id, hub: hub, before: time) }
             let ids = Set(removed.map(\.id))
             let others = dead.filter { !ids.contains($0.id) }
@@ -64,8 +64,8 @@ extension HubTables {
     }
 
     /// The registrations with one of these handles, exactly as given, in the order of their places.
-    package func registrations(handles: [String], hub: String) async throws -> [HubRegistration] {
-        try await store.all(.registrations(handles: handles, hub: hub)) { try HubRegistration(&$0) }
+    package func registrations(handles: [String], hub: String) async throws -> [HubRegistrationRow] {
+        try await store.all(.registrations(handles: handles, hub: hub)) { try HubRegistrationRow(&$0) }
             .sorted { $0.sequence < $1.sequence }
     }
 }
@@ -74,8 +74,8 @@ extension SQLTransaction {
     /// Changes of one registration take turns, also while it does not exist.
     func lockRegistration(_ id: String, hub: String) throws { try lock(["hub registration \(hub) \(id.lowercased())"]) }
 
-    func registration(_ id: String, hub: String) throws -> HubRegistration? {
-        try first(.registrations(hub: hub, id: id) + " \(.forUpdate)") { try HubRegistration(&$0) }
+    func registration(_ id: String, hub: String) throws -> HubRegistrationRow? {
+        try first(.registrations(hub: hub, id: id) + " \(.forUpdate)") { try HubRegistrationRow(&$0) }
     }
 
     func isRetired(_ id: String, hub: String) throws -> Bool {
@@ -85,7 +85,7 @@ extension SQLTransaction {
     /// Writes a registration in place of its former version.
     ///
     /// - Returns: it as stored.
-    func store(_ new: HubRegistration, hub: String, former: HubRegistration?) throws -> HubRegistration {
+    func store(_ new: HubRegistrationRow, hub: String, former: HubRegistrationRow?) throws -> HubRegistrationRow {
         var stored = new
         let tags = new.tags.joined(separator: ",")
         guard let former else {
@@ -124,7 +124,7 @@ extension SQLTransaction {
         return stored
     }
 
-    func remove(_ registrations: [HubRegistration], hub: String) throws {
+    func remove(_ registrations: [HubRegistrationRow], hub: String) throws {
         if registrations.isEmpty { return }
         try run(
             each: registrations.map { .delete($0.tagKeys(hub: hub), of: $0.sequence) }
@@ -180,7 +180,7 @@ extension SQL {
     }
 }
 
-extension HubRegistration {
+extension HubRegistrationRow {
     /// Reads ``SQL/registrationColumns``.
     init(_ row: inout SQLRow) throws {
         let (sequence, id, version): (Int64, String, Int64) = (try row(), try row(), try row())

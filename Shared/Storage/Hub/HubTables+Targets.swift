@@ -60,7 +60,7 @@ extension SQLStore {
         guard let first = group.first else { return [] }
         let keys = Set(group.flatMap(\.keys))
         let rows = try await all(HubFind.sql(keys: keys, after: first.after, limit: first.limit)) { row in
-            (key: try row() as String, registration: try HubRegistration(&row))
+            (key: try row() as String, registration: try HubRegistrationRow(&row))
         }
         let found = Dictionary(grouping: rows, by: \.key)
         return group.map { find in

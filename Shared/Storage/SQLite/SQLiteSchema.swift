@@ -1,3 +1,4 @@
+import Domain
 import GRDB
 
 /// The schema in SQLite. Tables, columns and indexes have the same names in PostgreSQL.
@@ -158,10 +159,18 @@ extension StorageSchema {
             }
         if found == version { return true }
         guard found == 0 else { throw refusal(of: found) }
+        if case .table = mark {
+            // Another program has its own mark; so had hub-emulator before it had these tables.
+            guard try Int.fetchOne(db, sql: "PRAGMA application_id") == 0 else { throw Self.foreignFile }
+            return false
+        }
         // Until schema 17, the steps were listed in this table, and the version was their number.
-        guard case .ofDatabase = mark, try db.tableExists("grdb_migrations") else { return false }
+        guard try db.tableExists("grdb_migrations") else { return false }
         throw refusal(of: try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations") ?? 0)
     }
+
+    private static let foreignFile = StorageError(
+        .invalid, "The file is of another program, or of an earlier hub-emulator. Name another file, or remove it.")
 
     func create(_ db: Database) throws {
         for sql in sqlite { try db.execute(sql: sql) }

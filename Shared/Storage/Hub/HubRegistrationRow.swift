@@ -2,7 +2,7 @@ package import Foundations
 
 /// A registration of a hub as it is stored: the values by which it is found, and its document. It is also one target of
 /// a send.
-package struct HubRegistration: Sendable, Hashable {
+package struct HubRegistrationRow: Sendable, Hashable {
     /// In the case in which a client wrote it.
     package var id: String
     /// Its place in lists, which updates keep; 0: not stored yet.
@@ -74,7 +74,7 @@ package enum HubCondition: Equatable, Sendable {
 /// How a change of a registration ended.
 package enum HubChange: Sendable, Equatable {
     /// It is as it is now, and as it was before.
-    case done(HubRegistration, former: HubRegistration?)
+    case done(HubRegistrationRow, former: HubRegistrationRow?)
     /// There is none with this ID.
     case unknown
     /// It has another version than the condition names.
@@ -103,7 +103,7 @@ package struct HubAudience: Sendable {
 
 /// A page of registrations in the order of their places.
 package struct HubPage: Sendable, Equatable {
-    package var registrations: [HubRegistration] = []
+    package var registrations: [HubRegistrationRow] = []
     /// After which place the next page begins; `nil` after the last page. A page may have few registrations, or none,
     /// and yet not be the last.
     package var next: Int64?

@@ -1,0 +1,68 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Storage
+
+/// The whole state of the emulator, which its routes share.
+struct EmulatorState: Sendable {
+    let feed = EventFeed()
+    let store: OpenedHubTables
+    let hubs: HubDirectory
+    let gate: HubGate
+    let devices: DeviceRegistry
+    let log: RecordLog
+    let faults: FaultTable
+    let schedules: ScheduleTable
+    let sends: SendProcessor
+
+    /// The state on the tables of a store; with the faults of the configured scenario.
+    ///
+    /// - Throws: when the scenario cannot be used.
+    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables) throws {
+        self.store = store
+        hubs = HubDirectory(
+            store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
+            endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host)
+        gate = HubGate(configuration, hubs: hubs)
+        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
+        log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
+        faults = FaultTable(defaultSeed: configuration.seed)
+        schedules = ScheduleTable(store.tables)
+        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
+            faults.add(fault)
+        }
+    }
+
+    /// Lets the faults of an operation happen before it is done.
+    ///
+    /// - Throws: the error that a fault decides.
+    func injectFaults(
+        _ operation: Fault.Operation, platform: NotificationFormat? = nil, _ context: EmulatorContext
+    ) async throws {
+        try await faults.effect(on: operation, platform: platform).inject(context)
+    }
+
+    /// A service that begins when the store serves and the hubs are known.
+    func following(_ service: any Service) -> any Service {
+        store.following(HubsService(hubs: hubs, service: service))
+    }
+}
+
+/// Reads the hubs, and then runs a service.
+private struct HubsService: Service {
+    let hubs: HubDirectory
+    let service: any Service
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do { return try await hubs.load() } catch let error as StorageError where error.isRetriable {
+                    try? await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
+        // Also after a shutdown: it ends by itself.
+        try await service.run()
+    }
+}
