@@ -3,35 +3,59 @@ import Logging
 import ServiceLifecycle
 import Storage
 
-/// The whole state of the emulator, which its routes share.
+/// The whole state of a hub, which its routes share.
 struct EmulatorState: Sendable {
-    let feed = EventFeed()
+    let feed: EventFeed
     let store: OpenedHubTables
     let hubs: HubDirectory
     let gate: HubGate
+    let lanes: PushLanes
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
     let sends: SendProcessor
 
-    /// The state on the tables of a store; with the faults of the configured scenario.
+    /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
     /// - Throws: when the scenario cannot be used.
-    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables) throws {
-        self.store = store
-        hubs = HubDirectory(
+    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables, logger: Logger) throws {
+        let hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
             endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host)
-        gate = HubGate(configuration, hubs: hubs)
-        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
-        faults = FaultTable(defaultSeed: configuration.seed)
-        schedules = ScheduleTable(store.tables)
-        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        let feed = EventFeed()
+        self.init(
+            store: store, hubs: hubs, gate: HubGate(configuration, hubs: hubs),
+            lanes: PushLanes(.simulated, logger: logger), feed: feed,
+            log: RecordLog(
+                capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
+            faults: FaultTable(defaultSeed: configuration.seed))
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
+    }
+
+    /// The state of `hub`, whose hubs are those of the file of rules.
+    init(
+        _ configuration: HubServiceConfiguration, store: OpenedHubTables, access: HubAccessFile, lanes: PushLanes
+    ) {
+        let feed = EventFeed()
+        self.init(
+            store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
+            gate: HubGate(configuration, access: access),
+            lanes: lanes, feed: feed,
+            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil))
+    }
+
+    private init(
+        store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, feed: EventFeed, log: RecordLog,
+        faults: FaultTable
+    ) {
+        (self.store, self.hubs, self.gate, self.lanes) = (store, hubs, gate, lanes)
+        (self.feed, self.log, self.faults) = (feed, log, faults)
+        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
+        schedules = ScheduleTable(store.tables)
+        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
     }
 
     /// Lets the faults of an operation happen before it is done.

@@ -17,12 +17,14 @@ package struct HubServiceConfiguration: Sendable {
     var accessFile: String
     /// The file of the push services' credentials.
     var credentialsFile: String
-    /// How long a send waits for the push services.
-    var acceptTimeout: Duration
-    /// How long a push is tried again at most.
-    var retryFor: Duration
+    /// The times of deliveries.
+    var delivery = DeliverySettings()
     /// Whom the page and the simulated devices answer.
     var simulationClients: SimulationClients
+    /// The folder of a web app that is served to the same clients; nil: none.
+    var webAppFolder: String?
+
+    static let allowSetting = ConfigurationKeys.hubSimulationAllow.name
 
     /// - Returns: `nil` if the reader noted an issue.
     init?(_ reader: inout ConfigurationReader) {
@@ -31,8 +33,9 @@ package struct HubServiceConfiguration: Sendable {
         outgoing = OutgoingConfiguration.read(&reader)
         accessFile = reader.require(\.hubAccessFile) ?? ""
         credentialsFile = reader.require(\.pushCredentialsFile) ?? ""
-        acceptTimeout = reader[\.hubAcceptTimeout]
-        retryFor = reader[\.hubRetryFor]
+        delivery.acceptTimeout = reader[\.hubAcceptTimeout]
+        delivery.retryFor = reader[\.hubRetryFor]
+        webAppFolder = reader[EmulatorConfiguration.webAppKey]
         simulationClients = SimulationClients(reader[\.hubSimulationAllow] ?? [])
         if simulationClients.hosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
             reader.note(\.hubSimulationAllow, "must be a list of addresses, CIDR blocks and host names")

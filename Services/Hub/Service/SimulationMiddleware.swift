@@ -34,13 +34,15 @@ struct SimulationMiddleware: RouterMiddleware {
     let clients: SimulationClients
     let isSimulated: @Sendable () -> Bool
 
+    func allows(_ request: Request, _ context: EmulatorContext) -> Bool {
+        isSimulated() && clients.contains(request, from: context.channel.remoteAddress)
+    }
+
     @concurrent func handle(
         _ request: Request, context: EmulatorContext,
         next: @concurrent (Request, EmulatorContext) async throws -> Response
     ) async throws -> Response {
-        guard isSimulated(), clients.contains(request, from: context.channel.remoteAddress) else {
-            throw Problem.notFound()
-        }
+        guard allows(request, context) else { throw Problem.notFound() }
         return try await next(request, context)
     }
 }

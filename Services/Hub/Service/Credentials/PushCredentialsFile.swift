@@ -46,13 +46,6 @@ extension PushCredentials {
             throw SetupError(.malformed, "The file is not JSON: \(error).")
         }
     }
-
-    /// The hubs and platforms that are simulated, as `HUB apns`, sorted.
-    var simulated: [String] {
-        hubs.values.flatMap { hub in
-            hub.platforms.filter { $0.value == .simulated }.map { "\(hub.name) \($0.key.rawValue)" }
-        }.sorted()
-    }
 }
 
 /// The file of the credentials (`PUSH_CREDENTIALS_FILE`), which is read again when it, or a file that it names,
