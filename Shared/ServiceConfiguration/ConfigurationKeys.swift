@@ -304,6 +304,9 @@ package struct ConfigurationKeys: Sendable {
     package let retrievalURL = ConfigurationKey(
         "RETRIEVAL_URL", .list(of: .string, hint: "URLS"),
         meaning: "Base URLs of the retrieval services whose state the operator's page shows, as for INGEST_URL")
+    package let hubURL = ConfigurationKey(
+        "HUB_URL", .list(of: .string, hint: "URLS"),
+        meaning: "Base URLs of your own hubs whose state the operator's page shows, as for INGEST_URL")
 }
 
 extension ConfigurationKeys {

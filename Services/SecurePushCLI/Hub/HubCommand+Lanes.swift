@@ -6,7 +6,7 @@ extension HubCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the platforms of each hub: their rate, pushes in flight, retries that wait, and pauses.",
             discussion: """
-                Asks /metrics of a running hub twice, a second apart. STATE is open, paused (the push service throttles \
+                Asks /metrics and /readyz of a running hub twice, a second apart. STATE is open, paused (the push service throttles \
                 or fails), refused (it refuses the credentials; one push in 30 s tries again) or simulated. REMOVALS \
                 says suspended while too many devices have wrong addresses. Exit code 1 if a lane is refused or its \
                 removals are suspended.
@@ -75,7 +75,7 @@ struct HubLaneRow: Encodable, Sendable, Equatable {
             row.pushesPerSecond =
                 window.before == nil
                 ? nil : window.rate("securepush_hub_pushes_total", labels)?.rounded(toPlaces: 1)
-            row.inFlight = samples.count("securepush_hub_pushes_in_flight", labels)
+            row.inFlight = process.readiness.inFlight["\(hub)/\(platform)"] ?? 0
             row.retriesWaiting = samples.count("securepush_hub_retries_waiting", labels)
             row.removalsSuspended = samples.count("securepush_hub_removals_suspended", labels) > 0
             return row

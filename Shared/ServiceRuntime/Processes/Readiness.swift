@@ -17,6 +17,8 @@ package struct Readiness: Sendable, Equatable {
     package var pending: Int?
     /// Hub: the simulated platforms, as `HUB/PLATFORM`, sorted.
     package var simulated: [String] = []
+    /// Hub: the pushes in flight, by `HUB/PLATFORM`.
+    package var inFlight: [String: Int] = [:]
 
     package init(state: State, down: [String]) {
         self.state = state
@@ -35,6 +37,9 @@ package struct Readiness: Sendable, Equatable {
         up = parts.filter { $0.value.text == "up" }.map(\.name).sorted()
         for part in report?["reasons"]?.members ?? [] { reasons[part.name] = part.value.text }
         simulated = (report?["simulated"]?.members ?? []).map(\.name).sorted()
+        for lane in report?["in_flight"]?.members ?? [] {
+            inFlight[lane.name] = lane.value.number.flatMap { Int(exactly: $0) }
+        }
         pending = (report?["outbox"]?["pending"]?.number).flatMap { Int(exactly: $0) }
     }
 }
