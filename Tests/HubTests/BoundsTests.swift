@@ -65,37 +65,6 @@ import Testing
         }
     }
 
-    @Test func `Hubs are bounded`() async throws {
-        let hubs = HubDirectory()
-        for number in 0..<HubDirectory.maxHubs {
-            _ = try hubs.withTable("hub\(number)") { table throws(HubError) in table.count }
-        }
-        let refused = #expect(throws: HubError.self) {
-            try hubs.withTable("more") { table throws(HubError) in table.count }
-        }
-        #expect(refused?.status == .forbidden)
-        #expect(throws: HubError.self) { try hubs.create("more", HubDescription()) }
-        _ = try hubs.delete("hub0")
-        _ = try hubs.withTable("more") { table throws(HubError) in table.count }
-        #expect(throws: HubError.self) { try hubs.withTable("hub0") { table throws(HubError) in table.count } }
-    }
-
-    @Test func `Schedules are bounded in bytes`() throws {
-        let table = ScheduleTable()
-        func send(_ id: Int, _ size: Int) -> ScheduledSend {
-            ScheduledSend(
-                id: "\(id)", hub: "h", format: .apple, tags: nil, headers: [:],
-                body: [UInt8](repeating: 0, count: size), dueAt: Timestamp(milliseconds: .max))
-        }
-        for number in 0..<4 {
-            try table.checkCapacity()
-            table.add(send(number, ScheduleTable.maxBytes / 4))
-        }
-        #expect(throws: HubError.self) { try table.checkCapacity() }
-        #expect(table.cancel("2", hubKey: "h") != nil)
-        try table.checkCapacity()
-    }
-
     @Test func `A template gives no more than its bound`() throws {
         let properties = try TemplateProperties(
             message: Array(#"{"a":"\#(String(repeating: "x", count: 60_000))"}"#.utf8))
@@ -173,30 +142,5 @@ import Testing
         for _ in 0..<100 { #expect(window.take(.free, nowMilliseconds: 10_000_000) == nil) }
         #expect(window.take(.free, nowMilliseconds: 10_000_000) == 60)
         #expect(window.take(.free, nowMilliseconds: 1) == nil)
-    }
-
-    @Test func `Numbers of a damaged state file are refused`() throws {
-        let registration = try RegistrationEntry(
-            id: "1", entry: Array(TestEntry.apple().utf8), receivedAt: Timestamp(milliseconds: 1))
-        var stored = registration
-        stored.sequence = 1
-        let good = String(decoding: StoredRegistration.encode(stored), as: UTF8.self)
-        #expect(StoredRegistration.decode(Array(good.utf8)) != nil)
-        for (member, value) in [
-            ("\"version\":1", "\"version\":9223372036854775807"),
-            ("\"sequence\":1", "\"sequence\":9223372036854775807"),
-            ("\"updatedAtMilliseconds\":1", "\"updatedAtMilliseconds\":-9223372036854775808"),
-        ] {
-            #expect(good.contains(member))
-            #expect(StoredRegistration.decode(Array(good.replacing(member, with: value).utf8)) == nil, "\(member)")
-        }
-        let send = ScheduledSend(
-            id: "1", hub: "h", format: .apple, tags: nil, headers: [:], body: [],
-            dueAt: Timestamp(milliseconds: 7))
-        let due = String(decoding: StoredSchedule.encode(send), as: UTF8.self)
-        #expect(StoredSchedule.decode(Array(due.utf8)) != nil)
-        let damaged = due.replacing("\"dueAtMilliseconds\":7", with: "\"dueAtMilliseconds\":-9223372036854775808")
-        #expect(damaged != due)
-        #expect(StoredSchedule.decode(Array(damaged.utf8)) == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -51,6 +52,18 @@ struct Emulator: Sendable {
     func records(_ query: String = "") async throws -> [[String: Any]] {
         let response = try await call(.get, "/emulator/messages\(query)", authorization: nil)
         return try JSONSerialization.jsonObject(with: Data(response.text.utf8)) as? [[String: Any]] ?? []
+    }
+
+    /// Delivers the scheduled sends that are due at a time, as ``ScheduleService`` does.
+    ///
+    /// - Returns: how many.
+    func deliverSchedules(at time: Timestamp) async throws -> Int {
+        let due = try await state.schedules.takeDue(now: time)
+        for send in due {
+            try await state.sends.deliver(send)
+            try await state.schedules.remove(send)
+        }
+        return due.count
     }
 
     @discardableResult

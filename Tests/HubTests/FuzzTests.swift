@@ -98,7 +98,6 @@ import Testing
             XMLWriter.write(root, parentNamespace: "", to: &written)
             #expect(!written.isEmpty)
             _ = try? RegistrationEntry(id: "1", entry: bytes, receivedAt: .now)
-            _ = try? HubJob(entry: bytes)
         }
     }
 

@@ -55,7 +55,7 @@ import Testing
             _ = try await emulator.send(
                 String(repeating: "x", count: 4097), headers: [HubHeaders.scheduleTime: soon.description],
                 uri: "/hub/schedulednotifications")
-            for send in emulator.state.schedules.removeDue(now: soon) { emulator.state.sends.deliver(send) }
+            #expect(try await emulator.deliverSchedules(at: soon) == 1)
             let later = try #require(try await emulator.records("?Limit=1").first)
             #expect(later["Kind"] as? String == "scheduled")
             #expect(later["Outcomes"] as? [String: Int] == ["InvalidNotificationSize": 1])

@@ -2,8 +2,10 @@ import Foundation
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import Logging
 import ServiceLifecycle
 import StackKit
+import Storage
 import TestSupport
 import Testing
 
@@ -57,14 +59,14 @@ import Testing
             let waiting = try #require(try await emulator.records("?Limit=1").first)
             #expect(waiting["Outcome"] as? String == "Scheduled")
             #expect(waiting["DueAt"] as? String == due.description)
-            let schedules = emulator.state.schedules
-            #expect(schedules.removeDue(now: Timestamp(milliseconds: due.milliseconds - 1)).isEmpty)
-            for send in schedules.removeDue(now: due) { emulator.state.sends.deliver(send) }
+            let early = Timestamp(milliseconds: due.milliseconds - 1)
+            #expect(try await emulator.deliverSchedules(at: early) == 0)
+            #expect(try await emulator.deliverSchedules(at: due) == 1)
             let record = try #require(try await emulator.records("?Limit=1").first)
             #expect(record["Outcome"] as? String == "Completed")
             #expect(record["Deliveries"] as? [String] == ["AA"])
             #expect(record["Sequence"] as? Int == waiting["Sequence"] as? Int)
-            #expect(schedules.count == 0)
+            #expect(try await emulator.state.store.tables.scheduleCount() == 0)
         }
     }
 
@@ -72,7 +74,9 @@ import Testing
         try await withEmulator { emulator in
             try await emulator.register("aa", tags: "t")
             try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = ScheduleService(schedules: emulator.state.schedules, sends: emulator.state.sends)
+                let service = ScheduleService(
+                    schedules: emulator.state.schedules, sends: emulator.state.sends,
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
                 group.addTask { try await service.run() }
                 // The second one is due first, so the service must not sleep on until the first.
                 _ = try await Self.schedule(emulator, at: Self.later(seconds: 3600).description)
@@ -81,7 +85,8 @@ import Testing
                     try await emulator.records("?Limit=1").first?["Outcome"] as? String == "Completed"
                 }
                 #expect(isSent)
-                #expect(emulator.state.schedules.count == 1)
+                let isRemoved = try await eventually { try await emulator.state.store.tables.scheduleCount() == 1 }
+                #expect(isRemoved)
                 group.cancelAll()
             }
         }
@@ -95,7 +100,7 @@ import Testing
             #expect(try await emulator.call(.delete, "/other/schedulednotifications/\(id)").status == .notFound)
             #expect(try await emulator.call(.delete, path).status == .ok)
             #expect(try await emulator.call(.delete, path).status == .notFound)
-            #expect(emulator.state.schedules.removeDue(now: Self.later(seconds: 7200)).isEmpty)
+            #expect(try await emulator.deliverSchedules(at: Self.later(seconds: 7200)) == 0)
             #expect(try await emulator.records("?Limit=1").first?["Outcome"] as? String == "Cancelled")
         }
     }

@@ -74,12 +74,4 @@ import Testing
             #expect(description?.child("BodyTemplate")?.text == template)
         }
     }
-
-    @Test func `A deleted ID is not taken again and the oldest are forgotten`() throws {
-        var retired = RetiredIDs()
-        for number in 0...10_000 { retired.insert("\(number)") }
-        #expect(!retired.contains("0"))
-        #expect(retired.contains("1"))
-        #expect(retired.contains("10000"))
-    }
 }

@@ -1,7 +1,11 @@
 import Hummingbird
 import HummingbirdTesting
 import Logging
+import ServiceLifecycle
 import ServiceRuntime
+import StackKit
+import Storage
+import Testing
 
 @testable import Hub
 
@@ -25,12 +29,35 @@ func withEmulator(
     let context = ServiceContext(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
-    let state = try EmulatorState(configuration, logger: context.logger)
-    let router = HubEmulatorService.makeRouter(configuration, state: state, context: context)
-    let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
-    let listenKey = configuration.listenKey
-    try await application.test(kind) { client in
-        try await test(Emulator(client: client, listenKey: listenKey, state: state))
+    try await withTables(try configuration.storage) { store in
+        let state = try EmulatorState(configuration, store: store)
+        try await state.hubs.load()
+        let router = HubEmulatorService.makeRouter(configuration, state: state, context: context)
+        let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
+        let listenKey = configuration.listenKey
+        try await application.test(kind) { client in
+            try await test(Emulator(client: client, listenKey: listenKey, state: state))
+        }
     }
-    state.journal.close()
+}
+
+/// Runs a test with tables of a hub, by default in memory, whose store serves.
+func withTables<Value: Sendable>(
+    _ storage: StorageConfiguration? = nil, _ test: (OpenedHubTables) async throws -> Value
+) async throws -> Value {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let store = try await openHubTables(try storage ?? StorageConfiguration(url: "memory:"), logger: logger)
+    let services = ServiceGroup(services: [store.service], gracefulShutdownSignals: [], logger: logger)
+    let running = Task { try await services.run() }
+    let result: Result<Value, any Error>
+    do {
+        let isServing = try await eventually { await store.readiness() == nil }
+        #expect(isServing)
+        result = .success(try await test(store))
+    } catch {
+        result = .failure(error)
+    }
+    await services.triggerGracefulShutdown()
+    try await running.value
+    return try result.get()
 }

@@ -53,9 +53,9 @@ import Testing
         "CLibPQ": ["Shared/Postgres"],
         "CGlibc": ["Shared/ServiceRuntime"],
         "CBuildInformation": ["Shared/ServiceRuntime"],
-        "GRDB": ["Shared/Storage", "Services/Hub"],
+        "GRDB": ["Shared/Storage"],
         "JWTKit": ["Shared/Authentication"],
-        "CryptoExtras": ["Shared/Authentication"],
+        "CryptoExtras": ["Services/Hub", "Shared/Authentication"],
         "AsyncHTTPClient": [
             "Shared/OutgoingHTTP", "Shared/NotificationHubs", "Shared/PushServices", "Shared/Authentication",
             "Shared/ServiceRuntime", "Services/Operator", "Services/SecurePushCLI",

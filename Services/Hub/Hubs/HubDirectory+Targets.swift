@@ -41,6 +41,8 @@ extension HubDirectory {
     func list(
         _ hubKey: String, tag: String? = nil, after: Int, limit: Int
     ) async throws -> (page: [RegistrationEntry], next: Int64?) {
+        // No stored tag has what XML forbids, such as a zero byte.
+        if let tag, !tag.unicodeScalars.allSatisfy(XMLInput.isAllowed) { return ([], nil) }
         let page = try await tables.targets(
             hub: hubKey, of: HubAudience(ofAllWith: tag), after: Int64(after), limit: limit)
         return (page.registrations.compactMap(RegistrationEntry.init), page.next)
@@ -51,7 +53,7 @@ extension HubDirectory {
     func list(
         _ hubKey: String, _ filter: RegistrationFilter, after: Int, limit: Int
     ) async throws -> (page: [RegistrationEntry], next: Int64?) {
-        if let handles = filter.handles {
+        if let handles = filter.handles?.filter({ !$0.utf8.contains(0) }) {
             let now = Timestamp.now
             let found = try await tables.registrations(handles: handles, hub: hubKey).filter {
                 $0.sequence > after && ($0.expiresAt.map { $0 >= now } ?? true)

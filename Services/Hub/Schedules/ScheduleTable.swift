@@ -64,7 +64,7 @@ final class ScheduleTable: Sendable {
     /// - Returns: the place of its record in the log; 0 if this process did not take it. `nil` if the hub has none of
     ///   this ID.
     func cancel(_ id: String, hubKey: String) async throws -> Int? {
-        guard HubMessageID.sequence(of: id) != nil, try await tables.removeSchedule(id, hub: hubKey) else { return nil }
+        guard !id.utf8.contains(0), try await tables.removeSchedule(id, hub: hubKey) else { return nil }
         return forget(id)?.sequence ?? 0
     }
 

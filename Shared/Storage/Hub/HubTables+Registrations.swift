@@ -28,14 +28,14 @@ extension HubTables {
         try await store.first(.registrations(hub: hub, id: id)) { try HubRegistrationRow(&$0) }
     }
 
-    /// Removes a registration. Its ID is not accepted again, until 100,000 others were deleted after it.
+    /// Removes a registration. Its ID is not accepted again, until ``maxRetiredIDs`` others were deleted after it.
     package func removeRegistration(_ id: String, hub: String, condition: HubCondition) async throws -> HubChange {
-        try await store.write { db in
+        try await store.write { [maxRetiredIDs] db in
             try db.lockRegistration(id, hub: hub)
             guard let former = try db.registration(id, hub: hub) else { return .unknown }
             guard condition.allows(former.version) else { return .conflict }
             try db.remove([former], hub: hub)
-            try db.retire(id, hub: hub)
+            try db.retire(id, hub: hub, keeping: maxRetiredIDs)
             return .done(former, former: former)
         }
     }
@@ -132,19 +132,15 @@ extension SQLTransaction {
     }
 
     /// Notes an ID as one that is not accepted again.
-    func retire(_ id: String, hub: String) throws {
+    fileprivate func retire(_ id: String, hub: String, keeping count: Int) throws {
         let sequence: Int64? = try first(
             """
             INSERT INTO hub_retired_ids (hub, id) VALUES (\(hub), \(id.lowercased()))
             ON CONFLICT (hub, id) DO NOTHING RETURNING sequence
             """)
         guard let sequence else { return }
-        try run("DELETE FROM hub_retired_ids WHERE sequence <= \(sequence - HubTables.maxRetiredIDs)")
+        try run("DELETE FROM hub_retired_ids WHERE sequence <= \(sequence - Int64(count))")
     }
-}
-
-extension HubTables {
-    static let maxRetiredIDs: Int64 = 100_000
 }
 
 extension SQL {

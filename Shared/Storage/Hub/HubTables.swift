@@ -10,6 +10,9 @@ package struct HubTables: Sendable {
     /// The first pages of sends that are asked for at the same time share statements.
     let finds: GroupCommit<HubFind, HubPage>
 
+    /// How many deleted IDs are known. The newest of them are not accepted again.
+    var maxRetiredIDs = 100_000
+
     /// The maximum number of registrations that one statement reads for one send.
     package static let pageSize = 500
     /// The maximum number of tags whose registrations one statement finds. It bounds the memory.
