@@ -1,4 +1,5 @@
 package import Foundations
+package import OutgoingHTTP
 
 /// The credentials of Web Push, and the hosts that its pushes may go to.
 package struct WebPushConfiguration: Sendable {
@@ -33,6 +34,20 @@ package struct WebPushConfiguration: Sendable {
         } catch {
             throw SetupError(.invalid, "allowedHosts: \(error.message)")
         }
+    }
+
+    /// The settings of the HTTP client, which connects only where ``destinations`` permits.
+    ///
+    /// - Parameters:
+    ///   - outgoing: proxies and trusted authorities.
+    ///   - authoritiesFile: `caFile` of the hub.
+    package func client(outgoing: OutgoingConfiguration, authoritiesFile: String?) -> PushHTTPClientConfiguration {
+        var client = PushHTTPClientConfiguration(name: "webpush")
+        client.outgoing = outgoing
+        client.authoritiesFile = authoritiesFile
+        client.isAllowed = { [destinations] address, origin in destinations.permits(address, for: origin) }
+        client.publicHosts = Set(PushDestinations.browserServices.filter { !$0.hasPrefix("*") })
+        return client
     }
 
     private static let subjectBytes = ByteSet.visible.subtracting(ByteSet("\"\\<>"))
