@@ -89,3 +89,10 @@ final class PushLaneMetrics: Sendable {
             Int64(clamping: time.components.seconds) &* 1_000_000_000 &+ time.components.attoseconds / 1_000_000_000)
     }
 }
+
+extension HubFeedbackRow {
+    /// Counts registrations that were removed. It is rare, so the instrument is looked up.
+    func countRemoved(_ count: Int) {
+        if count > 0 { Metric.hubDevicesRemoved.counter(hub, platform, error).increment(by: count) }
+    }
+}

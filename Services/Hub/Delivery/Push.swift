@@ -79,7 +79,8 @@ enum NativeHeaders {
     /// - Parameters:
     ///   - own: the headers of a template, which replace those of the send.
     ///   - headers: those of the send.
-    static func make(_ own: [String: String]?, _ headers: HTTPFields, platform: NotificationFormat) -> [String: String] {
+    static func make(_ own: [String: String]?, _ headers: HTTPFields, platform: NotificationFormat) -> [String: String]
+    {
         let given = own ?? PassThroughHeaders.select(from: headers, platform: platform)
         var native: [String: String] = [:]
         for (name, value) in given {

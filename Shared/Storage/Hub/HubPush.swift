@@ -148,6 +148,19 @@ extension HubMessage {
         (state, completedAt) = (Self.completed, time)
     }
 
+    /// The message with further outcomes. While a push is under way, it is not completed.
+    package func adding(_ others: [HubOutcome]) -> HubMessage {
+        var message = self
+        for other in others {
+            let index = message.outcomes.firstIndex { $0.platform == other.platform && $0.name == other.name }
+            if let index { message.outcomes[index].count += other.count } else { message.outcomes.append(other) }
+        }
+        if message.state == Self.completed, message.outcomes.contains(where: { $0.name == Self.unknown }) {
+            (message.state, message.completedAt) = (Self.processing, nil)
+        }
+        return message
+    }
+
     static func encode(_ outcomes: [HubOutcome]) -> String {
         outcomes.map { "\($0.platform) \($0.name) \($0.count)" }.joined(separator: "\n")
     }

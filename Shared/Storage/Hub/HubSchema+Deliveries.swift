@@ -19,6 +19,7 @@ extension HubSchema {
         ) \(.table)
         """,
         "CREATE INDEX hub_pushes_due ON hub_pushes (lane, due_at)",
+        "CREATE INDEX hub_pushes_end ON hub_pushes (give_up_at)",
         """
         CREATE TABLE hub_messages (
             id \(.text) PRIMARY KEY NOT NULL,

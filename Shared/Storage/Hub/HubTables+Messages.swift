@@ -30,31 +30,41 @@ extension HubTables {
             """)
     }
 
-    package func note(_ feedback: [HubFeedback]) async throws {
-        if feedback.isEmpty { return }
-        try await store.write(weight: feedback.count) { db in
-            try db.run(
-                each: feedback.map { entry in
-                    """
-                    INSERT INTO hub_feedback (
-                        hub, noted_at, error, platform, handle, registration_id, installation_id, message_id
-                    ) VALUES (
-                        \(entry.hub), \(entry.notedAt), \(entry.error), \(entry.platform), \(entry.handle),
-                        \(entry.registrationID), \(entry.installationID), \(entry.messageID))
-                    """
-                })
+    /// Removes a device that its push service no longer accepts, and notes that for each registration that was removed.
+    ///
+    /// - Parameters:
+    ///   - device: without a registration it is noted in any case: it was pushed to by its handle alone.
+    ///   - time: what was written at this time or later stays.
+    /// - Returns: the number of registrations that were removed.
+    package func bury(_ device: HubFeedbackRow, ifUpdatedBefore time: Timestamp) async throws -> Int {
+        try await store.write { db in
+            let removed = try db.remove(handle: device.handle, hub: device.hub, before: time)
+            var notes = removed.map { registration in
+                var note = device
+                (note.registrationID, note.installationID) = (registration.id, registration.installationID)
+                return note
+            }
+            if notes.isEmpty, device.registrationID == nil { notes = [device] }
+            try db.run(each: notes.map(SQL.insert))
+            return removed.count
         }
     }
 
+    /// Notes what happened at simulated devices, which nobody removes.
+    package func note(_ feedback: [HubFeedbackRow]) async throws {
+        if feedback.isEmpty { return }
+        try await store.write(weight: feedback.count) { db in try db.run(each: feedback.map(SQL.insert)) }
+    }
+
     /// The newest feedback of a hub, at most ``feedbackLimit`` entries, the oldest first.
-    package func feedback(hub: String) async throws -> [HubFeedback] {
+    package func feedback(hub: String) async throws -> [HubFeedbackRow] {
         try await store.all(
             """
             SELECT hub, noted_at, error, platform, handle, registration_id, installation_id, message_id
             FROM hub_feedback WHERE hub = \(hub) ORDER BY sequence DESC LIMIT \(Self.feedbackLimit)
             """
         ) { row in
-            HubFeedback(
+            HubFeedbackRow(
                 hub: try row(), notedAt: try row(), error: try row(), platform: try row(), handle: try row(),
                 registrationID: try row(), installationID: try row(), messageID: try row())
         }.reversed()
@@ -92,7 +102,7 @@ extension HubTables {
 }
 
 /// A device that a push service has given up.
-package struct HubFeedback: Sendable, Hashable {
+package struct HubFeedbackRow: Sendable, Hashable {
     package var hub: String
     package var notedAt: Timestamp
     /// The outcome, such as `ExpiredChannel`.
@@ -130,6 +140,16 @@ extension HubMessage {
 }
 
 extension SQL {
+    fileprivate static func insert(_ feedback: HubFeedbackRow) -> SQL {
+        """
+        INSERT INTO hub_feedback (
+            hub, noted_at, error, platform, handle, registration_id, installation_id, message_id
+        ) VALUES (
+            \(feedback.hub), \(feedback.notedAt), \(feedback.error), \(feedback.platform), \(feedback.handle),
+            \(feedback.registrationID), \(feedback.installationID), \(feedback.messageID))
+        """
+    }
+
     static let messageColumns: SQL =
         "id, hub, state, enqueued_at, completed_at, tags, outcomes, body, purge_at"
 

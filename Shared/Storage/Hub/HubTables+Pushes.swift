@@ -7,10 +7,15 @@ extension HubTables {
     package static let maxCounted = 100_000
 
     /// Stores pushes with the message that they belong to. After that they survive a crash.
+    ///
+    /// - Parameter message: if it is stored already, its outcomes are added to those that are stored.
     package func keep(_ pushes: [HubPush], of message: HubMessage) async throws {
         let bytes = pushes.reduce(message.heldBytes) { $0 + 512 + $1.request.count + $1.body.count }
         try await store.write(weight: pushes.count + 1, bytes: bytes) { db in
-            try db.run(each: [.save(message)] + pushes.map(SQL.insert))
+            let stored = try db.first(
+                "SELECT \(.messageColumns) FROM hub_messages WHERE id = \(message.id) \(.forUpdate)"
+            ) { row in try HubMessage(&row) }
+            try db.run(each: [.save(message.adding(stored?.outcomes ?? []))] + pushes.map(SQL.insert))
         }
     }
 
@@ -41,12 +46,26 @@ extension HubTables {
     package func claimPushes(
         of lane: HubLaneKey, limit: Int, claim: Int64, now: Timestamp, until: Timestamp
     ) async throws -> [HubPush] {
+        try await claimPushes("lane = \(lane.text) AND due_at <= \(now)", order: "due_at", limit, claim, until: until)
+    }
+
+    /// Claims pushes of all lanes that are to be given up, and that nobody pushes at the moment.
+    package func claimPushesToGiveUp(
+        limit: Int, claim: Int64, now: Timestamp, until: Timestamp
+    ) async throws -> [HubPush] {
+        let isOver: SQL = "give_up_at <= \(now) AND (claim IS NULL OR due_at <= \(now))"
+        return try await claimPushes(isOver, order: "give_up_at", limit, claim, until: until)
+    }
+
+    private func claimPushes(
+        _ condition: SQL, order: String, _ limit: Int, _ claim: Int64, until: Timestamp
+    ) async throws -> [HubPush] {
         let limit = max(limit, 0)
         return try await store.write(weight: limit) { db in
             let due = try db.all(
                 """
                 SELECT id, lane, message_id, attempt, give_up_at, request, body FROM hub_pushes
-                WHERE lane = \(lane.text) AND due_at <= \(now) ORDER BY due_at LIMIT \(limit) \(.skipLocked)
+                WHERE \(condition) ORDER BY \(raw: order) LIMIT \(limit) \(.skipLocked)
                 """
             ) { row in
                 HubPush(
