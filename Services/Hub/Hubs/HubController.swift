@@ -9,9 +9,11 @@ struct HubController: Sendable {
 
     let state: EmulatorState
 
-    func addRoutes(to hub: RouterGroup<EmulatorContext>) {
-        hub.put(use: put)
+    /// - Parameter isManaged: whether clients make and remove hubs.
+    func addRoutes(to hub: RouterGroup<EmulatorContext>, isManaged: Bool) {
         hub.get(use: read)
+        guard isManaged else { return }
+        hub.put(use: put)
         hub.delete(use: delete)
     }
 

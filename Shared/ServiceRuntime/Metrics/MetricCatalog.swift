@@ -11,6 +11,7 @@ package enum MetricCatalog {
         .dispatchStoreFailures, .hubOutcomes, .outcomeRequests,
         .hubPushes, .hubPushDuration, .hubRetriesWaiting, .hubLaneState, .hubRemovalsSuspended, .hubDevicesRemoved,
         .retrievals, .timeToFetch, .inboxRequests, .devicesRemoved, .tokenRefreshes,
+        .pushConnections, .pushConnectionsOpened, .pushGoaways, .pushPingsUnanswered,
         .httpRequests, .httpRequestDuration, .httpConnections, .httpConnectionsClosed, .certificateExpiry,
         .httpRequestsInFlight, .httpBodiesAwaited, .postgresConnections, .postgresConnectionLosses, .fileUnusable,
         .spansExported, .spansDropped, .passwordChecks, .logLinesDropped, .buildInfo, .residentMemory, .processCPU,
@@ -203,6 +204,23 @@ extension Metric {
         "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
             + "before and its family was removed, refused: unknown, expired, or its user was removed or has "
             + "another password).")
+}
+
+// MARK: - Hub
+
+extension Metric {
+    package static let pushConnections = Metric(
+        "securepush_push_connections", .gauge, labels: ["client"], of: ["hub"],
+        "Open connections to push services, by client (webpush, apns, fcm, wns).")
+    package static let pushConnectionsOpened = Metric(
+        "securepush_push_connections_opened_total", .counter, labels: ["client", "result"], of: ["hub"],
+        "Connections to push services that were opened, or could not be (failed).")
+    package static let pushGoaways = Metric(
+        "securepush_push_goaways_total", .counter, labels: ["client"], of: ["hub"],
+        "Connections of HTTP/2 that a push service ended by GOAWAY.")
+    package static let pushPingsUnanswered = Metric(
+        "securepush_push_pings_unanswered_total", .counter, labels: ["client"], of: ["hub"],
+        "Connections of HTTP/2 that were closed because the push service did not answer a PING.")
 }
 
 // MARK: - Several services
