@@ -222,7 +222,7 @@ let package = Package(
             "Hub", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
-                "Storage", crypto, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
+                "Storage", crypto, cryptoExtras, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
                 serviceLifecycle, tracing,
             ], resources: [.embedInCode("Page")]),
         // The one program: the command line and every service.
