@@ -8,7 +8,9 @@ import { extname, join, normalize } from 'node:path';
 
 /** `nobody` of Debian: Firefox does not work for root. */
 const nobody = 65_534;
-const patience = 60_000;
+/** How long a step may take, and the start beside the build of something, in milliseconds. */
+const patience = 30_000;
+const patienceAtStart = 90_000;
 
 /** The settings of a fresh profile: the push service on loopback, no questions, and no connections of its own. */
 const preferences = (pushService) => ({
@@ -121,6 +123,9 @@ export class Firefox {
     this.children = [];
   }
 
+  /** What Firefox has said last. */
+  get end() { return this.output.slice(-3_000); }
+
   /** @param {string} pushService the WebSocket of the push service */
   async start(pushService) {
     this.folder = await mkdtemp(join(tmpdir(), 'securepush-firefox.'));
@@ -151,7 +156,7 @@ export class Firefox {
       stream.on('data', (data) => { this.output = (this.output + data).slice(-20_000); });
     }
     this.isOver = new Promise((resolve) => { browser.once('exit', (code, signal) => resolve(code ?? signal)); });
-    await this.evaluate(() => document.title);
+    await this.#run(patienceAtStart, () => document.title);
   }
 
   #firstLine(child, descriptor) {
@@ -197,13 +202,15 @@ export class Firefox {
   }
 
   /** Runs a function in the driver's page, and returns its result. */
-  async evaluate(work, ...values) {
+  evaluate(work, ...values) { return this.#run(patience, work, ...values); }
+
+  async #run(limit, work, ...values) {
     const item = { id: randomUUID(), source: `${work}`, values };
     const answer = new Promise((resolve) => { this.answers.set(item.id, resolve); });
     const taker = this.idle.shift();
     if (taker) taker(item);
     else this.work.push(item);
-    const { value, error } = await this.#inTime(answer, `no answer to ${item.source}`);
+    const { value, error } = await this.#inTime(answer, limit, `no answer to ${item.source}`);
     this.answers.delete(item.id);
     if (error) throw new Error(error);
     return value;
@@ -230,7 +237,7 @@ export class Firefox {
         if (condition(report)) return report;
         seen.push(report);
       }
-      if (Date.now() > deadline) throw new Error(`No such report: ${JSON.stringify(seen)}\n${this.output.slice(-3000)}`);
+      if (Date.now() > deadline) throw new Error(`No such report: ${JSON.stringify(seen)}\n${this.end}`);
       await new Promise((resolve) => { setTimeout(resolve, 50); });
     }
   }
@@ -268,7 +275,8 @@ export class Firefox {
   notifications() {
     return this.evaluate(async () => {
       const registration = await navigator.serviceWorker.getRegistration('/app/');
-      return (await registration.getNotifications()).map(({ body, tag, data }) => ({ body, tag, kind: data?.kind ?? null }));
+      const shown = await registration.getNotifications();
+      return shown.map(({ body, tag, data }) => ({ body, tag, kind: data?.kind ?? null }));
     });
   }
 
@@ -283,12 +291,12 @@ export class Firefox {
 
   async #look() { return JSON.stringify(await this.notifications().catch((error) => `${error}`)); }
 
-  async #inTime(promise, problem) {
+  async #inTime(promise, limit, problem) {
     let timer;
     const end = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`${problem}\n${this.output.slice(-3000)}`)), patience);
+      timer = setTimeout(() => reject(new Error(`${problem}\n${this.end}`)), limit);
     });
-    const over = this.isOver?.then((code) => { throw new Error(`Firefox ended (${code}).\n${this.output.slice(-3000)}`); });
+    const over = this.isOver?.then((code) => { throw new Error(`Firefox ended (${code}).\n${this.end}`); });
     try {
       return await Promise.race([promise, end, ...(over ? [over] : [])]);
     } finally {

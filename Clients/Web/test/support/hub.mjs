@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -74,8 +74,8 @@ export class Hub {
   async #port() {
     const deadline = Date.now() + 20_000;
     for (;;) {
-      const port = /address=\S*?:(\d{2,5})\b/.exec(this.log)?.[1];
-      if (port && port !== '0') return port;
+      const port = /listening on 127\.0\.0\.1:(\d+)/.exec(this.log)?.[1];
+      if (port) return port;
       if (this.child.exitCode !== null || Date.now() > deadline) throw new Error(`The hub did not start.\n${this.log}`);
       await new Promise((resolve) => { setTimeout(resolve, 50); });
     }
@@ -89,7 +89,4 @@ export class Hub {
     }
     rmSync(this.folder, { recursive: true, force: true });
   }
-
-  /** Whether the build has the hub. */
-  static isIn(bin) { return existsSync(join(bin, 'hub')); }
 }

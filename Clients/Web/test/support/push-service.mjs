@@ -6,9 +6,9 @@ import { WebSocket } from './web-socket.mjs';
 const hex = () => randomUUID().replaceAll('-', '');
 
 /**
- * Mozilla's push service on loopback, for one Firefox: the WebSocket protocol of autopush on one port, and the endpoints
- * of RFC 8030 on another. It checks what a sender has to keep (RFC 8030, 8188, 8292), and notes what the browser says
- * of each push: 100 delivered, 101 not decrypted.
+ * Mozilla's push service on loopback, for one Firefox: the WebSocket protocol of autopush on one port, and the
+ * endpoints of RFC 8030 on another. It checks what a sender has to keep (RFC 8030, 8188, 8292), and notes what the
+ * browser says of each push: 100 delivered, 101 not decrypted.
  */
 export class PushService {
   /** @param {{cert: Buffer, key: Buffer} | null} tls of the endpoints */
@@ -79,7 +79,7 @@ export class PushService {
     const [status, why] = this.#fault(request, body, subscription);
     if (status !== 201) {
       this.refusals.push({ status, why });
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ code: status, message: why }));
+      response.writeHead(status).end();
       return;
     }
     const { ttl, urgency = null, topic = null } = request.headers;
