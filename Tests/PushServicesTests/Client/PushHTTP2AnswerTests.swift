@@ -8,7 +8,8 @@ import Testing
 /// Odd answers of HTTP/2, and requests that end before their answer.
 @Suite(.timeLimit(.minutes(5))) struct PushHTTP2AnswerTests {
     @Test func `A deadline ends the wait and resets the stream`() async throws {
-        try await withHTTP2(answering: { $0.connection == 0 ? [] : [.answer(201)] }) { server, client in
+        try await withHTTP2(answering: { $0.number == 1 ? [] : [.answer(201)] }) { server, client in
+            #expect(await client.post(port: server.port).status == 201)
             let result = await client.post(port: server.port, within: .milliseconds(300))
             #expect(result.failure == .unanswered(reason: "timeout"))
             try await expectEventually { server.resets == 1 }
