@@ -9,27 +9,31 @@ struct EmulatorState: Sendable {
     let store: OpenedHubTables
     let hubs: HubDirectory
     let gate: HubGate
-    let lanes: PushLanes
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
+    let delivery: HubDelivery
     let sends: SendProcessor
 
     /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
+    /// - Parameter pushers: who pushes for each platform.
     /// - Throws: when the scenario cannot be used.
-    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables, logger: Logger) throws {
+    init(
+        _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
+        delivery settings: DeliverySettings = .init(), logger: Logger = Logger(label: "securepush.hub")
+    ) throws {
         let hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
             endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host)
         let feed = EventFeed()
         self.init(
             store: store, hubs: hubs, gate: HubGate(configuration, hubs: hubs),
-            lanes: PushLanes(.simulated, logger: logger), feed: feed,
+            lanes: PushLanes(pushers, settings: settings, logger: logger), settings: settings, feed: feed,
             log: RecordLog(
                 capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
-            faults: FaultTable(defaultSeed: configuration.seed))
+            faults: FaultTable(defaultSeed: configuration.seed), logger: logger)
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
@@ -37,26 +41,33 @@ struct EmulatorState: Sendable {
 
     /// The state of `hub`, whose hubs are those of the file of rules.
     init(
-        _ configuration: HubServiceConfiguration, store: OpenedHubTables, access: HubAccessFile, lanes: PushLanes
+        _ configuration: HubServiceConfiguration, store: OpenedHubTables, access: HubAccessFile, lanes: PushLanes,
+        logger: Logger
     ) {
         let feed = EventFeed()
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
-            gate: HubGate(configuration, access: access),
-            lanes: lanes, feed: feed,
-            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil))
+            gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
+            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), logger: logger)
     }
 
     private init(
-        store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, feed: EventFeed, log: RecordLog,
-        faults: FaultTable
+        store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, settings: DeliverySettings,
+        feed: EventFeed, log: RecordLog, faults: FaultTable, logger: Logger
     ) {
-        (self.store, self.hubs, self.gate, self.lanes) = (store, hubs, gate, lanes)
+        (self.store, self.hubs, self.gate) = (store, hubs, gate)
         (self.feed, self.log, self.faults) = (feed, log, faults)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         schedules = ScheduleTable(store.tables)
-        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        delivery = HubDelivery(lanes: lanes, tables: store.tables, settings: settings, logger: logger) {
+            [devices] push in devices.deliver(push)
+        }
+        sends = SendProcessor(
+            hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)
     }
+
+    /// The lanes of all platforms and hubs.
+    var lanes: PushLanes { delivery.lanes }
 
     /// Lets the faults of an operation happen before it is done.
     ///

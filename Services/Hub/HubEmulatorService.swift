@@ -48,7 +48,11 @@ package enum HubEmulatorService: ServiceProgram {
             configuration: configuration.http,
             context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) })
         let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
-        return [state.store.service, state.following(schedules), state.following(http)]
+        let retries = RetryService(state.delivery, logger: context.logger)
+        // They stop in the reverse order: requests, then what they left to be done, and the store last.
+        return [
+            state.store.service, state.following(retries), state.following(schedules), state.following(http),
+        ]
     }
 }
 

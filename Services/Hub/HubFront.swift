@@ -38,7 +38,7 @@ struct HubFront: Sendable {
         RegistrationController(state: state).addRoutes(to: hub)
         InstallationController(state: state).addRoutes(to: hub)
         TelemetryController(state: state).addRoutes(to: hub)
-        FeedbackController(state: state).addRoutes(to: hub, container: emulator)
+        FeedbackController(state: state).addRoutes(to: hub)
         HubJobController(state: state).addRoutes(to: hub)
         let hubs = HubController(state: state)
         hubs.addRoutes(to: hub, isManaged: isManaged)

@@ -19,6 +19,8 @@ final class HubDelivery: Sendable {
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
     let graves: WriteQueue<DeadDevice>
+    /// What simulated push services say of handles.
+    let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
     /// Wakes ``RetryService``.
@@ -38,6 +40,7 @@ final class HubDelivery: Sendable {
         self.logger = logger
         messages = MessageLog(tables, logger: logger)
         ends = WriteQueue("Outcomes of pushes", logger: logger) { try await tables.end($0, now: clock.now()) }
+        feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
         let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
             // Each is a transaction of its own, and one that was removed before is not found again.
             for device in devices {
@@ -153,18 +156,31 @@ final class HubDelivery: Sendable {
         }
     }
 
-    /// Waits for the pushes in flight, for a time at most, and writes what is left. What is not over then is pushed by
-    /// another process, or after the next start.
-    func finish(within time: Duration) async {
-        let wait = Task { await inFlight.waitUntilNone() }
+    /// Waits until what is known of devices can be read as feedback, a second at most.
+    func waitForFeedback() async {
+        let wait = Task {
+            await graves.waitUntilWritten()
+            await feedback.waitUntilWritten()
+        }
+        await stop(wait, after: .seconds(1))
+    }
+
+    private func stop(_ wait: Task<Void, Never>, after time: Duration) async {
         let timer = Task { [clock] in
             try? await clock.sleep(time)
             wait.cancel()
         }
         await wait.value
         timer.cancel()
+    }
+
+    /// Waits for the pushes in flight, for a time at most, and writes what is left. What is not over then is pushed by
+    /// another process, or after the next start.
+    func finish(within time: Duration) async {
+        await stop(Task { await inFlight.waitUntilNone() }, after: time)
         await ends.finish()
         await graves.finish()
+        await feedback.finish()
         await messages.finish()
     }
 }

@@ -74,6 +74,17 @@ extension Push {
     }
 }
 
+extension DeviceRegistry {
+    /// Delivers a push that was stored for a real platform, which is simulated now.
+    func deliver(_ push: Push) {
+        guard let platform = NotificationFormat(rawValue: push.lane.platform) else { return }
+        let simulated = DevicePush(
+            platform: platform, body: push.request.body, requestHeaders: [:], templateHeaders: push.request.headers,
+            messageID: push.messageID, receivedAt: push.sentAt)
+        deliver(simulated, to: push.handle, registrationID: push.registrationID)
+    }
+}
+
 /// The native headers of a push, with names in lower case.
 enum NativeHeaders {
     /// - Parameters:

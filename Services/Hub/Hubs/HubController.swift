@@ -1,6 +1,7 @@
 import Foundations
 import HTTPTypes
 import Hummingbird
+import Storage
 
 /// `/{hub}` and `/$Resources/NotificationHubs`: the hubs of the namespace.
 struct HubController: Sendable {
@@ -61,6 +62,7 @@ struct HubController: Sendable {
         try await state.hubs.delete(call.hubKey) { registrations in
             for registration in registrations { state.devices.noteRegistration(registration, isRegistered: false) }
         }
+        try await state.delivery.tables.removeDeliveries(hub: call.hubKey)
         return Response(status: .ok)
     }
 

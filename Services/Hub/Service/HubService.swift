@@ -47,7 +47,7 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
         settings: configuration.delivery, logger: logger)
     watch.tell(hubs: access.current.hubs)
     let opened = try await openHubTables(configuration.storage, logger: logger)
-    let state = EmulatorState(configuration, store: opened, access: access, lanes: watch.lanes)
+    let state = EmulatorState(configuration, store: opened, access: access, lanes: watch.lanes, logger: logger)
 
     var front = HubFront(configuration, hubs: state.hubs) { watch.isSimulated }
     front.readiness = [
@@ -71,7 +71,9 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
     let router = front.makeRouter(state, context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
     let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: logger)
+    let retries = RetryService(state.delivery, logger: logger)
     return BuiltHub(
-        services: [opened.service, watch, state.following(schedules), state.following(http)], state: state,
-        router: router)
+        services: [
+            opened.service, watch, state.following(retries), state.following(schedules), state.following(http),
+        ], state: state, router: router)
 }

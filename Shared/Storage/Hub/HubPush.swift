@@ -161,6 +161,13 @@ extension HubMessage {
         return message
     }
 
+    /// The outcomes with one count for each platform and name.
+    package static func sum(_ outcomes: [HubOutcome]) -> [HubOutcome] {
+        if outcomes.count < 2 { return outcomes }
+        return HubMessage(id: "", hub: "", state: "", enqueuedAt: .now, body: [], purgeAt: .now).adding(outcomes)
+            .outcomes
+    }
+
     static func encode(_ outcomes: [HubOutcome]) -> String {
         outcomes.map { "\($0.platform) \($0.name) \($0.count)" }.joined(separator: "\n")
     }

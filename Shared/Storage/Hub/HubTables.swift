@@ -15,6 +15,8 @@ package struct HubTables: Sendable {
 
     /// The maximum number of registrations that one statement reads for one send.
     package static let pageSize = 500
+    /// 2 GiB: millions of registrations.
+    static let maxMemoryPages = 524_288
     /// The maximum number of tags whose registrations one statement finds. It bounds the memory.
     private static let maxGroup = 64
 
@@ -53,7 +55,7 @@ package struct OpenedHubTables: Sendable {
 package func openHubTables(_ configuration: StorageConfiguration, logger: Logger) async throws -> OpenedHubTables {
     switch configuration.location {
     case .memory:
-        let store = SQLiteStore(try SQLiteDatabase(.hub), logger: logger)
+        let store = SQLiteStore(try SQLiteDatabase(.hub, maxPages: HubTables.maxMemoryPages), logger: logger)
         store.start()
         return OpenedHubTables(store, service: IdleService(), kind: .memory)
     case .sqlite(let path):

@@ -52,9 +52,13 @@ struct SQLiteDatabase: Sendable {
     }
 
     /// A database in the memory of this process: one connection, because each would have a database of its own.
-    init(_ schema: StorageSchema = .services) throws {
+    ///
+    /// - Parameter maxPages: when this many pages of 4 KiB are full, writing fails as on a full disk.
+    init(_ schema: StorageSchema = .services, maxPages: Int? = nil) throws {
         do {
-            connections = try DatabaseQueue(configuration: SQLiteDatabase.configuration)
+            let queue = try DatabaseQueue(configuration: SQLiteDatabase.configuration)
+            if let maxPages { try queue.write { db in try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") } }
+            connections = queue
             report = try SQLiteMigration.run(connections, schema, policy: .automatic)
             watch = .nothing
         } catch {
