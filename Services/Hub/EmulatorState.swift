@@ -9,24 +9,28 @@ struct EmulatorState: Sendable {
     let store: OpenedHubTables
     let hubs: HubDirectory
     let gate: HubGate
-    let delivery: HubDelivery
     let devices: DeviceRegistry
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
+    let delivery: HubDelivery
     let sends: SendProcessor
 
     /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
+    /// - Parameter pushers: who pushes for each platform.
     /// - Throws: when the scenario cannot be used.
-    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables, logger: Logger) throws {
+    init(
+        _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
+        delivery settings: DeliverySettings = .init(), logger: Logger = Logger(label: "securepush.hub")
+    ) throws {
         let hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
             endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host)
         let feed = EventFeed()
         self.init(
             store: store, hubs: hubs, gate: HubGate(configuration, hubs: hubs),
-            lanes: PushLanes(.simulated, logger: logger), settings: DeliverySettings(), feed: feed,
+            lanes: PushLanes(pushers, settings: settings, logger: logger), settings: settings, feed: feed,
             log: RecordLog(
                 capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
             faults: FaultTable(defaultSeed: configuration.seed), logger: logger)
@@ -43,8 +47,7 @@ struct EmulatorState: Sendable {
         let feed = EventFeed()
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
-            gate: HubGate(configuration, access: access),
-            lanes: lanes, settings: configuration.delivery, feed: feed,
+            gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
             log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), logger: logger)
     }
 
@@ -54,26 +57,17 @@ struct EmulatorState: Sendable {
     ) {
         (self.store, self.hubs, self.gate) = (store, hubs, gate)
         (self.feed, self.log, self.faults) = (feed, log, faults)
-        let devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        self.devices = devices
+        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         schedules = ScheduleTable(store.tables)
-        delivery = HubDelivery(lanes: lanes, tables: store.tables, settings: settings, logger: logger) { push in
-            devices.deliver(push)
+        delivery = HubDelivery(lanes: lanes, tables: store.tables, settings: settings, logger: logger) {
+            [devices] push in devices.deliver(push)
         }
         sends = SendProcessor(
             hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)
     }
 
-    /// The lanes of all platforms.
+    /// The lanes of all platforms and hubs.
     var lanes: PushLanes { delivery.lanes }
-
-    /// What works beside the requests: stored pushes, and scheduled sends.
-    func services(logger: Logger) -> [any Service] {
-        [
-            following(RetryService(delivery, logger: logger)),
-            following(ScheduleService(schedules: schedules, sends: sends, logger: logger)),
-        ]
-    }
 
     /// Lets the faults of an operation happen before it is done.
     ///

@@ -47,8 +47,12 @@ package enum HubEmulatorService: ServiceProgram {
             router: HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context),
             configuration: configuration.http,
             context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) })
+        let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
+        let retries = RetryService(state.delivery, logger: context.logger)
         // They stop in the reverse order: requests, then what they left to be done, and the store last.
-        return [state.store.service] + state.services(logger: context.logger) + [state.following(http)]
+        return [
+            state.store.service, state.following(retries), state.following(schedules), state.following(http),
+        ]
     }
 }
 

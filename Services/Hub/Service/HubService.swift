@@ -70,7 +70,10 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
     ]
     let router = front.makeRouter(state, context: context)
     let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: logger)
+    let retries = RetryService(state.delivery, logger: logger)
     return BuiltHub(
-        services: [opened.service, watch] + state.services(logger: logger) + [state.following(http)], state: state,
-        router: router)
+        services: [
+            opened.service, watch, state.following(retries), state.following(schedules), state.following(http),
+        ], state: state, router: router)
 }

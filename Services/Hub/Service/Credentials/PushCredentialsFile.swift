@@ -77,6 +77,9 @@ final class PushCredentialsFile: Sendable {
         return (file.current, changes)
     }
 
+    /// Reads the file now, and returns why it cannot be used, if so.
+    func reread() -> FileError? { file.problemAfterReload() }
+
     /// For readiness, metrics and SIGHUP.
     var source: ReloadableSource { file.source(ConfigurationKeys.pushCredentialsFile.name) }
 }
