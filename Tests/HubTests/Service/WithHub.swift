@@ -18,7 +18,7 @@ struct TestHub: Sendable {
 
     let client: any TestClientProtocol
     let folder: String
-    let hub: BuiltHub
+    let state: EmulatorState
     let context: ServiceContext
 
     var accessFile: String { folder + "/hub-access" }
@@ -77,6 +77,7 @@ func withHub(
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)
+    let state = hub.state
     // All but the HTTP server, in place of which the test's runs.
     let services = ServiceGroup(services: hub.services.dropLast(), gracefulShutdownSignals: [], logger: logger)
     let running = Task { try await services.run() }
@@ -85,7 +86,7 @@ func withHub(
         let application = try makeHTTPApplication(
             router: hub.router, configuration: configuration.http, context: context)
         try await application.test(.live) { client in
-            try await test(TestHub(client: client, folder: folder, hub: hub, context: context))
+            try await test(TestHub(client: client, folder: folder, state: state, context: context))
         }
         result = .success(())
     } catch {
