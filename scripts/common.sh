@@ -153,15 +153,22 @@ own_git() (
     cd "$here/.." && [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ] && git "$@"
 )
 
-# python_with NAME REQUIREMENT...: prints the folder of a Python in .build/NAME that has these packages from PyPI.
-python_with() {
-    local home=$here/../.build/$1
+# python_with NAME REQUIREMENT...: prints the folder of a Python in .build/NAME that has these packages from PyPI. Tests
+# that start at the same time wait for the first, which installs them.
+python_with() (
+    home=$here/../.build/$1
     shift
-    if [ "$(cat "$home/installed" 2>/dev/null)" != "$*" ]; then
+    has_packages() { [ "$(cat "$home/installed" 2>/dev/null)" = "$*" ]; }
+    if ! has_packages "$@"; then
+        mkdir -p "$here/../.build"
+        until take_lock "$home.lock"; do sleep 0.2; done
+        trap 'rm -f "$home.lock"' EXIT
+    fi
+    if ! has_packages "$@"; then
         python3 -m venv "$home" >&2 || die "python3-venv is missing: run scripts/install-dependencies.sh test" 69
         "$home/bin/pip" install --quiet --disable-pip-version-check "$@" >&2 ||
             die "$* cannot be installed: is PyPI reachable?" 69
         echo "$*" >"$home/installed"
     fi
     echo "$home/bin"
-}
+)

@@ -1,23 +1,21 @@
 #!/usr/bin/env bash
 # Puts the web example and its SDK into a folder that can be served as it is:
-# scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE] [--vapid-key KEY]
+# scripts/web-app.sh FOLDER RETRIEVAL_URL [--emulator] [--push-keys FILE]
 #
 #   --emulator   the hub emulator serves the folder (EMULATOR_WEB_APP), and its device stream takes the place of a push
-#                service
+#                service for a browser that reaches none
 #   --push-keys  the JWK Set of `securepush keys generate --push`
-#   --vapid-key  the public VAPID key of the hub's browser credential
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 [ $# -ge 2 ] || usage
 folder=$1 retrieval=${2%/}
 shift 2
-devices=null keys=null vapid=null
+devices=null keys=null
 while [ $# -gt 0 ]; do
     case $1 in
         --emulator) devices="'/emulator/devices/'" ;;
         --push-keys) keys=$(cat "${2:?is a file}") && shift ;;
-        --vapid-key) vapid="'${2:?is a key}'" && shift ;;
         *) usage ;;
     esac
     shift
@@ -36,7 +34,6 @@ rm -f "$folder/_headers.bak"
 cat >"$folder/config.js" <<END
 // Written by scripts/web-app.sh.
 export const retrievalURL = '$retrieval';
-export const vapidPublicKey = $vapid;
 export const pushKeys = $keys;
 export const emulatorDevices = $devices;
 END

@@ -3,7 +3,8 @@
  *
  * @module securepush-worker
  */
-import { DiagnosticCode } from './lib/codes.js';
+import { asksForLogIn, DiagnosticCode } from './lib/codes.js';
+import { isOurs } from './lib/presenter.js';
 import { isPushID, IncomingPush } from './lib/push.js';
 import { inTime } from './lib/subscription.js';
 
@@ -11,6 +12,10 @@ import { inTime } from './lib/subscription.js';
 const syncTag = 'securepush-register';
 /** In seconds. */
 const secondsForSync = 5;
+/** The ends of pushes that show nothing. */
+const showsNothing = new Set([
+  DiagnosticCode.badSignature, DiagnosticCode.tooOld, ...[403, 404, 410].map(DiagnosticCode.status),
+]);
 
 /**
  * Handles `push`, `notificationclick`, `pushsubscriptionchange` and `sync`.
@@ -63,7 +68,7 @@ export class PushWorker {
 
   /** @param {any} event a `PushEvent` */
   async onPush(event) {
-    const push = IncomingPush.fromMessageData(event.data);
+    const push = IncomingPush.fromEvent(event);
     if (!push.isSecurePush) await this.onForeignPush?.(event);
     else await this.handle(push);
   }
@@ -75,8 +80,11 @@ export class PushWorker {
    * @returns {Promise<import('./lib/report.js').WakeReport | null>} `null` after an error that nobody expected
    */
   async handle(push) {
+    const { shows } = this.client.presenter;
     try {
-      return await this.client.handle(push);
+      const report = await this.client.handle(push);
+      if (this.client.presenter.shows === shows) await this.#showAgain(push, report);
+      return report;
     } catch {
       // The user sees the generic text in place of whatever was to come.
       const localizationKey = this.client.configuration.texts.generic;
@@ -87,6 +95,22 @@ export class PushWorker {
   }
 
   /**
+   * Shows what the user has seen already of the notification of a push, or a brief text: browsers end a subscription
+   * whose pushes show nothing. A push that is not genuine, and one whose notification is not for this user, shows
+   * nothing.
+   *
+   * @param {IncomingPush} push
+   * @param {import('./lib/report.js').WakeReport} report
+   */
+  async #showAgain({ id, isWithdrawal }, { waiting, code }) {
+    if (id === null || showsNothing.has(code ?? '')) return;
+    const { generic, logIn, withdrawn, repeated } = this.client.configuration.texts;
+    const [kind, localizationKey] = !waiting.includes(id) ? ['brief', isWithdrawal ? withdrawn : repeated]
+      : asksForLogIn(code) ? ['prompt', logIn] : ['notice', generic];
+    await this.client.presenter.showAgain({ id, localizationKey, code, kind: /** @type {any} */ (kind) });
+  }
+
+  /**
    * Opens the app, at the notification that was clicked: its page if that is open, or any other window of the app, or a
    * new one.
    *
@@ -94,7 +118,7 @@ export class PushWorker {
    */
   async onClick(event) {
     const { notification } = event;
-    if (notification.data?.securePush !== 1) return;
+    if (!isOurs(notification)) return;
     notification.close();
     const id = isPushID(notification.data.secureId) ? notification.data.secureId : null;
     const { scope } = this.scope.registration;

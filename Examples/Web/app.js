@@ -3,7 +3,7 @@ import { client, credentials, events, store } from './client.js';
 import * as config from './config.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
-import { DeviceKey, PushVerifier, subscribeToPush } from './securepush/securepush.js';
+import { DeviceKey, PushVerifier } from './securepush/securepush.js';
 import { keepShell } from './shell.js';
 import { failureText, language, text } from './texts.js';
 
@@ -184,17 +184,22 @@ class App {
     await this.showFacts();
   }
 
-  /** By the push service, or by the hub emulator where none can be reached. */
+  /** By the browser's push service, or by the hub emulator if the browser's own attempt finds none. */
   async #register() {
-    if (config.vapidPublicKey) {
+    if (!this.hasNoPushService) {
       try {
-        await client.register(await subscribeToPush(this.registration, config.vapidPublicKey, { timeout: 8 }));
+        await client.subscribe({ timeout: 8 });
+        this.#stopListening();
+        this.display = null;
         return text('channelPush');
       } catch (error) {
-        if (!config.emulatorDevices || error.name !== 'AbortError') throw error;
+        // Only the browser's attempt decides. `SP-404`: the server has no key, so it was not asked.
+        const isFinal = error.name === 'SecurePushFailure' ? error.code !== 'SP-404' : error.name === 'NotAllowedError';
+        if (!config.emulatorDevices || isFinal) throw error;
+        // Until the page is loaded again: the attempt takes its time.
+        this.hasNoPushService = true;
       }
     }
-    if (!config.emulatorDevices) throw new DOMException('There is no VAPID key.', 'NotSupportedError');
     const device = await emulatedDevice();
     await client.register(device);
     this.stream ??= listen(device, this.registration);

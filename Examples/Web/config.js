@@ -5,11 +5,11 @@
  */
 export const retrievalURL = 'https://push.example.com';
 
-/** The public VAPID key of the hub's browser credential, in base64url. */
-export const vapidPublicKey = null;
-
 /** The JWK Set of `securepush keys generate --push`, if the server signs its pushes. */
 export const pushKeys = null;
 
-/** The folder of the hub emulator's devices, if the emulator serves this page. The page then needs no push service. */
+/**
+ * The folder of the hub emulator's devices, if the emulator serves this page. A browser that reaches no push service
+ * listens to it.
+ */
 export const emulatorDevices = null;

@@ -41,7 +41,7 @@ export class EmulatedDisplay {
   async update() {
     const now = new Map();
     for (const { data, body } of await this.registration.getNotifications()) {
-      if (data?.securePush === 1) now.set(data.secureId ?? data.kind, { body, kind: data.kind });
+      if (data?.securePush === 1 && data.kind !== 'brief') now.set(data.secureId ?? data.kind, { body, kind: data.kind });
     }
     for (const [id, { body, kind }] of now) {
       if (this.shown.get(id)?.body !== body) await this.#show(id, body, kind);

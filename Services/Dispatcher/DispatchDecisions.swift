@@ -90,9 +90,9 @@ extension Delivery {
             return
         }
         attempts += 1
-        if case .sent(let hubMessageID) = outcome {
+        if case .sent(let hubMessageID, let result) = outcome {
             (state, silentSequence) = (.sent, nil)
-            (self.hubMessageID, self.outcome) = (hubMessageID, nil)
+            (self.hubMessageID, self.outcome) = (hubMessageID, result?.text)
             return
         }
         // If nothing is wrong with the hub, the same request would fail again.

@@ -18,11 +18,13 @@ struct DispatchMetrics: Sendable {
     let lostLetters = Metric.deadLettersLost.counter()
     let ambiguous = Metric.ambiguous.counter("claimed")
     private let reminders = Metric.reminders.counter()
+    private let successes: [Platform: Counter]
     private let unregistered: [Platform: Counter]
     private let withdrawn: [Platform: Counter]
     private let deadLettered: [String: Counter]
 
     init(platforms: [Platform]) {
+        successes = Dictionary(platforms.map { ($0, Metric.hubOutcomes.counter($0.rawValue, "Success")) }) { $1 }
         unregistered = Metric.dispatchUnregistered.counters(platforms)
         withdrawn = Metric.withdrawn.counters(platforms)
         let letters = DeadLetterCause.labels.map { ($0, Metric.deadLettered.counter($0)) }
@@ -32,6 +34,13 @@ struct DispatchMetrics: Sendable {
     /// Counts sends that were skipped because the recipient has no device on the platform.
     func countUnregistered(_ platforms: [Platform]) {
         for platform in platforms { unregistered[platform]?.increment() }
+    }
+
+    /// Counts the outcome that an answer of the hub told at once. One that will change is counted when it is asked for.
+    func countOutcome(of answer: LaneAnswer, _ platform: Platform) {
+        guard case .answered(.sent(_, let outcome?), _) = answer, !MessageOutcome.isOpen(outcome.text) else { return }
+        if outcome.text == "Success", let success = successes[platform] { return success.increment() }
+        OutcomeMetrics.count(outcome, platform)
     }
 
     /// Counts the withdrawals and the steps of reminders that the hub has accepted.

@@ -23,6 +23,8 @@ struct DispatchPipeline: Service {
     /// Asked before sending if platforms without a device are skipped (`DISPATCH_REGISTERED_ONLY`).
     let registered: (any DispatchStore)?
     let signer: PushSigner?
+    /// See ``PushData/browserPage``.
+    let browserPage: String?
     /// Limits silent pushes; `nil` if they are not limited.
     let silent: SilentBudget?
     /// Makes the spans of messages; `nil` if nothing is traced.
@@ -55,7 +57,8 @@ struct DispatchPipeline: Service {
         consumer: any DispatchConsumer, publisher: any DispatchPublisher, store: any DispatchStore,
         gateway: any PushGateway, policy: DispatchPolicy,
         registered: (any DispatchStore)? = nil, lanes: LaneSettings? = nil, hubs: Lanes.Source? = nil,
-        signer: PushSigner? = nil, silent: SilentBudget? = nil, tracing: ProcessTracing? = nil, logger: Logger
+        signer: PushSigner? = nil, browserPage: String? = nil, silent: SilentBudget? = nil,
+        tracing: ProcessTracing? = nil, logger: Logger
     ) {
         self.consumer = consumer
         self.store = store
@@ -63,6 +66,7 @@ struct DispatchPipeline: Service {
         self.policy = policy
         self.registered = registered
         self.signer = signer
+        self.browserPage = browserPage
         self.silent = silent
         self.tracing = tracing
         self.logger = logger
@@ -332,7 +336,8 @@ struct DispatchPipeline: Service {
         // One signature serves all platforms.
         let plan = attempt.plan
         let data = PushData(
-            plan, signature: signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now))
+            plan, signature: signer?.sign(plan.id, for: plan.recipient, withdraw: plan.isWithdrawal, now: now),
+            browserPage: browserPage)
         let lanes = lanes.lanes(for: plan.recipient)
         for (index, platform) in attempt.platforms.enumerated() {
             var followers: [SilentFollower] = []

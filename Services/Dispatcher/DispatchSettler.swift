@@ -123,6 +123,7 @@ final class DispatchSettler: Sendable {
     func complete(
         _ answer: LaneAnswer, to attempt: DispatchAttempt, at index: Int, sharedBy followers: [SilentFollower] = []
     ) {
+        metrics.countOutcome(of: answer, attempt.platforms[index])
         if attempt.complete(index, answer) { finish(attempt) }
         if followers.isEmpty { return }
         let shared = answer.shared(with: attempt.plan.id, attempt.grant(at: index), now: .now)

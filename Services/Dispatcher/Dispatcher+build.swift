@@ -37,8 +37,8 @@ func buildDispatcher(
     let pipeline = DispatchPipeline(
         consumer: consumer, publisher: publisher, store: opened.store, gateway: hub.gateway,
         policy: configuration.policy, registered: configuration.own.registeredOnly ? opened.store : nil,
-        lanes: configuration.lanes, hubs: hub.pool, signer: signer, silent: silent, tracing: tracing,
-        logger: context.logger)
+        lanes: configuration.lanes, hubs: hub.pool, signer: signer,
+        browserPage: configuration.own.browserPage, silent: silent, tracing: tracing, logger: context.logger)
     let sources = [hub.source, signer?.source].compactMap(\.self)
     let files = sources.isEmpty && context.audit == nil ? [] : [context.watch(sources)]
     let router = makeRouter(of: BasicRequestContext.self, context: context)

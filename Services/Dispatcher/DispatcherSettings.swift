@@ -19,6 +19,8 @@ struct DispatcherSettings: Sendable {
     /// The minimum time between two silent pushes of one recipient on one platform; `nil` if it is off.
     let silentInterval: Duration?
     let pushSigningKeyFile: String?
+    /// `BROWSER_PUSH_URL`: the web app that declarative pushes open.
+    let browserPage: String?
     let auditLog: String?
     /// `HUB_TELEMETRY`: whether the hub is asked for the outcomes of its messages.
     let asksForOutcomes: Bool
@@ -33,6 +35,7 @@ struct DispatcherSettings: Sendable {
         registeredOnly = reader[\.dispatchRegisteredOnly]
         silentInterval = reader[\.silentPushMinInterval]
         pushSigningKeyFile = reader[\.pushSigningKeyFile]
+        browserPage = reader[\.browserPushURL]
         asksForOutcomes = reader[\.hubTelemetry]
         auditLog = reader[\.auditLog]
     }

@@ -3,9 +3,9 @@ import Logging
 import ServiceLifecycle
 import Storage
 
-/// The whole state of the emulator, which its routes share.
+/// The whole state of a hub, which its routes share.
 struct EmulatorState: Sendable {
-    let feed = EventFeed()
+    let feed: EventFeed
     let store: OpenedHubTables
     let hubs: HubDirectory
     let gate: HubGate
@@ -13,26 +13,61 @@ struct EmulatorState: Sendable {
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
+    let delivery: HubDelivery
     let sends: SendProcessor
 
-    /// The state on the tables of a store; with the faults of the configured scenario.
+    /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
+    /// - Parameter pushers: who pushes for each platform.
     /// - Throws: when the scenario cannot be used.
-    init(_ configuration: EmulatorConfiguration, store: OpenedHubTables) throws {
-        self.store = store
-        hubs = HubDirectory(
+    init(
+        _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
+        delivery settings: DeliverySettings = .init(), logger: Logger = Logger(label: "securepush.hub")
+    ) throws {
+        let hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
             endpointHost: TokenAudience(url: configuration.connectionString.endpoint).host)
-        gate = HubGate(configuration, hubs: hubs)
-        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        log = RecordLog(capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed)
-        faults = FaultTable(defaultSeed: configuration.seed)
-        schedules = ScheduleTable(store.tables)
-        sends = SendProcessor(hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules)
+        let feed = EventFeed()
+        self.init(
+            store: store, hubs: hubs, gate: HubGate(configuration, hubs: hubs),
+            lanes: PushLanes(pushers, settings: settings, logger: logger), settings: settings, feed: feed,
+            log: RecordLog(
+                capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
+            faults: FaultTable(defaultSeed: configuration.seed), logger: logger)
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
     }
+
+    /// The state of `hub`, whose hubs are those of the file of rules.
+    init(
+        _ configuration: HubServiceConfiguration, store: OpenedHubTables, access: HubAccessFile, lanes: PushLanes,
+        logger: Logger
+    ) {
+        let feed = EventFeed()
+        self.init(
+            store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
+            gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
+            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), logger: logger)
+    }
+
+    private init(
+        store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, settings: DeliverySettings,
+        feed: EventFeed, log: RecordLog, faults: FaultTable, logger: Logger
+    ) {
+        (self.store, self.hubs, self.gate) = (store, hubs, gate)
+        (self.feed, self.log, self.faults) = (feed, log, faults)
+        devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
+        schedules = ScheduleTable(store.tables)
+        delivery = HubDelivery(lanes: lanes, tables: store.tables, settings: settings, logger: logger) {
+            [devices] push in devices.deliver(push)
+        }
+        sends = SendProcessor(
+            hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)
+    }
+
+    /// The lanes of all platforms and hubs.
+    var lanes: PushLanes { delivery.lanes }
 
     /// Lets the faults of an operation happen before it is done.
     ///

@@ -36,17 +36,23 @@ package enum HubEmulatorService: ServiceProgram {
         let state: EmulatorState
         do {
             state = try EmulatorState(
-                configuration, store: try await openHubTables(configuration.storage, logger: context.logger))
+                configuration, store: try await openHubTables(configuration.storage, logger: context.logger),
+                logger: context.logger)
         } catch let error as FaultScenario.Refusal {
             throw ConfigurationError(EmulatorConfiguration.scenarioKey.name, "cannot be used: \(error)")
         } catch let error as StorageError {
             throw ConfigurationError(EmulatorConfiguration.stateKey.name, "cannot be used: \(error.message)")
         }
         let http = try makeHTTPService(
-            router: makeRouter(configuration, state: state, context: context), configuration: configuration.http,
+            router: HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context),
+            configuration: configuration.http,
             context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) })
         let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
-        return [state.store.service, state.following(schedules), state.following(http)]
+        let retries = RetryService(state.delivery, logger: context.logger)
+        // They stop in the reverse order: requests, then what they left to be done, and the store last.
+        return [
+            state.store.service, state.following(retries), state.following(schedules), state.following(http),
+        ]
     }
 }
 

@@ -35,7 +35,7 @@ package struct OperatorConfiguration: Sendable {
         allowedHosts = reader[\.adminAllowedHosts] ?? []
         targets = [
             .ingest: Self.targets(\.ingestURL, &reader), .dispatcher: Self.targets(\.dispatcherURL, &reader),
-            .retrieval: Self.targets(\.retrievalURL, &reader),
+            .retrieval: Self.targets(\.retrievalURL, &reader), .hub: Self.targets(\.hubURL, &reader),
         ]
         authorities = OutgoingConfiguration.read(&reader).authorities
         if allowedHosts.contains(where: { $0.contains("/") || $0.contains("*") }) {

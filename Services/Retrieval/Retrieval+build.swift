@@ -46,7 +46,8 @@ func buildRetrieval(
     let routes: Routes<ServiceRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
-        tokens: TokenController(users: users, issuer: issuer, refresh: refresh), pushKeys: pushKeys,
+        tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
+        pushKeys: PushKeysController(keys: pushKeys, applicationServerKey: configuration.own.applicationServerKey),
         changes: changes, keys: opened.store, cors: cors)
     let keys = PayloadKeyWatch(store: opened.store, sealer: sealer, logger: context.logger)
     let router = makeRouter(routes, context: context)

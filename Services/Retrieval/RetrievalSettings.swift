@@ -1,3 +1,4 @@
+import Domain
 import ServiceConfiguration
 
 /// The settings that only retrieval reads. Those of its parts are read beside these parts.
@@ -11,6 +12,8 @@ struct RetrievalSettings: Sendable {
     let readsFeedback: Bool
     let deviceStaleAfter: Duration
     let pushVerificationKeysFile: String?
+    /// `WEB_PUSH_PUBLIC_KEY`: web apps subscribe with it.
+    let applicationServerKey: ApplicationServerKey?
     /// The web apps that may call the API from a browser.
     let webOrigins: [WebOrigin]
     /// Further request headers that web apps may send.
@@ -24,5 +27,6 @@ struct RetrievalSettings: Sendable {
         webOrigins = reader[\.retrievalCORSOrigins] ?? []
         webHeaders = reader[\.retrievalCORSHeaders] ?? []
         pushVerificationKeysFile = reader[\.pushVerificationKeysFile]
+        applicationServerKey = reader[\.webPushPublicKey, orFile: \.webPushPublicKeyFile]
     }
 }

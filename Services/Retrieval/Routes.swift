@@ -5,7 +5,7 @@ import ServiceRuntime
 
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
-    notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysFile?,
+    notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysController,
     changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
@@ -13,7 +13,6 @@ func retrievalRoutes<Context: RequestContext>(
     let registrations = RegistrationController(users: users, changes: changes)
     let devices = DeviceListController(users: users, changes: changes)
     let deviceKeys = EncryptionKeyController(users: users, keys: keys)
-    let publicKeys = PushKeysController(keys: pushKeys)
     return Routes(
         [
             Route(
@@ -35,6 +34,7 @@ func retrievalRoutes<Context: RequestContext>(
             Route(.put, "/api/devices/:id/key", "device.key", deviceKeys.put),
             Route(.post, "/api/token", "token.issue", tokens.issue),
             Route(.delete, "/api/token", "token.revoke", tokens.end),
-            Route(.get, "/api/push-keys", nil, publicKeys.show),
+            Route(.get, "/api/push-keys", nil, pushKeys.show),
+            Route(.get, "/api/push-config", nil, pushKeys.showConfiguration),
         ], cors: cors)
 }

@@ -25,7 +25,8 @@ struct SecurePush: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, StatusCommand.self, ListCommand.self, RevokeCommand.self, ResendCommand.self,
             InboxCommand.self, ReadCommand.self, DeviceCommand.self, TokenCommand.self, UsersCommand.self,
-            APIKeysCommand.self, KeysCommand.self, InstallationsCommand.self, HubsCommand.self, DeadLettersCommand.self,
+            APIKeysCommand.self, KeysCommand.self, InstallationsCommand.self, HubCommand.self, HubsCommand.self,
+            DeadLettersCommand.self,
             MigrateCommand.self, ConfigCommand.self, AuditCommand.self,
             DoctorCommand.self, LoadTestCommand.self, TopCommand.self, TailCommand.self, SetupCommand.self,
             HubRecordCommand.self, VersionCommand.self, ServeCommand.self,

@@ -47,6 +47,11 @@ package struct TrustedAuthorities: Sendable, Hashable {
         return certificates.isEmpty ? .file(file) : .certificates(certificates)
     }
 
+    /// The number of certificates in a text in PEM.
+    package static func count(inPEM text: String) -> Int {
+        ((try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8))) ?? []).count
+    }
+
     /// `nil` for the system's.
     fileprivate var roots: NIOSSLTrustRoots? {
         if let file, folders.isEmpty { return Self.roots(of: file) }

@@ -10,11 +10,19 @@ package protocol PushConnector: Sendable {
     /// It returns by the deadline, and at once when the task is cancelled.
     func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult
 
+    /// Why no device may be registered with an address, in a sentence for the device; `nil` if one may.
+    func problem(of address: PushAddress) -> String?
+
     /// Asks the push service with a device address that cannot exist whether the credentials are good.
     func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck
 
     /// Lets pushes in flight end until the deadline, then closes the connections. Pushes after that are not sent.
     func close(deadline: ContinuousClock.Instant) async
+}
+
+extension PushConnector {
+    /// Only the push service knows.
+    package func problem(of address: PushAddress) -> String? { nil }
 }
 
 /// One push to one device.
@@ -26,14 +34,18 @@ package struct PushRequest: Sendable {
     package var headers: [String: String]
     /// The push is not sent after this time.
     package var expiresAt: Timestamp?
+    /// The ``PushResult/keyUsed`` of the last push that was accepted for this device. It is tried first.
+    package var keyHint: String?
 
     package init(
-        address: PushAddress, body: [UInt8], headers: [String: String] = [:], expiresAt: Timestamp? = nil
+        address: PushAddress, body: [UInt8], headers: [String: String] = [:], expiresAt: Timestamp? = nil,
+        keyHint: String? = nil
     ) {
         self.address = address
         self.body = body
         self.headers = headers
         self.expiresAt = expiresAt
+        self.keyHint = keyHint
     }
 }
 
@@ -53,11 +65,15 @@ package struct PushResult: Sendable, Hashable {
     package var reason: String
     /// The status of the response; `nil` without one.
     package var status: Int?
+    /// The ID of the key of ours that was accepted, where devices are bound to a key (Web Push) and it is not our newest
+    /// one. After each accepted push the hub keeps this value for the device, also `nil`.
+    package var keyUsed: String?
 
-    package init(_ answer: PushAnswer, reason: String = "", status: Int? = nil) {
+    package init(_ answer: PushAnswer, reason: String = "", status: Int? = nil, keyUsed: String? = nil) {
         self.answer = answer
         self.reason = reason
         self.status = status
+        self.keyUsed = keyUsed
     }
 }
 

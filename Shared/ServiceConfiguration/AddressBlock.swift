@@ -24,6 +24,9 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// The first 96 bits of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
     private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 
+    /// An IPv4 address of its four bytes.
+    init(ipv4 bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
     private init(bytes: [UInt8]) {
         self.bytes = bytes.starts(with: Self.mapped) ? Array(bytes.dropFirst(12)) : bytes
     }

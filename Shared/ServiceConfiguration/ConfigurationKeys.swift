@@ -13,7 +13,7 @@ package struct ConfigurationKeys: Sendable {
         meaning: "Address to listen on; 0.0.0.0 or :: for every interface")
     package let httpPort = ConfigurationKey(
         "HTTP_PORT", .port,
-        defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, operator 8083, hub-emulator 8090",
+        defaultText: "ingest 8080, retrieval 8081, dispatcher 8082, operator 8083, hub 8085, hub-emulator 8090",
         meaning: "Port to listen on; 0 takes any free port and logs which")
     package let tlsCertificateFile = ConfigurationKey(
         "TLS_CERTIFICATE_FILE", .existingFile,
@@ -147,6 +147,25 @@ package struct ConfigurationKeys: Sendable {
         meaning: "Retrieval removes the devices whose push channel is dead according to the hub's feedback (rule with "
             + "Manage); the dispatcher asks for the outcome of each message and stores it (rule with Send); "
             + "needs the Standard tier")
+    package let hubAccessFile = ConfigurationKey(
+        "HUB_ACCESS_FILE", .existingFile,
+        meaning:
+            "Rules of the hub, HUB RULE RIGHTS KEY [SECONDARYKEY] per line (securepush hub create), which only its "
+            + "owner may access; hub refuses to start without it. Read again when it changes")
+    package let pushCredentialsFile = ConfigurationKey(
+        "PUSH_CREDENTIALS_FILE", .existingFile,
+        meaning: "JSON file of the credentials for the push services, by hub; hub refuses to start without it. It and "
+            + "the files that it names are read again when they change")
+    package let hubAcceptTimeout = ConfigurationKey(
+        "HUB_ACCEPT_TIMEOUT", .duration(.milliseconds(100) ... .seconds(30)), default: "2s",
+        meaning: "How long a send waits for the push services before it is stored and answered")
+    package let hubRetryFor = ConfigurationKey(
+        "HUB_RETRY_FOR", .duration(.seconds(1) ... .seconds(7 * 86_400)), default: "30m",
+        meaning: "How long the hub tries a push again at most")
+    package let hubSimulationAllow = ConfigurationKey(
+        "HUB_SIMULATION_ALLOW", .list, defaultText: "loopback only",
+        meaning: "For the page and the streams of simulated devices: client addresses and CIDR blocks besides loopback "
+            + "that they answer, and further host names under which they do")
     package let deviceStaleAfter = ConfigurationKey(
         "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
         meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
@@ -177,6 +196,17 @@ package struct ConfigurationKeys: Sendable {
         meaning:
             "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
             + "GET /api/push-keys")
+    package let webPushPublicKey = ConfigurationKey(
+        "WEB_PUSH_PUBLIC_KEY", .applicationServerKey,
+        meaning: "The hub's public VAPID key in base64url: retrieval shows it at GET /api/push-config, and web apps "
+            + "subscribe with it")
+    package let webPushPublicKeyFile = ConfigurationKey(
+        "WEB_PUSH_PUBLIC_KEY_FILE", .existingFile,
+        meaning: "File with the public VAPID key, instead of WEB_PUSH_PUBLIC_KEY; read at start")
+    package let browserPushURL = ConfigurationKey(
+        "BROWSER_PUSH_URL", .webPage,
+        meaning: "https:// URL of the web app: pushes to browser are declarative messages as well, which Safari shows "
+            + "without a service worker; a click opens this page. Give all dispatchers the same value")
     package let retryDelays = ConfigurationKey(
         "RETRY_DELAYS", .list(of: .duration(.seconds(1) ... .seconds(86_400)), hint: "DURATIONS"),
         default: "1s,5s,30s,2m,10m",
@@ -274,6 +304,9 @@ package struct ConfigurationKeys: Sendable {
     package let retrievalURL = ConfigurationKey(
         "RETRIEVAL_URL", .list(of: .string, hint: "URLS"),
         meaning: "Base URLs of the retrieval services whose state the operator's page shows, as for INGEST_URL")
+    package let hubURL = ConfigurationKey(
+        "HUB_URL", .list(of: .string, hint: "URLS"),
+        meaning: "Base URLs of your own hubs whose state the operator's page shows, as for INGEST_URL")
 }
 
 extension ConfigurationKeys {

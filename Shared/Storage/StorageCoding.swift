@@ -75,8 +75,8 @@ extension StorageCoding {
     /// The state of a platform that accepted the push, as it is in the text. Statements search for it too.
     static let sent = #""s":"sent""#
 
-    /// A sent delivery without an outcome: the outcome would follow the state. A row that has this text and
-    /// ``messageID`` may await an outcome.
+    /// A sent delivery without an outcome, or with one that will change: a final one would follow the state. A row that
+    /// has this text and ``messageID`` may await an outcome.
     static let sentWithoutOutcome = #""s":"sent","n":"#
 
     /// The name of the hub's message ID, as it is in the text.
@@ -136,8 +136,10 @@ extension StorageCoding {
     private static func append(_ delivery: Delivery, to bytes: inout [UInt8]) {
         append(#""p":"#, delivery.platform.rawValue, to: &bytes)
         append(#","s":"#, delivery.state.rawValue, to: &bytes)
-        if let outcome = delivery.outcome { append(#","o":"#, outcome, to: &bytes) }
+        let isOpen = delivery.outcome.map(MessageOutcome.isOpen) ?? false
+        if let outcome = delivery.outcome, !isOpen { append(#","o":"#, outcome, to: &bytes) }
         append(#","n":"#, Int64(delivery.attempts), to: &bytes)
+        if let outcome = delivery.outcome, isOpen { append(#","o":"#, outcome, to: &bytes) }
         if delivery.unanswered > 0 { append(#","u":"#, Int64(delivery.unanswered), to: &bytes) }
         if let id = delivery.hubMessageID { append(#","m":"#, id, to: &bytes) }
         if let error = delivery.error { append(#","e":"#, error, to: &bytes) }

@@ -44,6 +44,14 @@ import Testing
         #expect(delivery == Delivery(platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: now))
     }
 
+    @Test func `The outcome that the hub tells at once is recorded`() throws {
+        for (text, awaits) in [("Success", false), ("Success=1, Unknown=1", true), ("NoTargetFound", false)] {
+            let outcome = try #require(MessageOutcome(text: text))
+            let delivery = recorded(.sent(hubMessageID: "m", outcome: outcome))
+            #expect(delivery.state == .sent && delivery.outcome == text && delivery.awaitsOutcome == awaits)
+        }
+    }
+
     @Test(arguments: WithdrawalMode.allCases)
     func `A sent delivery says whether a read withdraws it`(_ mode: WithdrawalMode) {
         var policy = policy

@@ -22,21 +22,6 @@ import Testing
         #expect(log.records(after: nil, limit: nil).count == 1)
     }
 
-    @Test func `A send is found by its ID`() throws {
-        let log = RecordLog(capacity: 10, feed: EventFeed())
-        let ids = (0..<30).map { _ in log.append(record()).id }
-        #expect(Set(ids).count == 30)
-        #expect(log.record(id: ids[0]) == nil)
-        #expect(ids.suffix(10).allSatisfy { log.record(id: $0)?.id == $0 })
-        let scheduled = log.append(record(kind: .scheduled)).id
-        #expect(log.record(id: scheduled)?.kind == .scheduled)
-        let forged = try #require(ids.last).replacing(/^./, with: "x")
-        #expect(log.record(id: forged) == nil)
-        for id in ["", "---", "a-b-c-d", "_-_-_", ids[29] + "-1"] { #expect(log.record(id: id) == nil, "\(id)") }
-        log.removeAll()
-        #expect(log.record(id: ids[29]) == nil)
-    }
-
     @Test(arguments: [
         ("0", 10), ("20", 10), ("25", 5), ("30", 0), ("31", 0), ("-1", 10), ("9223372036854775807", 0),
         ("-9223372036854775808", 10), ("nonsense", 10),

@@ -30,9 +30,9 @@ func withEmulator(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
     try await withTables(try configuration.storage) { store in
-        let state = try EmulatorState(configuration, store: store)
+        let state = try EmulatorState(configuration, store: store, logger: context.logger)
         try await state.hubs.load()
-        let router = HubEmulatorService.makeRouter(configuration, state: state, context: context)
+        let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)
         let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
         let listenKey = configuration.listenKey
         try await application.test(kind) { client in

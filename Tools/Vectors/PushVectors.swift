@@ -21,7 +21,26 @@ enum PushVectors {
                 cases.append(try Self.case("\(platform) withdrawal", platform, sent, withdrawal, withdraw: true))
             }
         }
-        return cases + (try oddities())
+        return cases + (try declarative()) + (try oddities())
+    }
+
+    /// Pushes to browsers with `BROWSER_PUSH_URL`: the same values, within a message that Safari can show by itself.
+    private static func declarative() throws -> [VectorCase] {
+        try [false, true].flatMap { isSigned in
+            try [DispatchWork.push, .withdrawal].map { work in
+                let isWithdrawal = work == .withdrawal
+                let signature = isSigned ? try VectorKeys.sign(VectorKeys.pushed, withdraw: isWithdrawal) : nil
+                var plan = try plan(.alert)
+                plan.work = work
+                let data = PushData(plan, signature: signature, browserPage: "https://app.example.com/")
+                let sent =
+                    isWithdrawal
+                    ? HubNotification.withdrawal(for: .browser, data)
+                    : plan.notification(for: .browser, now: Timestamp(milliseconds: Int64(VectorKeys.date)), data)
+                let name = "browser declarative \(isWithdrawal ? "withdrawal" : "alert")"
+                return try Self.case(name, .browser, sent, signature, withdraw: isWithdrawal)
+            }
+        }
     }
 
     private static func id() throws -> NotificationID {

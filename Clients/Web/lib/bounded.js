@@ -118,16 +118,34 @@ export class BoundedPresenter {
   constructor(presenter, clock) {
     this.presenter = presenter;
     this.limit = new CallLimit(clock);
+    /** How often something was shown. */
+    this.shows = 0;
   }
 
   /** @param {import('./answers.js').SecretNotification} secret */
-  showSecret(secret) { return this.limit.run(() => this.presenter.showSecret(secret)); }
+  showSecret(secret) { return this.#show(() => this.presenter.showSecret(secret)); }
 
   /** @param {import('./presenter.js').GenericNotice} notice */
-  showNotice(notice) { return this.limit.run(() => this.presenter.showNotice(notice)); }
+  showNotice(notice) { return this.#show(() => this.presenter.showNotice(notice)); }
 
   /** @param {import('./presenter.js').LogInPrompt} prompt */
-  showPrompt(prompt) { return this.limit.run(() => this.presenter.showPrompt(prompt)); }
+  showPrompt(prompt) { return this.#show(() => this.presenter.showPrompt(prompt)); }
+
+  /**
+   * A presenter that has no text for it removes the notification.
+   *
+   * @param {import('./presenter.js').BriefText} text
+   */
+  async withdraw(text) {
+    if (!this.presenter.withdraw) return this.remove([text.id]);
+    const isShown = await this.limit.run(async () => this.presenter.withdraw?.(text)).catch(() => false);
+    if (isShown) this.shows += 1;
+  }
+
+  /** @param {import('./presenter.js').Repetition} repetition */
+  showAgain(repetition) {
+    return this.limit.run(async () => this.presenter.showAgain?.(repetition)).catch(() => {});
+  }
 
   /** @param {string[]} ids */
   remove(ids) { return this.limit.run(() => this.presenter.remove(ids)).catch(() => {}); }
@@ -138,6 +156,12 @@ export class BoundedPresenter {
   setBadge(count) { return this.limit.run(() => this.presenter.setBadge(count)).catch(() => {}); }
 
   displayedSecrets() { return this.limit.run(() => this.presenter.displayedSecrets()).catch(() => null); }
+
+  /** @param {() => Promise<void>} work */
+  async #show(work) {
+    await this.limit.run(work);
+    this.shows += 1;
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import { register, unregister } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
+import { subscribeWithServerKey } from './subscription.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -214,6 +215,16 @@ export class SecurePushClient {
   }
 
   /**
+   * Subscribes with the server's key, again if it has changed, and registers the device. Call it each time the page
+   * opens, with the permission to show notifications.
+   *
+   * @param {{tags?: string[], timeout?: number}} [options] as those of `subscribeToPush`, whose errors it throws too
+   * @returns {Promise<string>} the installation's ID
+   * @throws {import('./codes.js').SecurePushFailure} `SP-404`: the server has no key for web apps
+   */
+  async subscribe(options = {}) { return this.register(await subscribeWithServerKey(this, options)); }
+
+  /**
    * Registers the device again after the browser has changed or ended the subscription, with the tags of the last
    * registration. It does nothing if the device is not registered. A failure is repeated at the end of the next wake.
    *
@@ -381,12 +392,8 @@ export class SecurePushClient {
   }
 
   /** @param {number} count */
-  async setBadge(count) { await this.presenter.setBadge(count); }
+  setBadge(count) { return this.presenter.setBadge(count); }
 }
 
-/**
- * The code of a wake that ended early.
- *
- * @param {unknown} error
- */
+/** @param {unknown} error that has ended a wake early */
 const codeOf = (error) => (error instanceof TransportError ? DiagnosticCode.timedOut : DiagnosticCode.malformedPush);

@@ -28,6 +28,8 @@ import { PushKeySet } from './push-keys.js';
  * @property {string} generic such as "You have a new message. Open the app to read it."
  * @property {string} logIn such as "You have a new message. Log in to read it."
  * @property {string} locked such as "You may have new messages. Unlock your device to read them."
+ * @property {string} withdrawn such as "This message was withdrawn."
+ * @property {string} repeated such as "You have this message already."
  */
 
 /**
@@ -69,6 +71,8 @@ export const defaultTexts = Object.freeze({
   generic: 'securepush.generic',
   logIn: 'securepush.log-in',
   locked: 'securepush.locked',
+  withdrawn: 'securepush.withdrawn',
+  repeated: 'securepush.repeated',
 });
 
 /**

@@ -1,7 +1,7 @@
 import { readSecretAnswer } from './answers.js';
 import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
 import { isEnvelope, openEnvelope } from './envelope.js';
-import { endWithdrawn, resolveInDoubtClaims } from './receiving.js';
+import { endWithdrawn, resolveInDoubtClaims, showWithdrawn } from './receiving.js';
 import { wakeReport } from './report.js';
 import { isLocked } from './store.js';
 
@@ -196,7 +196,7 @@ async function claim(client, secret, unread, request, deadline) {
       changes.claim(secret, request, client.process, now)));
     if (!claimed) return { kind: 'locked' };
     if (claimed.kind === 'granted') return { kind: 'secret', secret, unread };
-    if (claimed.kind === 'withdrawn') await client.presenter.remove([secret.id]);
+    if (claimed.kind === 'withdrawn') await showWithdrawn(client, secret.id);
     if (claimed.kind !== 'held') return { kind: 'settled' };
     const seconds = client.claimWatch.secondsLeft(claimed.by);
     if (client.clock.uptime + seconds >= deadline) return { kind: 'settled' };
@@ -250,7 +250,7 @@ async function settle(client, id, isShown, wake) {
   });
   client.inFlight.delete(id);
   // It was withdrawn, or the user changed, while it was shown.
-  if (end === 'withdrawn') await client.presenter.remove([id]);
+  if (end === 'withdrawn') await showWithdrawn(client, id);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { isPushID } from './push.js';
+
 /**
  * Shows notifications to the user. {@link WebNotificationPresenter} is the one for browsers.
  *
@@ -14,6 +16,11 @@
  * @property {(count: number) => Promise<void>} setBadge sets the number on the app's icon
  * @property {() => Promise<Set<string> | null>} displayedSecrets the IDs whose secrets (not generic texts) the user
  *   can see now; `null` if that is not known. The client asks after a crash, for a secret that it may have shown
+ * @property {(text: BriefText) => Promise<boolean>} [withdraw] puts a text in the place of what the user sees of a
+ *   withdrawn notification, and removes it later; `false` if the user sees nothing of it. Without this method, `remove`
+ *   is called
+ * @property {(repetition: Repetition) => Promise<void>} [showAgain] shows again, without a sound, what the user has
+ *   seen of a notification
  */
 
 /**
@@ -29,11 +36,26 @@
  * @typedef {{ids: string[], localizationKey: string, code: string}} LogInPrompt
  */
 
+/**
+ * A text that goes by itself.
+ *
+ * @typedef {{id: string, localizationKey: string}} BriefText
+ */
+
+/**
+ * A push that has shown nothing new. If the user does not see its notification any more, the text is shown: for good
+ * if the notification or the prompt still waits, otherwise briefly.
+ *
+ * @typedef {{id: string, localizationKey: string, code: string | null, kind: 'notice' | 'prompt' | 'brief'}} Repetition
+ */
+
 /** The texts in English. `%@` becomes the code. */
 export const englishTexts = Object.freeze({
   'securepush.generic': 'You have a new message. Open the app to read it. (%@)',
   'securepush.log-in': 'You have a new message. Log in to read it. (%@)',
   'securepush.locked': 'You may have new messages. Unlock your device to read them.',
+  'securepush.withdrawn': 'This message was withdrawn.',
+  'securepush.repeated': 'You have this message already. Open the app to read it again.',
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
@@ -44,6 +66,13 @@ export const ownRegistration = () => ('ServiceWorkerGlobalScope' in globalThis
 const maxBodyLength = 1_000;
 const promptTag = 'securepush-log-in';
 const noticeTag = 'securepush-notice';
+/**
+ * How long a brief text is shown, in seconds. Browsers end a subscription whose pushes show nothing, and look when the
+ * worker has handled the push.
+ */
+const secondsOfBriefText = 5;
+/** Nobody is told a second time. */
+const silently = Object.freeze({ renotify: false, silent: true });
 
 /**
  * Shows notifications by `ServiceWorkerRegistration.showNotification`, and the badge by the Badging API.
@@ -118,6 +147,42 @@ export class WebNotificationPresenter {
     }
   }
 
+  /** @param {BriefText} text */
+  async withdraw({ id, localizationKey }) {
+    const isShown = (await this.#shown()).some(({ data }) => data.secureId === id);
+    if (isShown) await this.#showBriefly(id, localizationKey);
+    return isShown;
+  }
+
+  /** @param {Repetition} repetition */
+  async showAgain({ id, localizationKey, code, kind }) {
+    const shown = await this.#shown();
+    const last = shown.find(({ data }) => data.secureId === id)
+      ?? (kind === 'prompt' ? shown.find(({ data }) => data.kind === kind) : undefined);
+    if (last) {
+      const { title, body, tag, data } = last;
+      const registration = await this.registration();
+      await registration.showNotification(title, { ...this.options, ...silently, body, tag, data });
+    } else if (kind === 'brief') {
+      await this.#showBriefly(id, localizationKey);
+    } else {
+      const [tag, secureId] = kind === 'prompt' ? [promptTag, undefined] : [id, id];
+      await this.#show(tag, this.#text(localizationKey, code ?? ''), { kind, secureId, code }, silently);
+    }
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} localizationKey
+   */
+  async #showBriefly(id, localizationKey) {
+    const until = Date.now() + secondsOfBriefText * 1000;
+    await this.#show(id, this.#text(localizationKey, ''), { kind: 'brief', secureId: id, until }, silently);
+    // After the event of the push. If the browser has ended the worker by then, the next wake or visit closes it.
+    const timer = /** @type {any} */ (setTimeout(() => this.#shown().catch(() => {}), until - Date.now() + 50));
+    timer.unref?.();
+  }
+
   /**
    * @param {string} tag
    * @param {string} body
@@ -131,10 +196,12 @@ export class WebNotificationPresenter {
     });
   }
 
-  /** Our notifications that the user sees. */
+  /** Our notifications that the user sees, without brief texts. Those whose time is over are closed. */
   async #shown() {
     const registration = await this.registration();
-    return (await registration.getNotifications()).filter((notification) => notification.data?.securePush === 1);
+    const shown = (await registration.getNotifications()).filter(isOurs);
+    for (const notification of shown) if (notification.data.until < Date.now()) notification.close();
+    return shown.filter(({ data }) => data.kind !== 'brief');
   }
 
   /** @param {(data: any) => boolean} isWanted */
@@ -154,3 +221,11 @@ export class WebNotificationPresenter {
     return (this.texts[key] ?? englishTexts[/** @type {keyof typeof englishTexts} */ (key)] ?? key).replace('%@', code);
   }
 }
+
+/**
+ * Whether a notification is of this SDK: its own, or one that the browser has shown of a declarative message.
+ *
+ * @param {{data?: any}} notification
+ * @returns {boolean}
+ */
+export const isOurs = ({ data }) => data?.securePush === 1 || isPushID(data?.secureId);

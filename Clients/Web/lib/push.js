@@ -42,6 +42,19 @@ export class IncomingPush {
   }
 
   /**
+   * Reads a `push` event: its data or, of a declarative message in Safari, the notification that the browser proposes.
+   *
+   * @param {{data?: {arrayBuffer(): ArrayBuffer} | null, notification?: {data?: unknown} | null}} event
+   * @returns {IncomingPush}
+   */
+  static fromEvent({ data = null, notification = null }) {
+    const push = IncomingPush.fromMessageData(data);
+    if (push.id !== null) return push;
+    const proposed = IncomingPush.fromObject(notification?.data ?? null);
+    return proposed.id === null ? push : proposed;
+  }
+
+  /**
    * Reads the data of a `push` event (`event.data`).
    *
    * @param {{arrayBuffer(): ArrayBuffer} | null} data

@@ -56,9 +56,18 @@ async function withdraw(client, id) {
   const { now } = client.clock;
   const { isRemoved, isPromptOver } = await client.keeper.update((changes) => (
     { isRemoved: changes.withdraw(id, now), isPromptOver: changes.endEmptyPrompt() }));
-  if (isRemoved) await client.presenter.remove([id]);
+  if (isRemoved) await showWithdrawn(client, id);
   if (isPromptOver) await client.presenter.removePrompt();
 }
+
+/**
+ * Removes what the user sees of a withdrawn notification, or puts a text in its place.
+ *
+ * @param {SecurePushClient} client
+ * @param {string} id
+ */
+export const showWithdrawn = (client, id) => client.presenter.withdraw(
+  { id, localizationKey: client.configuration.texts.withdrawn });
 
 /**
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
@@ -178,7 +187,7 @@ export async function endWithdrawn(client, id) {
     return { isPromptOver: changes.endEmptyPrompt() };
   });
   if (!end) return false;
-  await client.presenter.remove([id]);
+  await showWithdrawn(client, id);
   if (end.isPromptOver) await client.presenter.removePrompt();
   return true;
 }

@@ -1,4 +1,6 @@
 import { decodeBase64URL, encodeBase64URL } from './base64url.js';
+import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { outcomeFailure } from './inbox.js';
 
 /**
  * A device as it is registered with the retrieval service: in the hub's form of a browser. Whoever knows the endpoint
@@ -34,7 +36,7 @@ export function pushDevice(subscription, tags = []) {
 /**
  * Subscribes to the browser's push service, or finds the subscription that there is. One for another key is replaced.
  *
- * @param {ServiceWorkerRegistration} registration
+ * @param {{pushManager: PushManager}} registration a `ServiceWorkerRegistration`
  * @param {string} applicationServerKey the public VAPID key of the hub's browser credential, in base64url
  * @param {{tags?: string[], timeout?: number}} [options] `timeout` in seconds: a browser that cannot reach its push
  *   service may not answer at all
@@ -45,6 +47,44 @@ export async function subscribeToPush(registration, applicationServerKey, { tags
   const key = decodeBase64URL(applicationServerKey.replace(/=+$/, ''));
   if (key?.length !== 65) throw new TypeError('The public VAPID key is not a P-256 point in base64url.');
   return pushDevice(await inTime(() => subscriptionFor(registration.pushManager, key), timeout), tags);
+}
+
+/**
+ * Subscribes with the server's key. A new endpoint of this browser keeps the installation.
+ *
+ * @param {import('./client.js').SecurePushClient} client
+ * @param {{tags?: string[], timeout?: number}} [options] as those of {@link subscribeToPush}
+ * @returns {Promise<PushDevice>}
+ */
+export async function subscribeWithServerKey(client, options = {}) {
+  const key = await readServerKey(client);
+  const pushManager = await inTime(async () => client.pushManager(), options.timeout ?? 20);
+  const last = await inTime(() => pushManager.getSubscription(), options.timeout ?? 20);
+  const device = await subscribeToPush({ pushManager }, key, options);
+  if (last && last.endpoint !== device.channel.endpoint) {
+    await client.keeper.update((_, state) => { state.registration.endpoint = null; });
+  }
+  return device;
+}
+
+/**
+ * The key with which the server's hub pushes (`GET /api/push-config`), in base64url.
+ *
+ * @param {import('./client.js').SecurePushClient} client
+ * @returns {Promise<string>}
+ * @throws {SecurePushFailure} `SP-404` if the server has none
+ */
+async function readServerKey(client) {
+  const outcome = await client.connection.send(
+    { path: 'api/push-config', isAuthorized: false }, client.begin().deadline);
+  if (outcome.kind !== 'success') throw outcomeFailure(outcome);
+  try {
+    const { ApplicationServerKey: key } = JSON.parse(new TextDecoder().decode(outcome.body));
+    if (decodeBase64URL(key)?.length === 65) return key;
+  } catch {
+    // Something else has answered.
+  }
+  throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
 }
 
 /**

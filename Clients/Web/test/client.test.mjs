@@ -166,7 +166,8 @@ test('a page push is taken only where the app allows it, and others go to the ap
   const listeners = {};
   const scope = { addEventListener: (name, listener) => { listeners[name] = listener; } };
   const handled = [];
-  const client = { handle: async (push) => { handled.push(push.id); } };
+  const presenter = { shows: 0 };
+  const client = { presenter, handle: async (push) => { presenter.shows += handled.push(push.id); } };
   const foreign = [];
   const message = { data: { kind: 'securepush.push', text: '{"secureId":"a"}' }, waitUntil: () => {} };
   new PushWorker({ scope, client, onForeignPush: async () => { foreign.push(1); } }).attach();

@@ -6,8 +6,10 @@ import ServiceRuntime
 enum OutcomeMetrics {
     /// The hub's words with a label of their own: a peer must not decide how many values a label has.
     private static let known: Set<String> = [
-        "Success", "AbandonedNotificationMessages", "BadChannel", "ChannelDisconnected", "ChannelThrottled", "Dropped",
-        "ExpiredChannel", "InvalidCredentials", "InvalidNotificationSize", "NoTargets", "PnsInterfaceError",
+        "Success", "AbandonedNotification", "AbandonedNotificationMessages", "BadChannel", "ChannelDisconnected",
+        "ChannelThrottled", "Dropped",
+        "ExpiredChannel", "InvalidCredentials", "InvalidNotificationFormat", "InvalidNotificationSize", "NoTargets",
+        "PnsCredentialError", "PnsInterfaceError",
         "PnsServerError", "PnsUnavailable", "PnsUnreachable", "Skipped", "Throttled", "UnknownError", "WrongToken",
         "Completed", "NoTargetFound", "Abandoned", "Cancelled", "Canceled",
     ]

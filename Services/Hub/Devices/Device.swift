@@ -91,7 +91,8 @@ struct DevicePush: Sendable {
         JSONValue([
             "Body": .string(String(decoding: body, as: UTF8.self)),
             "Headers": JSONValue(
-                templateHeaders ?? PassThroughHeaders.select(from: requestHeaders), JSONValue.string),
+                templateHeaders ?? PassThroughHeaders.select(from: requestHeaders, platform: platform), JSONValue.string
+            ),
             "MessageId": .string(messageID),
             "Platform": .string(platform.rawValue),
             "ReceivedAt": .string(receivedAt.description),

@@ -27,7 +27,7 @@ extension Fault {
         isAccepted = json.optional("Accept", .boolean) ?? false
         isSwallowed = json.optional("Swallow", .boolean) ?? false
         outcome = json.optional("Outcome", .choiceIgnoringCase)
-        if outcome == .success { json.note("The outcome must be a failure.", at: "Outcome") }
+        if outcome == .success || outcome == .unknown { json.note("The outcome must be a failure.", at: "Outcome") }
         tier = json.optional("Tier", .choiceIgnoringCase)
         let answers: [Answer] = [
             json.optional("Status", .integer(400...599)).map { .status($0) },

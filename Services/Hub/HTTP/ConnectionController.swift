@@ -14,12 +14,18 @@ struct ConnectionController: Sendable {
     /// The page shows a few names.
     private static let maxHubs = 100
 
-    let configuration: EmulatorConfiguration
+    /// The connection string by the port that is listened on.
+    let connectionString: @Sendable (_ port: Int) -> String
+    /// The hubs that exist before their first use; nil: every name is a hub.
+    let hubNames: Set<String>?
+    /// Whether the page may show the key: `hub` has keys of its own for each hub, and shows none.
+    let showsKey: Bool
     let hubs: HubDirectory
 
     func addRoutes(to emulator: RouterGroup<EmulatorContext>) {
         emulator.get("connection") { _, context in description(on: context.channel).response() }
         emulator.post("connection/key") { request, context in
+            guard showsKey else { throw Problem.forbidden("The keys are in HUB_ACCESS_FILE, and nowhere else.") }
             try Self.check(request, from: context.channel.remoteAddress)
             return JSONValue(["ConnectionString": .string(text(on: context.channel))]).response()
         }
@@ -32,15 +38,15 @@ struct ConnectionController: Sendable {
         let withoutKey = text.firstRange(of: key).map { String(text[..<$0.upperBound]) + "••••••••" } ?? key
         let names = hubs.all.prefix(Self.maxHubs).map { $0.name.lowercased() }
         return JSONValue([
-            "AnyHub": .boolean(configuration.hubNames == nil),
+            "AnyHub": .boolean(hubNames == nil),
             "Hubs": JSONValue(
-                strings: Array(Set(names).union((configuration.hubNames ?? []).prefix(Self.maxHubs))).sorted()),
+                strings: Array(Set(names).union((hubNames ?? []).prefix(Self.maxHubs))).sorted()),
             "WithoutKey": .string(withoutKey),
         ])
     }
 
     private func text(on channel: any Channel) -> String {
-        configuration.connectionString(listeningOn: channel.localAddress?.port ?? configuration.http.port)
+        connectionString(channel.localAddress?.port ?? 0)
     }
 
     /// - Parameter peer: the client's address; nil if it is not known.
@@ -69,7 +75,7 @@ extension HTTPField.Name {
     /// Fetch Metadata Request Headers, W3C.
     fileprivate static let fetchSite = HTTPField.Name(static: "Sec-Fetch-Site")
     /// What proxies add.
-    fileprivate static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
+    static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
         HTTPField.Name(static: $0)
     }
 }

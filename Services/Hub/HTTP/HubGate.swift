@@ -2,27 +2,58 @@ import Foundation
 import Foundations
 import HTTPTypes
 import Hummingbird
+import ServiceRuntime
+
+/// Whether a hub exists, and who checks tokens for it.
+struct HubEntrance: Sendable {
+    var exists: Bool
+    /// Checks tokens under the rules of every hub.
+    var forAll: HubAuthorizer
+    /// Checks tokens under the hub's own rules.
+    var own: HubAuthorizer?
+}
 
 /// Admits requests to the hubs: checks token, right and hub name.
 struct HubGate: Sendable {
-    /// Checks tokens under the rules of the namespace.
-    private let authorizer: HubAuthorizer
     /// The scheme of locations: `http` or `https`.
     private let scheme: String
     /// The host and port of locations when a request has no `Host`.
     private let endpointAuthority: String
-    private let hubs: HubDirectory
+    private let entrance: @Sendable (_ hubKey: String) -> HubEntrance
 
+    /// - Parameter entrance: called with the hub's name in lower case; with an empty one for the namespace.
+    init(
+        scheme: String, endpointAuthority: String, entrance: @escaping @Sendable (_ hubKey: String) -> HubEntrance
+    ) {
+        self.scheme = scheme
+        self.endpointAuthority = endpointAuthority
+        self.entrance = entrance
+    }
+
+    /// The gate of `hub-emulator`: rules of the settings for every hub, and those of the hubs' descriptions.
     init(_ configuration: EmulatorConfiguration, hubs: HubDirectory) {
         let endpoint = configuration.connectionString.endpoint
         let audience = TokenAudience(url: endpoint)
-        authorizer = HubAuthorizer(rules: configuration.rules, endpointHost: audience.host)
-        scheme = configuration.locationScheme
-        endpointAuthority =
-            URL(string: endpoint).flatMap { url in
-                url.host().map { host in url.port.map { "\(host):\($0)" } ?? host }
-            } ?? audience.host
-        self.hubs = hubs
+        let authorizer = HubAuthorizer(rules: configuration.rules, endpointHost: audience.host)
+        let authority = URL(string: endpoint).flatMap { url in
+            url.host().map { host in url.port.map { "\(host):\($0)" } ?? host }
+        }
+        self.init(scheme: configuration.locationScheme, endpointAuthority: authority ?? audience.host) { hubKey in
+            let (exists, own) = hubs.entrance(hubKey)
+            return HubEntrance(exists: exists, forAll: authorizer, own: own)
+        }
+    }
+
+    /// The gate of `hub`: the rules of its file.
+    init(_ configuration: HubServiceConfiguration, access: HubAccessFile) {
+        self.init(
+            scheme: configuration.http.tls == nil ? "http" : "https",
+            endpointAuthority: "\(configuration.http.host):\(configuration.http.port)"
+        ) { hubKey in
+            let access = access.current
+            let own = access[hubKey]
+            return HubEntrance(exists: own != nil, forAll: access.forAll, own: own)
+        }
     }
 
     /// Admits a request to an existing hub.
@@ -48,11 +79,11 @@ struct HubGate: Sendable {
         // Empty for requests about the namespace.
         let written = context.parameters.get("hub") ?? ""
         let name = PercentCoding.decodeRepeatedly(written)
-        let entrance = hubs.entrance(name.lowercased())
+        let entrance = entrance(name.lowercased())
         let authority = request.head.authority
-        try authorizer.authorize(
+        try entrance.forAll.authorize(
             request.headers[.authorization], authority: authority, path: request.uri.path, right: right,
-            hubAuthorizer: entrance.authorizer)
+            hubAuthorizer: entrance.own)
         let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
         return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)
     }

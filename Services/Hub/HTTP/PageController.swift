@@ -30,6 +30,8 @@ struct PageController: Sendable {
 
     let hosts: HostAllowList
     let hubs: HubController
+    /// Whether there is a page for the client of a request.
+    let isShown: @Sendable (Request, EmulatorContext) -> Bool
 
     func addRoutes(to router: Router<EmulatorContext>) {
         // Browsers ask for it by themselves; as the name of a hub it would need a token.
@@ -37,7 +39,7 @@ struct PageController: Sendable {
             Response(status: .noContent, headers: [.cacheControl: "public, max-age=86400"])
         }
         router.get("/") { request, context in
-            guard request.headers[.authorization] == nil else {
+            guard request.headers[.authorization] == nil, isShown(request, context) else {
                 return try await HubErrorMiddleware().handle(request, context: context) { request, context in
                     try await hubs.listAtRoot(request, context: context)
                 }

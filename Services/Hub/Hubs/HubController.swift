@@ -1,6 +1,7 @@
 import Foundations
 import HTTPTypes
 import Hummingbird
+import Storage
 
 /// `/{hub}` and `/$Resources/NotificationHubs`: the hubs of the namespace.
 struct HubController: Sendable {
@@ -8,9 +9,11 @@ struct HubController: Sendable {
 
     let state: EmulatorState
 
-    func addRoutes(to hub: RouterGroup<EmulatorContext>) {
-        hub.put(use: put)
+    /// - Parameter isManaged: whether clients make and remove hubs.
+    func addRoutes(to hub: RouterGroup<EmulatorContext>, isManaged: Bool) {
         hub.get(use: read)
+        guard isManaged else { return }
+        hub.put(use: put)
         hub.delete(use: delete)
     }
 
@@ -59,6 +62,7 @@ struct HubController: Sendable {
         try await state.hubs.delete(call.hubKey) { registrations in
             for registration in registrations { state.devices.noteRegistration(registration, isRegistered: false) }
         }
+        try await state.delivery.tables.removeDeliveries(hub: call.hubKey)
         return Response(status: .ok)
     }
 

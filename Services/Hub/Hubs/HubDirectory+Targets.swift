@@ -3,20 +3,15 @@ import Foundations
 import Storage
 
 extension HubDirectory {
-    /// The target registrations of a send, in the order of their places.
+    /// A page of the target registrations of a send, in the order of their places. It may be empty, and not the last.
     ///
+    /// - Returns: the registrations, and after which place the next page begins; `nil` after the last page.
     /// - Throws: ``StorageError``.
     func targets(
-        _ hubKey: String, format: NotificationFormat, expression: TagExpression?
-    ) async throws -> [RegistrationEntry] {
-        var targets: [RegistrationEntry] = []
-        var after: Int64 = 0
-        while true {
-            let page = try await tables.targets(hub: hubKey, of: HubAudience(of: format, expression), after: after)
-            targets += page.registrations.compactMap(RegistrationEntry.init)
-            guard let next = page.next else { return targets }
-            after = next
-        }
+        _ hubKey: String, format: NotificationFormat, expression: TagExpression?, after: Int64
+    ) async throws -> (registrations: [RegistrationEntry], next: Int64?) {
+        let page = try await tables.targets(hub: hubKey, of: HubAudience(of: format, expression), after: after)
+        return (page.registrations.compactMap(RegistrationEntry.init), page.next)
     }
 
     /// Those of some handles with which a device is registered, in lower case.

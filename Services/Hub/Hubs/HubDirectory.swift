@@ -12,8 +12,8 @@ final class HubDirectory: Sendable {
         case any
         /// These, in lower case, and those that a client makes.
         case only(Set<String>)
-        /// Another part decides it (``HubGate``), and no hub is stored.
-        case decidedElsewhere
+        /// Another part decides it (``HubGate``), and no hub is stored: the names by their forms in lower case.
+        case decidedElsewhere(@Sendable () -> [String: String])
     }
 
     private struct State {
@@ -107,11 +107,20 @@ final class HubDirectory: Sendable {
     // MARK: Descriptions
 
     /// Nil when there is none.
-    func hub(_ hubKey: String) -> HubSummary? { state.withLock { $0.hubs[hubKey] } }
+    func hub(_ hubKey: String) -> HubSummary? {
+        if case .decidedElsewhere(let names) = names { return names()[hubKey].map(summary) }
+        return state.withLock { $0.hubs[hubKey] }
+    }
 
     /// The hubs in order of their names.
     var all: [HubSummary] {
-        state.withLock { Array($0.hubs.values) }.sorted { $0.key < $1.key }
+        if case .decidedElsewhere(let names) = names { return names().values.map(summary).sorted { $0.key < $1.key } }
+        return state.withLock { Array($0.hubs.values) }.sorted { $0.key < $1.key }
+    }
+
+    /// A hub without a description of its own.
+    private func summary(name: String) -> HubSummary {
+        HubSummary(name: name, HubDescription(), endpointHost: endpointHost)
     }
 
     /// Creates a hub, or describes one that was created by use, which keeps its registrations.

@@ -85,15 +85,6 @@ final class RecordLog: Sendable {
         return true
     }
 
-    /// The record of a message ID; nil when it is not kept any more.
-    func record(id: String) -> RecordedRequest? {
-        guard let sequence = HubMessageID.sequence(of: id) else { return nil }
-        return state.withLock { state in
-            guard let index = state.index(of: sequence), state.records[index].id == id else { return nil }
-            return state.records[index]
-        }
-    }
-
     /// The records in order of arrival.
     ///
     /// - Parameters:
@@ -120,12 +111,11 @@ final class RecordLog: Sendable {
 }
 
 /// The hub's ID of a send, in the shape of the recorded ones: 32 hexadecimal digits, time, two numbers.
-///
-/// The first number is the send's place in the record log, so telemetry finds the record without an index.
 enum HubMessageID {
     /// - Parameter isSchedule: the shape of scheduled sends: joined by `_`, with a queue's name at the end.
     static func make(
-        at time: Timestamp, random: UInt128 = .random(in: .min ... .max), sequence: Int, isSchedule: Bool = false
+        at time: Timestamp, random: UInt128 = .random(in: .min ... .max), sequence: Int = .random(in: 1...99_999_999),
+        isSchedule: Bool = false
     ) -> String {
         let digits = String(random, radix: 16)
         let parts = [
@@ -135,7 +125,12 @@ enum HubMessageID {
         return isSchedule ? parts.joined(separator: "_") + "_QNHQueue1-S1" : parts.joined(separator: "-")
     }
 
-    /// The place in the log that an ID contains; nil for an ID that is not ours.
+    /// Whether an ID can be one of ours.
+    static func isPossible(_ id: String) -> Bool {
+        id.utf8.count <= 128 && sequence(of: id) != nil && id.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// The first number of an ID; nil for an ID that is not ours.
     static func sequence(of id: String) -> Int? {
         let parts = id.split(maxSplits: 4, omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         guard parts.count >= 4, parts[0].utf8.count == 32 else { return nil }

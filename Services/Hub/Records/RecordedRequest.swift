@@ -168,22 +168,34 @@ struct RecordedRequest: Sendable {
 enum DeliveryOutcome: String, CaseIterable, Sendable {
     case success = "Success"
     case abandoned = "AbandonedNotificationMessages"
+    /// Tried again until it expired, or for as long as the hub does.
+    case abandonedNotification = "AbandonedNotification"
     case badChannel = "BadChannel"
     case channelDisconnected = "ChannelDisconnected"
     case channelThrottled = "ChannelThrottled"
     case dropped = "Dropped"
     case expiredChannel = "ExpiredChannel"
     case invalidCredentials = "InvalidCredentials"
+    case invalidNotificationFormat = "InvalidNotificationFormat"
     case invalidNotificationSize = "InvalidNotificationSize"
     case noTargets = "NoTargets"
+    case pnsCredentialError = "PnsCredentialError"
     case pnsInterfaceError = "PnsInterfaceError"
     case pnsServerError = "PnsServerError"
     case pnsUnavailable = "PnsUnavailable"
     case pnsUnreachable = "PnsUnreachable"
     case skipped = "Skipped"
     case throttled = "Throttled"
+    /// The push is under way. Azure has no such word.
+    case unknown = "Unknown"
     case unknownError = "UnknownError"
     case wrongToken = "WrongToken"
+
+    /// The outcomes that one try at a push service can have.
+    static let ofPushServices: [DeliveryOutcome] = [
+        .success, .badChannel, .channelThrottled, .dropped, .expiredChannel, .invalidNotificationFormat,
+        .invalidNotificationSize, .pnsCredentialError, .pnsServerError, .pnsUnreachable, .throttled, .wrongToken,
+    ]
 
     /// The sentence in the response to a debug send. The first two are recorded from the real service.
     var sentence: String {
@@ -191,6 +203,7 @@ enum DeliveryOutcome: String, CaseIterable, Sendable {
         case .success: "The Notification was successfully sent to the Push Notification System"
         case .badChannel, .expiredChannel, .wrongToken:
             "The Push Notification System handle for the registration is invalid"
+        case .unknown: "The Notification will be sent to the Push Notification System again"
         default: "The Push Notification System refused the notification: \(rawValue)"
         }
     }

@@ -139,9 +139,15 @@ struct ScheduleService: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    for send in try await schedules.takeDue(now: .now) {
-                        try await sends.deliver(send)
-                        try await schedules.remove(send)
+                    // A send waits for the push services, so the others do not wait for it.
+                    try await withThrowingTaskGroup(of: Void.self) { tasks in
+                        for send in try await schedules.takeDue(now: .now) {
+                            tasks.addTask {
+                                try await sends.deliver(send)
+                                try await schedules.remove(send)
+                            }
+                        }
+                        try await tasks.waitForAll()
                     }
                     try await schedules.removeExpiredInstallations()
                     try await schedules.waitUntilNextIsDue()

@@ -156,11 +156,15 @@ enum PassThroughHeaders {
     ]
     private static let prefixes = ["apns-", "x-apns-", "x-wns-"]
 
-    static func select(from headers: HTTPFields) -> [String: String] {
+    /// Of a push to a browser (RFC 8030, section 5).
+    private static let browserNames: Set<String> = ["ttl", "urgency", "topic"]
+
+    static func select(from headers: HTTPFields, platform: NotificationFormat) -> [String: String] {
         var selected: [String: String] = [:]
         for field in headers {
             let name = field.name.canonicalName
-            if names.contains(name) || prefixes.contains(where: name.hasPrefix) {
+            let isOfBrowser = platform == .browser && browserNames.contains(name)
+            if isOfBrowser || names.contains(name) || prefixes.contains(where: name.hasPrefix) {
                 selected[field.name.rawName] = field.value
             }
         }

@@ -1,3 +1,4 @@
+import Domain
 import Foundations
 import HTTPTypes
 import Hummingbird
@@ -18,20 +19,20 @@ struct SendController: Sendable {
     @Sendable func send(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, send, receipt) = try await process(request, context) { try await SendRequest($0, call: $1) }
         let location = call.location("messages/\(receipt.record.id)", suffix: send.kind == .direct ? "&direct" : "")
-        return Self.accepted(location, document: send.kind == .test ? receipt.document : "")
+        return Self.accepted(location, receipt, document: send.kind == .test ? receipt.document : "")
     }
 
     /// A direct send to many handles.
     @Sendable func sendBatch(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, _, receipt) = try await process(request, context) { try await SendRequest(batch: $0, call: $1) }
-        return Self.accepted(call.location("messages/$batch/\(receipt.record.id)", suffix: "&direct"))
+        return Self.accepted(call.location("messages/$batch/\(receipt.record.id)", suffix: "&direct"), receipt)
     }
 
     @Sendable func schedule(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, _, receipt) = try await process(request, context) {
             try await SendRequest(scheduling: $0, call: $1)
         }
-        return Self.accepted(call.location("schedulednotifications/\(receipt.record.id)"))
+        return Self.accepted(call.location("schedulednotifications/\(receipt.record.id)"), receipt)
     }
 
     @Sendable func cancel(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -41,6 +42,9 @@ struct SendController: Sendable {
         guard let place = try await state.schedules.cancel(id, hubKey: call.hubKey) else {
             throw HubError(.notFound, detail: "There is no scheduled notification of this id.")
         }
+        // Only telemetry is the poorer if it fails.
+        try? await state.delivery.messages.change(
+            id, hub: call.hubKey, state: MessageTelemetry.State.cancelled.rawValue, at: .now)
         state.log.update(place) { record in
             guard record.id == id else { return }
             record.outcome = .cancelled
@@ -58,12 +62,27 @@ struct SendController: Sendable {
     }
 
     /// Recorded: 201, an empty body with a content type, and the location. A debug send has a document.
-    private static func accepted(_ location: String, document: String = "") -> Response {
-        .hub(document, status: .created, headers: [.location: location])
+    private static func accepted(
+        _ location: String, _ receipt: SendProcessor.Receipt, document: String = ""
+    ) -> Response {
+        var headers: HTTPFields = [.location: location]
+        headers[HubHeaders.outcome] = receipt.outcome
+        return .hub(document, status: .created, headers: headers)
     }
 }
 
 extension SendProcessor.Receipt {
+    /// The value of `SecurePush-Outcome`: the outcomes so far. Nil for a send that waits for its time.
+    fileprivate var outcome: String? {
+        switch record.outcome {
+        case .noTargetFound: record.outcome.rawValue
+        case .completed:
+            MessageOutcome(
+                Dictionary(record.outcomeCounts.map { ($0.outcome.rawValue, $0.count) }, uniquingKeysWith: +))?.text
+        case .scheduled, .cancelled, .faulted: nil
+        }
+    }
+
     /// The response to a debug send: the outcome at each device, elements in the order that the .NET client reads.
     fileprivate var document: String {
         let successes = record.deliveries.count

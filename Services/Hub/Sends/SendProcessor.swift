@@ -1,7 +1,7 @@
 import Foundations
 import HTTPTypes
 
-/// Processes sends: lets faults happen, finds the devices, writes the record, delivers.
+/// Processes sends: lets faults happen, finds the devices, delivers, writes the record.
 struct SendProcessor: Sendable {
     /// The hub's limit for the devices of a debug send.
     private static let maxTestDevices = 10
@@ -11,36 +11,40 @@ struct SendProcessor: Sendable {
     let log: RecordLog
     let faults: FaultTable
     let schedules: ScheduleTable
+    let delivery: HubDelivery
 
     struct Receipt: Sendable {
         let record: RecordedRequest
+        /// The first devices, at most ``RecordedRequest/maxResults``.
         let targets: [DeliveryTarget]
     }
 
-    /// - Throws: the error of a fault, after the record was written, or 400 or 403.
+    /// - Throws: the error of a fault, after the record was written; 400 or 403; 429 or 503 if the caller has to send
+    ///   again; or ``StorageError``.
     func process(_ send: SendRequest, context: EmulatorContext) async throws -> Receipt {
         let effect = faults.effect(
             on: send.operation, platform: send.format, tags: { send.expression?.tags ?? [] })
         try await effect.delay()
-        let record = send.record(effect: effect)
+        var record = send.record(effect: effect)
         if effect.refuses {
             log.append(record)
             try await effect.answer(context)
         }
-        let receipt = try await accept(record, send, effect.fate)
+        record.id = HubMessageID.make(at: record.receivedAt, isSchedule: send.dueAt != nil)
+        let receipt =
+            if let dueAt = send.dueAt {
+                try await schedule(record, send, effect.fate, at: dueAt)
+            } else {
+                try await deliver(record, send, effect.fate)
+            }
         try await effect.answer(context)
         return receipt
     }
 
-    private func accept(
-        _ record: RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
+    private func schedule(
+        _ record: RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?, at dueAt: Timestamp
     ) async throws -> Receipt {
         var record = record
-        guard let dueAt = send.dueAt else {
-            var targets = Self.refusingOversize(try await targets(of: send), send.headers)
-            if send.kind == .test { targets = Array(targets.shuffled().prefix(Self.maxTestDevices)) }
-            return finish(record, targets, fate)
-        }
         try await schedules.checkCapacity()
         record.outcome = .scheduled
         record = log.append(record)
@@ -48,145 +52,86 @@ struct SendProcessor: Sendable {
             ScheduledSend(
                 id: record.id, hub: send.call.hub, format: send.format, tags: send.tags, headers: record.headers,
                 body: send.body, dueAt: dueAt, fate: fate, sequence: record.sequence))
+        delivery.messages.put(record.message([], purgeAt: dueAt + delivery.settings.retention))
         return Receipt(record: record, targets: [])
     }
 
-    /// - Throws: ``StorageError``.
+    private func deliver(
+        _ record: RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
+    ) async throws -> Receipt {
+        var run = SendRun(record, fate: fate, delivery: delivery, mayRefuse: true)
+        if send.handles.isEmpty {
+            var after: Int64? = 0
+            while let place = after {
+                let page = try await hubs.targets(
+                    send.call.hubKey, format: send.format, expression: send.expression, after: place)
+                var targets = try run.targets(page.registrations)
+                after = page.next
+                if send.kind == .test {
+                    targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
+                    if !targets.isEmpty { after = nil }
+                }
+                try await run.deliver(targets)
+            }
+        } else {
+            try await run.deliver(try await targets(of: send))
+        }
+        let kept = log.append(await run.finish())
+        deliver(kept, run.simulated)
+        return Receipt(record: kept, targets: run.shown)
+    }
+
+    /// - Throws: ``StorageError``, or 503 if what could not be pushed could not be stored.
     func deliver(_ scheduled: ScheduledSend) async throws {
         // The expression was checked when the send was scheduled; the target is found now.
         let expression = try? TagExpression.parse(scheduled.tags)
-        let registrations = try await hubs.targets(scheduled.hubKey, format: scheduled.format, expression: expression)
-        let targets = Self.refusingOversize(
-            (try? DeliveryTarget.all(registrations, body: scheduled.body)) ?? [], scheduled.headers)
         var record = RecordedRequest(
             id: scheduled.id, kind: .scheduled, hub: scheduled.hub, format: scheduled.format, tags: scheduled.tags,
             headers: scheduled.headers, body: scheduled.body, receivedAt: .now)
         record.dueAt = scheduled.dueAt
-        decide(&record, targets, scheduled.fate)
-        let finished = record
+        var run = SendRun(record, fate: scheduled.fate, delivery: delivery, mayRefuse: false)
+        var after: Int64? = 0
+        while let place = after {
+            let page = try await hubs.targets(
+                scheduled.hubKey, format: scheduled.format, expression: expression, after: place)
+            try await run.deliver((try? run.targets(page.registrations)) ?? [])
+            after = page.next
+        }
+        let finished = await run.finish()
         let isKept = log.update(scheduled.sequence) { kept in
             guard kept.id == scheduled.id else { return }
             kept.complete(as: finished)
         }
         if !isKept { log.append(finished) }
-        deliver(finished, targets)
+        deliver(finished, run.simulated)
     }
 
-    /// Marks notifications that APNs refuses because of their size: they are lost, and the sender is not told.
-    private static func refusingOversize(_ targets: [DeliveryTarget], _ headers: HTTPFields) -> [DeliveryTarget] {
-        guard targets.contains(where: { $0.format == .apple && $0.body.count > PlatformRules.maxAppleBytes }) else {
-            return targets
-        }
-        let pushType = headers[HubHeaders.applePushType] ?? headers[HubHeaders.xApplePushType]
-        return targets.map { target in
-            guard target.outcome == .success, target.format == .apple,
-                target.body.count > PlatformRules.maxAppleBytes(pushType: target.headers?["apns-push-type"] ?? pushType)
-            else { return target }
-            var refused = target
-            refused.outcome = .invalidNotificationSize
-            return refused
-        }
-    }
-
+    /// The devices of a direct send.
     private func targets(of send: SendRequest) async throws -> [DeliveryTarget] {
-        guard send.handles.isEmpty else {
-            let registered = try await hubs.registered(send.handles, hub: send.call.hubKey)
-            var seen: Set<String> = []
-            return send.handles.map { handle in
-                let isRepeated = send.handles.count > 1 && !seen.insert(handle.lowercased()).inserted
-                // A push service knows its handles: those of devices that registered or ever connected.
-                return DeliveryTarget(
-                    handle: handle, format: send.format, body: send.body,
-                    outcome: isRepeated
-                        ? .skipped
-                        : registered.contains(handle.lowercased()) || devices.knows(handle) ? .success : .badChannel)
+        let isSimulated = delivery.lanes.isSimulated(send.call.hubKey, send.format)
+        let registered = isSimulated ? try await hubs.registered(send.handles, hub: send.call.hubKey) : []
+        var seen: Set<String> = []
+        return send.handles.map { handle in
+            let isRepeated = send.handles.count > 1 && !seen.insert(handle.lowercased()).inserted
+            // A push service knows its handles: the simulated one those of devices that registered or ever connected.
+            let isKnown = !isSimulated || registered.contains(handle.lowercased()) || devices.knows(handle)
+            var target = DeliveryTarget(
+                handle: handle, format: send.format, body: send.body,
+                outcome: isRepeated ? .skipped : isKnown ? .success : .badChannel)
+            if send.format == .browser {
+                (target.p256dh, target.auth) = (send.headers[HubHeaders.p256dh], send.headers[HubHeaders.auth])
             }
+            return target
         }
-        let registrations = try await hubs.targets(send.call.hubKey, format: send.format, expression: send.expression)
-        return try DeliveryTarget.all(registrations, body: send.body)
     }
 
-    private func finish(
-        _ record: consuming RecordedRequest, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?
-    ) -> Receipt {
-        var record = record
-        decide(&record, targets, fate)
-        let kept = log.append(record)
-        deliver(kept, targets)
-        return Receipt(record: kept, targets: targets)
-    }
-
-    /// Adds the result at each device to the record.
-    private func decide(_ record: inout RecordedRequest, _ targets: [DeliveryTarget], _ fate: FaultEffect.Fate?) {
-        record.completedAt = record.receivedAt
-        guard !targets.isEmpty else {
-            record.outcome = .noTargetFound
-            return
-        }
-        guard fate != .swallowed else {
-            record.outcome = .faulted
-            return
-        }
-        for target in targets {
-            var outcome = target.outcome
-            if case .outcome(let injected) = fate, outcome == .success { outcome = injected }
-            record.add(DeliveryResult(handle: target.handle, format: target.format, outcome: outcome))
-        }
-        record.outcome = .completed
-    }
-
-    /// Delivers the notification to the devices, unless a fault decided otherwise.
+    /// Delivers the notification to simulated devices.
     private func deliver(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
-        guard record.outcomeCounts.contains(where: { $0.outcome == .success }) else { return }
-        for target in targets where target.outcome == .success {
+        for target in targets {
             let push = DevicePush(
                 platform: target.format, body: target.body, requestHeaders: record.headers,
                 templateHeaders: target.headers, messageID: record.id, receivedAt: record.completedAt ?? .now)
             devices.deliver(push, to: target.handle, registrationID: target.registrationID)
         }
-    }
-}
-
-/// One device of a send, and its notification.
-struct DeliveryTarget: Sendable {
-    let handle: String
-    let format: NotificationFormat
-    let body: [UInt8]
-    /// The headers of the template; nil: those of the request are passed on.
-    var headers: [String: String]?
-    /// Nil for a direct send.
-    var registrationID: String?
-    /// The outcome before the delivery; success if it can be delivered.
-    var outcome = DeliveryOutcome.success
-
-    /// The targets of registrations; all but the first native registration of a device are skipped.
-    ///
-    /// - Throws: 400 when the body is not valid for a template.
-    static func all(_ registrations: [RegistrationEntry], body: [UInt8]) throws(HubError) -> [DeliveryTarget] {
-        guard let first = registrations.first else { return [] }
-        if registrations.count == 1, !first.isTemplate { return [native(first, body)] }
-        let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
-        var seen: Set<String> = []
-        return registrations.map { registration in
-            if let properties, registration.isTemplate { return template(registration, properties) }
-            var target = native(registration, body)
-            if !seen.insert(registration.handle).inserted { target.outcome = .skipped }
-            return target
-        }
-    }
-
-    private static func native(_ registration: RegistrationEntry, _ body: [UInt8]) -> DeliveryTarget {
-        DeliveryTarget(
-            handle: registration.handle, format: registration.format, body: body, registrationID: registration.id)
-    }
-
-    /// Two templates of one device get two notifications.
-    private static func template(
-        _ registration: RegistrationEntry, _ properties: TemplateProperties
-    ) -> DeliveryTarget {
-        let renderer = TemplateRenderer(registration, properties)
-        return DeliveryTarget(
-            handle: registration.handle, format: registration.format, body: Array(renderer.body.utf8),
-            headers: renderer.headers, registrationID: registration.id)
     }
 }

@@ -1,5 +1,6 @@
 import Foundations
 import Hummingbird
+import Storage
 
 /// The result of one send, for `GET /{hub}/messages/{id}`.
 struct MessageTelemetry: Sendable {
@@ -74,29 +75,22 @@ struct MessageTelemetry: Sendable {
     }
 }
 
-extension RecordLog {
+extension HubDelivery {
     /// - Parameter hubKey: the hub's name in lower case.
     /// - Returns: nil when the hub knows no send of this ID.
-    func telemetry(of messageID: String, hubKey: String) -> MessageTelemetry? {
-        guard let record = record(id: messageID), record.hub.lowercased() == hubKey, record.isAccepted,
-            record.kind.isSend
+    /// - Throws: ``StorageError``.
+    func telemetry(of messageID: String, hubKey: String) async throws -> MessageTelemetry? {
+        guard HubMessageID.isPossible(messageID), let message = try await messages.message(messageID, hub: hubKey),
+            let state = MessageTelemetry.State(rawValue: message.state)
         else { return nil }
         var outcomes: [NotificationFormat: [String: Int]] = [:]
-        for count in record.outcomeCounts {
-            outcomes[count.format, default: [:]][count.outcome.rawValue, default: 0] += count.count
+        for outcome in message.outcomes where outcome.name != HubMessage.unknown {
+            guard let platform = NotificationFormat(rawValue: outcome.platform) else { continue }
+            outcomes[platform, default: [:]][outcome.name, default: 0] += outcome.count
         }
-        let state: MessageTelemetry.State =
-            switch record.outcome {
-            case .completed: .completed
-            case .noTargetFound: .noTargetFound
-            case .scheduled: .scheduled
-            case .cancelled: .cancelled
-            // Swallowed: the hub accepted it and makes no progress.
-            case .faulted: .processing
-            }
         return MessageTelemetry(
-            id: record.id, state: state, enqueuedAt: record.receivedAt, completedAt: record.completedAt,
-            body: record.body, tags: record.tags, outcomes: outcomes)
+            id: message.id, state: state, enqueuedAt: message.enqueuedAt, completedAt: message.completedAt,
+            body: message.body, tags: message.tags, outcomes: outcomes)
     }
 }
 
@@ -112,7 +106,8 @@ struct TelemetryController: Sendable {
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admit(request, context, right: [.send, .manage])
         try await state.injectFaults(.telemetry, context)
-        guard let found = state.log.telemetry(of: context.parameter("id"), hubKey: call.hubKey) else {
+        let id = context.parameter("id")
+        guard let found = try await state.delivery.telemetry(of: id, hubKey: call.hubKey) else {
             throw HubError.unknownMessage
         }
         return .hub(found.document(call))

@@ -1,6 +1,8 @@
 import Domain
 import Foundations
+import HTTPTypes
 import Hummingbird
+import Storage
 
 /// A push service's rejection of a handle: a record of the hub's feedback (`PnsFeedback`).
 struct PushFeedback: Sendable {
@@ -14,7 +16,7 @@ struct PushFeedback: Sendable {
     let messageID: String
 
     /// The outcomes that reject the handle and not the notification.
-    fileprivate static let outcomes: Set<DeliveryOutcome> = [
+    static let outcomes: Set<DeliveryOutcome> = [
         .badChannel, .expiredChannel, .wrongToken, .channelDisconnected,
     ]
 
@@ -31,47 +33,66 @@ struct PushFeedback: Sendable {
     }
 }
 
-/// `GET /{hub}/feedbackcontainer` returns the URL of a blob container, and the emulator is that container: it lists one
-/// blob, with one record per line. Azure Storage's own clients, which read the real container, are out of scope.
+extension PushFeedback {
+    /// Nil for a platform that this version does not know.
+    init?(_ row: HubFeedbackRow) {
+        guard let platform = NotificationFormat(rawValue: row.platform) else { return nil }
+        self.init(
+            time: row.notedAt, error: row.error, platform: platform, handle: row.handle,
+            registrationID: row.registrationID, installationID: row.installationID, messageID: row.messageID)
+    }
+}
+
+/// `GET /{hub}/feedbackcontainer` returns the URL of a blob container, and the hub is that container: it lists one blob,
+/// with one record per line. Azure Storage's own clients, which read the real container, are out of scope.
+///
+/// The URL holds the token with which it was asked for, as the service's URLs hold a signature: a client sends no token
+/// to the container.
 struct FeedbackController: Sendable {
     private static let blobName = "feedback.xml"
 
     let state: EmulatorState
 
-    /// - Parameter emulator: `/emulator`, where requests need no token; the service puts one into the URL.
-    func addRoutes(to hub: RouterGroup<EmulatorContext>, container emulator: RouterGroup<EmulatorContext>) {
+    func addRoutes(to hub: RouterGroup<EmulatorContext>) {
         hub.get("feedbackcontainer", use: locate)
-        emulator.get("feedback/:hub", use: list)
-        emulator.get("feedback/:hub/\(Self.blobName)", use: read)
+        hub.get("feedbackcontainer/files", use: list)
+        hub.get("feedbackcontainer/files/\(Self.blobName)", use: read)
     }
 
     /// The .NET client reads the whole body as the URL.
     @Sendable func locate(_ request: Request, context: EmulatorContext) async throws -> Response {
         let call = try state.gate.admit(request, context, right: .manage)
-        return .hub("\(call.origin)/emulator/feedback/\(PercentCoding.encode(call.hubKey))")
+        let token = PercentCoding.encode(request.headers[.authorization] ?? "")
+        return .hub("\(call.base)/feedbackcontainer/files?token=\(token)")
     }
 
     @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let hub = context.parameter("hub").lowercased()
-        let blob = feedback(hubKey: hub).isEmpty ? "" : "<Blob><Name>\(Self.blobName)</Name></Blob>"
+        let call = try admit(request, context)
+        let rows = try await feedback(call.hubKey)
+        // The newest record tells the blob from what it was before.
+        let tag = rows.last.map { "<Properties><Etag>\(rows.count)-\($0.time.milliseconds)</Etag></Properties>" } ?? ""
+        let blob = rows.isEmpty ? "" : "<Blob><Name>\(Self.blobName)</Name>\(tag)</Blob>"
         return .hub(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ContainerName=\"\(XMLWriter.escape(hub))\">"
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
+                + "<EnumerationResults ContainerName=\"\(XMLWriter.escape(call.hubKey))\">"
                 + "<Blobs>\(blob)</Blobs><NextMarker/></EnumerationResults>")
     }
 
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let records = feedback(hubKey: context.parameter("hub").lowercased())
-        return .hub(records.map { $0.document + "\n" }.joined())
+        let call = try admit(request, context)
+        return .hub(try await feedback(call.hubKey).map { $0.document + "\n" }.joined())
     }
 
-    /// The feedback of the kept records, the oldest first.
-    private func feedback(hubKey: String) -> [PushFeedback] {
-        state.log.records(after: nil, limit: nil).filter { $0.hub.lowercased() == hubKey }.flatMap { record in
-            record.results.filter { PushFeedback.outcomes.contains($0.outcome) }.map { result in
-                PushFeedback(
-                    time: record.completedAt ?? record.receivedAt, error: result.outcome.rawValue,
-                    platform: result.format, handle: result.handle, messageID: record.id)
-            }
-        }
+    /// A request with the token in its query.
+    private func admit(_ request: Request, _ context: EmulatorContext) throws -> HubCall {
+        var head = request.head
+        head.headerFields[.authorization] = HubQuery(request.uri.query)["token"] ?? request.headers[.authorization]
+        return try state.gate.admit(Request(head: head, body: request.body), context, right: .manage)
+    }
+
+    /// The newest feedback, the oldest first.
+    private func feedback(_ hubKey: String) async throws -> [PushFeedback] {
+        await state.delivery.waitForFeedback()
+        return try await state.delivery.tables.feedback(hub: hubKey).compactMap(PushFeedback.init)
     }
 }

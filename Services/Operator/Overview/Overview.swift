@@ -5,7 +5,7 @@ import ServiceRuntime
 struct Overview: Encodable, Sendable {
     /// A part of the system that the page reads from.
     struct Source: Encodable, Sendable {
-        /// `database`, `broker`, `ingest`, `dispatcher` or `retrieval`.
+        /// `database`, `broker`, `ingest`, `dispatcher`, `retrieval` or `hub`.
         var name: String
         /// `up`, `down`, or `off` if no setting names it.
         var state: String
@@ -125,6 +125,8 @@ struct Overview: Encodable, Sendable {
     var queues: [Queue]
     var outbox: Outbox
     var lanes: [Lane]
+    /// Of hubs of one's own.
+    var pushServices: [PushServiceLane] = []
     var processes: [Process]
     var latencies: [Latency]
     /// Missing while the database cannot be reached.

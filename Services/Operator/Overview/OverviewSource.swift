@@ -60,7 +60,7 @@ actor OverviewSource {
         let entries = table.entries
         for (kind, key) in [
             (ProcessKind.ingest, ConfigurationKeys.ingestURL.name), (.dispatcher, ConfigurationKeys.dispatcherURL.name),
-            (.retrieval, ConfigurationKeys.retrievalURL.name),
+            (.retrieval, ConfigurationKeys.retrievalURL.name), (.hub, ConfigurationKeys.hubURL.name),
         ] {
             let isNamed = targets[kind]?.isEmpty == false
             sources.append(source(kind.rawValue, key, isNamed: isNamed, entries.filter { $0.kind == kind }))
@@ -75,7 +75,8 @@ actor OverviewSource {
                     problem: $0.problem)
             },
             outbox: Overview.Outbox(counts.value?.backlog, census, now), lanes: Overview.Lane.all(in: entries),
-            processes: entries.map(Overview.Process.init), latencies: table.latencies,
+            pushServices: PushServiceLane.all(in: entries), processes: entries.map(Overview.Process.init),
+            latencies: table.latencies,
             failures: counts.value?.failures
         ).judged()
     }

@@ -34,7 +34,7 @@ extension Overview {
     func judged() -> Overview {
         var judged = self
         // Stable: of one level, what stops more comes first.
-        let all = sourceTroubles + laneTroubles + queueTroubles + processTroubles + workTroubles
+        let all = sourceTroubles + laneTroubles + pushServiceTroubles + queueTroubles + processTroubles + workTroubles
         judged.troubles =
             all.enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element)
         judged.state = judged.troubles.first?.level ?? .good

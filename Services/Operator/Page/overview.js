@@ -22,7 +22,7 @@ export const overview = {
       heading("Overview"),
       spanProblem(),
       h("div.columns", { key: "first" }, funnel(now), failures(now)),
-      rates(now), lanes(now),
+      rates(now), lanes(now), pushServices(now),
       h("div.columns", { key: "second" }, queues(now), processes(now)),
       latencies(now),
     ];
@@ -190,6 +190,29 @@ function lanes(now) {
           lane.Platform, pill(...(laneStates[lane.State] ?? ["warn", "unknown"])), short(lane.SentPerSecond),
           short(lane.FailedPerSecond), milliseconds(lane.P99Milliseconds), count(lane.Limit), count(lane.Held),
           h("bdi", lane.Hub), h("bdi", lane.Dispatcher),
+        ],
+      }))));
+}
+
+const pushStates = {
+  open: ["good", "open"], paused: ["warn", "paused"], refused: ["bad", "credentials refused"], simulated: ["warn", "simulated"],
+};
+
+/** The platforms of hubs of one's own; nothing where the hub is Azure's. */
+function pushServices(now) {
+  if (off(now, "hub")) return null;
+  const number = (title) => ({ title, isNumber: true });
+  return card("pushServices", "Push services", { isWide: true }, now.PushServices.length === 0
+    ? h("p.quiet", { key: "none" }, "No hub has pushed anything yet.")
+    : table("Push services", "One line for each hub, platform and process. Rates are per second.",
+      ["Hub", "Platform", "State", number("Pushes/s"), number("Accepted/s"), number("99th percentile"), number("In flight"),
+        number("Retries waiting"), "Removals", "Process"],
+      now.PushServices.map((lane) => ({
+        key: `${lane.Hub} ${lane.Platform} ${lane.Process}`, cells: [
+          h("bdi", lane.Hub), lane.Platform, pill(...(pushStates[lane.State] ?? ["warn", "unknown"])),
+          short(lane.PushesPerSecond), short(lane.AcceptedPerSecond), milliseconds(lane.P99Milliseconds),
+          count(lane.InFlight), count(lane.RetriesWaiting),
+          lane.RemovalsSuspended ? pill("bad", "suspended") : "on", h("bdi", lane.Process),
         ],
       }))));
 }

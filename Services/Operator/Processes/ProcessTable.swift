@@ -4,7 +4,7 @@ import Synchronization
 
 /// The kinds of processes that the page shows.
 enum ProcessKind: String, Sendable, CaseIterable, Encodable {
-    case ingest, dispatcher, retrieval, `operator`
+    case ingest, dispatcher, retrieval, `operator`, hub
 }
 
 /// What the last polls of all processes have found, and the recent past of their latencies.

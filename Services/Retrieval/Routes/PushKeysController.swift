@@ -6,11 +6,14 @@ import Logging
 import NIOCore
 import ServiceRuntime
 
-/// `GET /api/push-keys`: the public keys with which devices verify pushes, without credentials. An app that is being
-/// set up has none yet, and the keys are no secret.
+/// The public keys around pushes, without credentials: an app that is being set up has none yet, and the keys are no
+/// secret. `GET /api/push-keys` has those with which devices verify pushes, and `GET /api/push-config` the one with which
+/// web apps subscribe.
 struct PushKeysController: Sendable {
     /// `nil` if there are none (`PUSH_VERIFICATION_KEYS_FILE`).
     let keys: PushKeysFile?
+    /// `nil` if there is none (`WEB_PUSH_PUBLIC_KEY`).
+    let applicationServerKey: ApplicationServerKey?
 
     @Sendable func show(_ request: Request, context: some RequestContext) async throws -> Response {
         guard let keys else { throw Problem.notFound("This server has no keys for pushes.") }
@@ -18,6 +21,14 @@ struct PushKeysController: Sendable {
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "max-age=3600"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: keys.document)))
+    }
+
+    @Sendable func showConfiguration(_ request: Request, context: some RequestContext) async throws -> Response {
+        guard let key = applicationServerKey else { throw Problem.notFound("This server has no key for web apps.") }
+        // A page reads it at each visit. A subscription with the last key still works while the hub has both.
+        return Response(
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "max-age=300"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: "{\"ApplicationServerKey\":\"\(key.text)\"}")))
     }
 }
 

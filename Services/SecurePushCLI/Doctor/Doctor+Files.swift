@@ -2,6 +2,7 @@ import Authentication
 import Domain
 import Foundation
 import Foundations
+import Hub
 import Logging
 import NIOSSL
 import NotificationHubs
@@ -24,6 +25,18 @@ extension Doctor {
                 { Doctor.counted(try PushKeyFiles.publicKeys($0).keys.count, "public key") }
             ),
             ("HUB_CONNECTION_STRING_FILE", true, { try SecretFile.read($0).isEmpty ? "empty" : "readable" }),
+            (
+                "HUB_ACCESS_FILE", true,
+                { "hubs \(try HubTools.hubs(ofAccessFile: $0).joined(separator: ", "))" }
+            ),
+            (
+                "PUSH_CREDENTIALS_FILE", false,
+                {
+                    let outgoing = try settings.outgoing()
+                    return Doctor.counted(
+                        try HubTools.platforms(ofCredentialsFile: $0, outgoing: outgoing).count, "platform")
+                }
+            ),
             ("HUB_POOL_FILE", true, { Doctor.counted(try settings.hubPool($0).initial.hubs.count, "hub") }),
         ]
         return checks.compactMap { check in

@@ -7,10 +7,11 @@ struct DoctorCommand: NetworkCommand {
         abstract: "Check every configured part of the system, and give advice for each fault.",
         discussion: """
             Checks what the services' settings in the environment name: DATABASE_URL, AMQP_URL, HUB_CONNECTION_STRING \
-            or its file, HUB_POOL_FILE, the files of keys, users and certificates, AUTH_JWKS_URL, INGEST_URL, \
-            INGEST_API_KEY, RETRIEVAL_URL, DISPATCHER_URL (several, separated by commas) and HUB_EMULATOR_URL. It \
-            also compares the key ring with the stored payloads, and tries the rights of the broker's user. Changes \
-            nothing.
+            or its file, HUB_POOL_FILE, HUB_ACCESS_FILE, PUSH_CREDENTIALS_FILE, the files of keys, users and \
+            certificates, AUTH_JWKS_URL, INGEST_URL, INGEST_API_KEY, RETRIEVAL_URL, DISPATCHER_URL (several, separated \
+            by commas), HUB_URL and HUB_EMULATOR_URL. It also compares the key ring with the stored payloads, tries \
+            the rights of the broker's user, and asks the push services whether the hub's credentials are good. \
+            Changes nothing.
 
             Each line is ok, a warning (it works, but needs attention), failed, or not examined (with the setting that \
             is missing). The last line counts them. Exit codes: 0 nothing failed, 1 something failed, 69 something \
@@ -65,7 +66,7 @@ struct Doctor: Sendable {
 
     func examine(_ report: (Finding) -> Void) async -> [Finding] {
         var all: [Finding] = []
-        for check in [files, certificate, keySet, database, broker, library, hub, services, dispatchers] {
+        for check in [files, certificate, keySet, database, broker, library, hub, services, dispatchers, ownHub] {
             let findings = await check()
             findings.forEach(report)
             all += findings
@@ -93,6 +94,9 @@ struct Doctor: Sendable {
         (["DATABASE_URL"], "the database"),
         (["AMQP_URL"], "the broker with its queues"),
         (["HUB_CONNECTION_STRING", "HUB_CONNECTION_STRING_FILE", "HUB_POOL_FILE"], "the hub"),
+        (["HUB_ACCESS_FILE"], "the rules of your own hub"),
+        (["PUSH_CREDENTIALS_FILE"], "the credentials of your own hub"),
+        (["HUB_URL"], "your own hub with its lanes"),
         (["INGEST_URL"], "the ingest service"),
         (["INGEST_API_KEY", "INGEST_API_KEY_FILE"], "the API key of a sender"),
         (["RETRIEVAL_URL"], "the retrieval service"),

@@ -86,6 +86,8 @@ struct ServiceURL: Sendable {
         service: "retrieval", key: "RETRIEVAL_URL", option: "--retrieval-url", standard: "http://127.0.0.1:8081")
     static let dispatcher = ServiceURL(
         service: "dispatcher", key: "DISPATCHER_URL", option: "--dispatcher", standard: "http://127.0.0.1:8082")
+    static let hub = ServiceURL(
+        service: "hub", key: "HUB_URL", option: "--hub-url", standard: "http://127.0.0.1:8085")
     static let hubEmulator = ServiceURL(
         service: "hub-emulator", key: "HUB_EMULATOR_URL", option: "--emulator-url", standard: "http://127.0.0.1:8090")
 

@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Every service of this program.
     static let services: [any ServiceProgram.Type] = [
         IngestService.self, DispatcherService.self, RetrievalService.self, OperatorService.self,
-        HubEmulatorService.self,
+        HubService.self, HubEmulatorService.self,
     ]
 
     /// The arguments for ``SecurePush``, if the program was called by the name of a service.

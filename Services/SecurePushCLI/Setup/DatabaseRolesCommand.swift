@@ -9,8 +9,8 @@ struct DatabaseRolesCommand: AuditedCommand {
         commandName: "database-roles",
         abstract: "Print or apply the minimal PostgreSQL rights of each service.",
         discussion: """
-            Prints SQL for psql that creates a role for each of ingest, dispatcher, retrieval and the command line, \
-            and a role that owns the tables. With --apply it creates the roles in the database of DATABASE_URL as the \
+            Prints SQL for psql that creates a role for each of ingest, dispatcher, retrieval, operator, hub and the \
+            command line, and a role that owns the tables. With --apply it creates the roles in the database of DATABASE_URL as the \
             superuser of that URL, runs the migrations as the owner, and grants the rights. Running it again does no \
             harm. With --passwords the roles get the passwords of that folder; missing passwords are made.
 

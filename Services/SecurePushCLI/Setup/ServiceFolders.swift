@@ -1,4 +1,6 @@
 import Foundation
+import Foundations
+import Hub
 import Storage
 
 /// Copies to each service's folder only the secrets that the service needs. A container mounts only that folder.
@@ -13,12 +15,12 @@ struct ServiceFolders: Sendable {
     /// The delays of the queues that the broker creates when it starts.
     var retryDelays: [Duration]
 
-    /// The files of `secrets` by service. The URLs of database and broker are added.
+    /// The files of `secrets` by service. The URLs of database and broker, and the strings of the hub, are added.
     static let files: [String: [String]] = [
         "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
-        "dispatcher": ["hub-connection-string"],
-        "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string"],
+        "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "web-push-public-key"],
         "operator": ["admin-password"],
+        "hub": ["hub-access", "push-credentials.json"],
         "hub-emulator": ["hub-connection-string"],
     ]
 
@@ -34,10 +36,16 @@ struct ServiceFolders: Sendable {
         // Retrieval before ingest, so that it can open what ingest seals with a new payload key.
         for (service, names) in Self.files.sorted(by: { $0.key > $1.key }) {
             let optional = Self.optionalFiles[service, default: []]
-            for name in names + optional.filter({ SecretFile.exists("\(setup.secrets)/\($0)") }) {
+            let named = service == "hub" ? try Self.files(namedBy: setup.pushCredentials) : []
+            // Before the file that names them: a running hub reads that first.
+            for name in named + names + optional.filter({ SecretFile.exists("\(setup.secrets)/\($0)") }) {
                 let text = try SecretFile.readOwn("\(setup.secrets)/\(name)")
                 changed += try hand(text, to: "\(service)/\(name)")
             }
+        }
+        for service in ["dispatcher", "retrieval"] {
+            let text = try SecretFile.readOwn(try hubConnectionString(of: service))
+            changed += try hand(text, to: "\(service)/hub-connection-string")
         }
         for role in DatabaseRole.allCases {
             let url = "postgres://\(role.name):\(try password("database.\(role.rawValue)"))@\(database)"
@@ -49,6 +57,21 @@ struct ServiceFolders: Sendable {
             changed += try user == .cli ? keep(url, "amqp-url") : hand(url, to: "\(user.rawValue)/amqp-url")
         }
         return try changed + servers()
+    }
+
+    /// The file with a service's string: that of an Azure hub for both, if somebody has put one in the place of the hub
+    /// emulator's, which is plain HTTP.
+    private func hubConnectionString(of service: String) throws -> String {
+        let text = SecretFile.exists(setup.hubConnectionString) ? try SecretFile.readOwn(setup.hubConnectionString) : ""
+        let isAzure = !text.isEmpty && text.lowercased().firstRange(of: "endpoint=http://") == nil
+        return isAzure ? setup.hubConnectionString : setup.hubConnectionString(of: service)
+    }
+
+    /// The files beside a file of credentials that it names.
+    private static func files(namedBy path: String) throws -> [String] {
+        try CommandFailure.naming("push-credentials.json") { () throws(FileError) in
+            try HubTools.files(namedByCredentialsFile: path).filter { !$0.utf8.contains(UInt8(ascii: "/")) }
+        }
     }
 
     /// The files of the database server and the broker. The servers run as other users, so all users can read these

@@ -4,6 +4,7 @@ import Crypto
 import Domain
 import Foundation
 import Foundations
+import Hub
 import Storage
 
 struct SetupCommand: AuditedCommand {
@@ -13,9 +14,12 @@ struct SetupCommand: AuditedCommand {
         discussion: """
             Creates missing files in DIR/secrets (folder mode 0700, file mode 0600). Run it before every start. The \
             demo accounts are the sender `demo` (ingest-api-key) and the users alice and bob (alice.password, \
-            bob.password). hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on \
-            this machine, for clients that accept only https. Such clients must trust hub-emulator-ca.pem. The \
-            certificate is valid for a year; the command renews it when less than 30 days are left.
+            bob.password). hub-access has the rules of the hub `securepush`, push-credentials.json its credentials: \
+            Web Push is real, with the key vapid.pem, and the other platforms are simulated. The dispatcher and \
+            retrieval have connection strings of their own; an Azure hub's string in hub-connection-string replaces \
+            them. hub-emulator-certificate.pem and hub-emulator-key.pem enable TLS in the hub emulator on this \
+            machine, for clients that accept only https. Such clients must trust hub-emulator-ca.pem. The certificate \
+            is valid for a year; the command renews it when less than 30 days are left.
 
             With --services it also creates a folder per service in that DIR, with copies of the files that the \
             service needs and with the URLs of its own database role and its own broker user. The passwords are in \
@@ -36,8 +40,13 @@ struct SetupCommand: AuditedCommand {
         transform: filePath)
     var directory: String?
 
-    @Option(help: ArgumentHelp("The URL of the hub emulator in the connection string.", valueName: "url"))
-    var hubEndpoint = "http://127.0.0.1:8090/"
+    @Option(help: ArgumentHelp("The URL of the hub in the connection strings.", valueName: "url"))
+    var hubEndpoint = "http://127.0.0.1:8085/"
+
+    @Option(
+        help: ArgumentHelp(
+            "Whom push services can write to (Web Push): mailto: and an address, or an https: URL.", valueName: "uri"))
+    var pushContact = LocalSetup.standardContact
 
     @Flag(help: "Also run pending database migrations (DATABASE_URL).")
     var migrate = false
@@ -75,7 +84,8 @@ struct SetupCommand: AuditedCommand {
         guard let directory else {
             throw CommandFailure(.usage, "--directory is missing.", hint: "Give the parent of the folder `secrets`.")
         }
-        let setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint, hasDemo: services == nil || demo)
+        var setup = LocalSetup(directory: directory, hubEndpoint: hubEndpoint, hasDemo: services == nil || demo)
+        setup.pushContact = pushContact
         // Before anything is made: a mistake leaves no files behind.
         let folders = try serviceFolders(setup)
         let files = try setup.run() + (folders?.run() ?? [])
@@ -115,12 +125,14 @@ struct SetupCommand: AuditedCommand {
     }
 }
 
-/// Creates the missing files of a stack: keys, files of senders and users, the hub emulator's connection string and
-/// certificate. Keeps existing files, so that it can run before every start.
+/// Creates the missing files of a stack: keys, files of senders and users, the hub's rules and credentials, and the hub
+/// emulator's connection string and certificate. Keeps existing files, so that it can run before every start.
 struct LocalSetup: Sendable {
     var directory: String
-    /// The URL of the hub emulator in the connection string.
+    /// The URL of the hub in the connection strings.
     var hubEndpoint: String
+    /// For the operators of push services.
+    var pushContact = LocalSetup.standardContact
     /// Whether it makes ``sender`` and ``users``; otherwise both files have nobody.
     var hasDemo = true
 
@@ -128,6 +140,9 @@ struct LocalSetup: Sendable {
     static let users = ["alice", "bob"]
     /// The sender of local stacks and of the demo.
     static let sender = "demo"
+    /// The hub of a stack.
+    static let hub = "securepush"
+    static let standardContact = "mailto:push@securepush.example.org"
 
     var secrets: String { directory + "/secrets" }
     var payloadKeys: String { secrets + "/payload.keys" }
@@ -136,7 +151,12 @@ struct LocalSetup: Sendable {
     var apiKeys: String { secrets + "/api-keys" }
     var apiKey: String { secrets + "/ingest-api-key" }
     var usersFile: String { secrets + "/users" }
+    /// The hub emulator's, or that of an Azure hub, which replaces the two of the services.
     var hubConnectionString: String { secrets + "/hub-connection-string" }
+    var hubAccess: String { secrets + "/hub-access" }
+    var vapidKey: String { secrets + "/vapid.pem" }
+    var vapidPublicKey: String { secrets + "/web-push-public-key" }
+    var pushCredentials: String { secrets + "/push-credentials.json" }
     var adminPassword: String { secrets + "/admin-password" }
 
     /// For the hub emulator on this machine and under its name in the connection string.
@@ -148,6 +168,9 @@ struct LocalSetup: Sendable {
             rootFile: secrets + "/hub-emulator-ca.pem", certificateFile: secrets + "/hub-emulator-certificate.pem",
             keyFile: secrets + "/hub-emulator-key.pem", hosts: hosts)
     }
+
+    /// - Parameter rule: `dispatcher` or `retrieval`.
+    func hubConnectionString(of rule: String) -> String { "\(secrets)/\(rule).hub-connection-string" }
 
     func passwordFile(of user: String) -> String { "\(secrets)/\(user).password" }
 
@@ -162,11 +185,42 @@ struct LocalSetup: Sendable {
         }
         made += try hasDemo ? makeAPIKey() + LocalSetup.users.flatMap(makeUser) : makeFilesOfNobody()
         if try SecretFile.create(adminPassword, RandomSecret.password()) { made.append(adminPassword) }
-        let connectionString =
-            "Endpoint=\(hubEndpoint);SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey="
-            + RandomSecret.base64()
+        let connectionString = ConnectionString.text(
+            ServiceURL.hubEmulator.standard, rule: "DefaultFullSharedAccessSignature", key: RandomSecret.base64())
         if try SecretFile.create(hubConnectionString, connectionString) { made.append(hubConnectionString) }
-        made += try hubCertificate.make()
+        made += try makeHub() + hubCertificate.make()
+        return made
+    }
+
+    /// The rules of the hub with the strings of those who use it, and its credentials.
+    private func makeHub() throws -> [String] {
+        var made: [String] = []
+        if !SecretFile.exists(hubAccess) {
+            let (text, rules) = try HubTools.adding(Self.hub, to: nil)
+            for rule in rules where rule.name != "apps" {
+                let path = hubConnectionString(of: rule.name)
+                _ = try SecretFile.replace(
+                    path, ConnectionString.text(hubEndpoint, rule: rule.name, key: rule.key), mode: 0o600)
+                made.append(path)
+            }
+            try SecretFile.create(hubAccess, text.droppingLineEnd)
+            made.append(hubAccess)
+        }
+        if !SecretFile.exists(vapidKey) {
+            let key = HubTools.newVAPIDKey()
+            _ = try SecretFile.replace(vapidPublicKey, key.publicKey, mode: 0o600)
+            try SecretFile.create(vapidKey, key.pem)
+            made += [vapidPublicKey, vapidKey]
+        }
+        let credentials = """
+            {"\(Self.hub)": {
+              "apns": {"simulated": true},
+              "fcm": {"simulated": true},
+              "wns": {"simulated": true},
+              "webPush": {"privateKeyFile": "vapid.pem", "subject": \(JSONText.quoted(pushContact))}
+            }}
+            """
+        if try SecretFile.create(pushCredentials, credentials) { made.append(pushCredentials) }
         return made
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatcher
 import Foundation
 import Foundations
+import Hub
 import Ingest
 import Operator
 import OutgoingHTTP
@@ -147,6 +148,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
     case retrieval
     case dispatcher
     case `operator`
+    case hub
 
     private var program: any ServiceProgram.Type {
         switch self {
@@ -154,6 +156,7 @@ enum ConfigService: String, CaseIterable, Sendable, ExpressibleByArgument {
         case .retrieval: RetrievalService.self
         case .dispatcher: DispatcherService.self
         case .operator: OperatorService.self
+        case .hub: HubService.self
         }
     }
 

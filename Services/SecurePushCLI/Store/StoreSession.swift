@@ -12,8 +12,9 @@ struct MigrateCommand: AuditedCommand {
         abstract: "Run the pending migrations of the database (DATABASE_URL).",
         discussion: """
             Works on a database that exists, so a mistyped path makes nothing. With --create it makes a SQLite \
-            database, and its folder, that is missing. It never creates a PostgreSQL database. Exit codes: 0 the \
-            schema is current, 69 there is no database, 78 configuration.
+            database, and its folder, that is missing. It never creates a PostgreSQL database. The services and the \
+            hub have tables of their own; --hub is for a database that only the hub uses. Exit codes: 0 the schema is \
+            current, 69 there is no database, 78 configuration.
 
             EXAMPLES
               securepush migrate
@@ -23,6 +24,9 @@ struct MigrateCommand: AuditedCommand {
 
     @Flag(help: "Create the SQLite database and its folder if they are missing.")
     var create = false
+
+    @Flag(help: "Only the tables of the hub.")
+    var hub = false
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -37,7 +41,7 @@ struct MigrateCommand: AuditedCommand {
     func run(on console: Console) async throws {
         let missing = StoreSession.missingFile(database.url)
         if let missing, !create { throw StoreSession.noDatabase(missing) }
-        let report = try await StoreSession.migrate(database.url)
+        let report = try await StoreSession.migrate(database.url, hubOnly: hub)
         if console.isJSON {
             return try console.show(Report(applied: report.applied, version: report.version), "")
         }
@@ -58,6 +62,12 @@ enum StoreSession {
 
     /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
     static func open(_ url: String) async throws -> OpenedStore {
+        try requireDatabase(url)
+        return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
+    }
+
+    /// - Throws: ``CommandFailure`` with code `unreachable` if there is no database.
+    static func requireDatabase(_ url: String) throws {
         try Settings.requireReadable(url, of: "DATABASE_URL")
         try requireOwnPath(url)
         if let path = missingFile(url) {
@@ -65,7 +75,6 @@ enum StoreSession {
                 .unreachable, "There is no database at \(path).",
                 hint: "Does DATABASE_URL name the database of the services?")
         }
-        return try await openStore(StorageConfiguration(url: url, migrations: .check), logger: .silent)
     }
 
     /// Runs the store's service until `body` returns.
@@ -88,10 +97,17 @@ enum StoreSession {
     }
 
     /// Creates a SQLite database, and its folder, that is missing: callers check first.
-    static func migrate(_ url: String) async throws -> MigrationReport {
+    ///
+    /// - Parameter hubOnly: whether the services' tables are left out.
+    static func migrate(_ url: String, hubOnly: Bool = false) async throws -> MigrationReport {
         try Settings.requireReadable(url, of: "DATABASE_URL")
         try requireOwnPath(url)
-        return try await migrateStore(StorageConfiguration(url: url), logger: .silent)
+        let storage = try StorageConfiguration(url: url)
+        let hub = try await migrateHubTables(storage, logger: .silent)
+        if hubOnly { return hub }
+        var report = try await migrateStore(storage, logger: .silent)
+        report.applied += hub.applied
+        return report
     }
 
     /// Root opens no database through a link that another user, such as the owner of its folder, can have made.

@@ -1,7 +1,7 @@
 import Foundations
 
 /// What the push services made of one message, as the hub's telemetry reports it (Azure: "Get notification message
-/// telemetry").
+/// telemetry"), or the `SecurePush-Outcome` of an answer of SecurePush's own hub.
 package struct MessageOutcome: Sendable, Hashable {
     /// The hub's word for a state (`NoTargetFound`), or for the result at one or more devices (`Success`).
     package struct Count: Sendable, Hashable {
@@ -63,6 +63,36 @@ package struct MessageOutcome: Sendable, Hashable {
                 default: false
                 }
             }
+    }
+}
+
+extension MessageOutcome {
+    /// The word for devices whose push is still under way. Azure has no such word.
+    package static let unknown = "Unknown"
+
+    /// Reads what ``text`` wrote, such as `Success=2, BadChannel=1`.
+    ///
+    /// - Returns: `nil` for a text that this program does not write.
+    package init?(text: String) {
+        guard text.utf8.count <= Self.maxText else { return nil }
+        var devices: [String: Int] = [:]
+        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
+            let fields = Substring(part).drop { $0 == " " }.split(separator: "=", omittingEmptySubsequences: false)
+            guard let name = fields.first, Self.isName(name), fields.count <= 2, devices[String(name)] == nil,
+                let count = fields.count == 2 ? Int32(fields[1]) : 1, count > 0
+            else { return nil }
+            devices[String(name)] = Int(count)
+        }
+        if devices["NoTargetFound"] != nil, devices.count == 1 {
+            self.init(state: "NoTargetFound")
+        } else {
+            self.init(devices)
+        }
+    }
+
+    /// Whether a ``text`` says that pushes are still under way, so that the outcome will change.
+    package static func isOpen(_ text: String) -> Bool {
+        text == unknown || text.hasPrefix("\(unknown)=") || text.contains(", \(unknown)=")
     }
 }
 

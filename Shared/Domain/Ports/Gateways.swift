@@ -99,8 +99,9 @@ package struct HubNotification: Sendable, Hashable {
 
 /// The result of one send, classified by the next step.
 package enum SendOutcome: Sendable, Hashable {
-    /// 201 or 200: the hub has queued it. Only the Standard tier returns an ID.
-    case sent(hubMessageID: String?)
+    /// 201 or 200: the hub has queued it. Only the Standard tier returns an ID, and only SecurePush's own hub says what
+    /// the push services made of it so far.
+    case sent(hubMessageID: String?, outcome: MessageOutcome? = nil)
     /// 429, or 403 with `Retry-After`: too many requests. The notification itself is fine.
     case throttled(retryAfter: Duration?)
     /// 408 or 5xx: try again. After an ambiguous status the hub may have accepted it: a gateway before the hub has

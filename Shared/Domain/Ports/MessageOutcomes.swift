@@ -139,5 +139,7 @@ package struct DeliveryOutcomes: Sendable, Hashable {
 
 extension Delivery {
     /// Whether the hub can be asked for the outcome of the message.
-    package var awaitsOutcome: Bool { state == .sent && outcome == nil && hubMessageID != nil }
+    package var awaitsOutcome: Bool {
+        state == .sent && outcome.map(MessageOutcome.isOpen) ?? true && hubMessageID != nil
+    }
 }

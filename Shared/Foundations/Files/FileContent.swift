@@ -68,6 +68,20 @@ package struct FileContent: Sendable {
     /// The permission bits (`0o600`).
     package var permissions: UInt32 { signature.mode & 0o7777 }
 
+    /// Why a file of secrets is not private; `nil` if only its owner can access it.
+    ///
+    /// A group may read a file of root: so Kubernetes hands secrets to a user who is not root.
+    package var privacyProblem: String? {
+        let allowed: UInt32 = signature.owner == 0 && geteuid() != 0 ? 0o740 : 0o700
+        guard permissions & 0o777 & ~allowed != 0 else { return nil }
+        return "Other users can access the file (mode \(String(permissions, radix: 8))). Run chmod 600 on it."
+    }
+
+    /// The version of the file that was read.
+    ///
+    /// - Parameter path: as it was read.
+    package func version(_ path: String) -> FileVersion { FileVersion(path: path, signature: signature) }
+
     /// The text without the blanks and line ends at its beginning and its end.
     package var trimmedText: String { OutsideText.trimmed(text) }
 
@@ -138,6 +152,15 @@ struct FileSignature: Hashable, Sendable {
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
     }
+}
+
+/// The version of a file that something was read from.
+package struct FileVersion: Hashable, Sendable {
+    let path: String
+    let signature: FileSignature
+
+    /// Whether the file is still this version.
+    var isCurrent: Bool { FileSignature(path: path) == signature }
 }
 
 extension FileError {

@@ -23,6 +23,8 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         var value: Value
         /// The version of the file that `value` was read from.
         var signature: FileSignature
+        /// The versions of the other files that it was read from.
+        var others: [FileVersion]
         /// When the file was last checked and was still that version.
         var confirmed: ContinuousClock.Instant
         var nextCheck: ContinuousClock.Instant
@@ -44,11 +46,13 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
 
     package let path: String
     private let whileUnusable: WhileUnusable
+    private let isPrivate: Bool
     /// Held for a moment only; nothing is read with it.
     private let state: Mutex<State>
     /// Held while the file is read: by the thread that watches it, or by those who ask for a file that nobody watches.
     private let reading = Mutex<Void>(())
     private let parse: @Sendable (String) throws -> Value
+    private let others: @Sendable (Value) -> [FileVersion]
     private let report: @Sendable (FileError) -> Void
     private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -62,26 +66,32 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - path: the file, absolute or relative to the working folder.
     ///   - whileUnusable: the policy for ``usable`` while a later version cannot be used.
+    ///   - isPrivate: whether a file that other users can access is malformed; see ``FileContent/privacyProblem``.
+    ///   - others: further files that a value was read from. It is read again when one of them changes.
     ///   - now: the clock; tests bring their own.
     ///   - report: called once per change that cannot be used, on the thread that found it.
     ///   - parse: makes the value from the text of the file. Operators see its errors, which must not hold secrets.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     package init(
-        path: String, whileUnusable: WhileUnusable = .keepsLast,
+        path: String, whileUnusable: WhileUnusable = .keepsLast, isPrivate: Bool = false,
+        others: @escaping @Sendable (Value) -> [FileVersion] = { _ in [] },
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         report: @escaping @Sendable (FileError) -> Void = { _ in },
         parse: @escaping @Sendable (String) throws -> Value
     ) throws(FileError) {
-        let (value, signature) = try ReloadingFile.read(path, parse)
+        let (value, signature) = try ReloadingFile.read(path, isPrivate, parse)
         self.path = path
         self.whileUnusable = whileUnusable
+        self.isPrivate = isPrivate
+        self.others = others
         self.parse = parse
         self.report = report
         self.now = now
         let time = now()
         state = Mutex(
             State(
-                value: value, signature: signature, confirmed: time, nextCheck: time + ReloadingFile.checkInterval))
+                value: value, signature: signature, others: others(value), confirmed: time,
+                nextCheck: time + ReloadingFile.checkInterval))
     }
 
     /// Whether the last value stays in use without limit while the file cannot be used.
@@ -197,22 +207,22 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     private func look(isForced: Bool) {
         let time = now()
         let problem = reading.withLock { _ -> FileError? in
-            let known = state.withLock { state -> (FileSignature, Failure?)? in
+            let known = state.withLock { state -> (FileSignature, [FileVersion], Failure?)? in
                 guard isForced || time >= state.nextCheck else { return nil }
                 state.nextCheck = time + ReloadingFile.checkInterval
-                return (state.signature, state.failure)
+                return (state.signature, state.others, state.failure)
             }
-            return known.flatMap { reread($0, after: $1, at: time) }
+            return known.flatMap { reread($0, $1, after: $2, at: time) }
         }
         if let problem { report(problem) }
     }
 
     /// Returns a problem if it is new.
     private func reread(
-        _ known: FileSignature, after failure: Failure?, at time: ContinuousClock.Instant
+        _ known: FileSignature, _ knownOthers: [FileVersion], after failure: Failure?, at time: ContinuousClock.Instant
     ) -> FileError? {
         let signature = FileSignature(path: path)
-        if signature == known {
+        if signature == known, knownOthers.allSatisfy(\.isCurrent) {
             state.withLock { state in
                 state.confirmed = time
                 state.failure = nil
@@ -222,12 +232,14 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
         // A version that failed is tried again, because the cause may be outside the file (too many open files).
         if let failure, failure.signature == signature, time < failure.nextTry { return nil }
         do throws(FileError) {
-            let (value, signature) = try ReloadingFile.read(path, parse)
+            let (value, signature) = try ReloadingFile.read(path, isPrivate, parse)
+            let others = others(value)
             // The former value is released after the lock: it can be large.
             let former = state.withLock { state in
                 defer {
                     state.value = value
                     state.signature = signature
+                    state.others = others
                     state.confirmed = time
                     state.failure = nil
                     state.changes += 1
@@ -245,9 +257,10 @@ package final class ReloadingFile<Value: Sendable>: Sendable {
     }
 
     private static func read(
-        _ path: String, _ parse: (String) throws -> Value
+        _ path: String, _ isPrivate: Bool, _ parse: (String) throws -> Value
     ) throws(FileError) -> (Value, FileSignature) {
         let content = try FileContent(path: path)
+        if isPrivate, let problem = content.privacyProblem { throw FileError(.unreadable, path: path, problem) }
         do {
             return (try parse(content.text), content.signature)
         } catch {
@@ -291,10 +304,11 @@ extension ReloadingFile {
     ///   - logger: gets `message` as an error for each version that cannot be used.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     package convenience init(
-        path: String, logger: Logger, message: Logger.Message, parse: @escaping @Sendable (String) throws -> Value
+        path: String, isPrivate: Bool = false, others: @escaping @Sendable (Value) -> [FileVersion] = { _ in [] },
+        logger: Logger, message: Logger.Message, parse: @escaping @Sendable (String) throws -> Value
     ) throws(FileError) {
         try self.init(
-            path: path,
+            path: path, isPrivate: isPrivate, others: others,
             report: { problem in
                 logger.error(message, metadata: ["path": "\(problem.path)", "problem": "\(problem.message)"])
             },

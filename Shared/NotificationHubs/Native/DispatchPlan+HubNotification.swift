@@ -25,7 +25,7 @@ extension DispatchPlan {
         case .fcmv1: native(firebaseBody(data, now: now))
         case .gcm: native(data.gcmBody)
         case .adm: native(admBody(data, now: now))
-        case .browser: native(data.browserBody)
+        case .browser: native(browserBody(data), headers: browserHeaders(now: now))
         case .windows: native(data.rawBody, headers: windowsHeaders(now: now))
         default: nil
         }
@@ -126,7 +126,7 @@ extension DispatchPlan {
     /// Whole seconds, rounded down so that no push outlives its payload.
     ///
     /// Decision: docs/decisions/0004-expiry-limits-the-push-only-if-asked.md
-    private func secondsToLive(now: Timestamp) -> Int64? {
+    func secondsToLive(now: Timestamp) -> Int64? {
         pushExpiresAt.map { max(0, ($0 - now).milliseconds / 1000) }
     }
 }

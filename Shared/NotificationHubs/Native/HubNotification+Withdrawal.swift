@@ -32,7 +32,7 @@ extension HubNotification {
         case .fcmv1:
             native("{\"message\":{\"data\":{\(data.members)},\"android\":{\"priority\":\"normal\"}}}")
         case .gcm, .adm: native(data.gcmBody)
-        case .browser: native(data.browserBody)
+        case .browser: native(data.browserBody(showing: .withdrawn))
         case .windows: native(data.rawBody, headers: PushData.windowsRaw)
         default: nil
         }

@@ -12,19 +12,29 @@ package struct PushData: Sendable {
     /// The members of a JSON object, without its braces. All values are strings, because data messages of FCM and ADM
     /// have no others.
     let members: String
+    /// The page that a declarative push to a browser opens (`BROWSER_PUSH_URL`); `nil` if there is none.
+    let browserPage: String?
 
     /// Makes the common part of the pushes of a plan.
     ///
-    /// - Parameter signature: the values `ts` and `sig` of a signed push. Those of a withdrawal must be signed as one;
-    ///   see ``PushSigner/sign(_:for:withdraw:now:)``.
-    package init(_ plan: DispatchPlan, signature: PushSignature? = nil) {
-        self.init(plan.id, plan.recipient, isWithdrawal: plan.work == .withdrawal, signature: signature)
+    /// - Parameters:
+    ///   - signature: the values `ts` and `sig` of a signed push. Those of a withdrawal must be signed as one; see
+    ///     ``PushSigner/sign(_:for:withdraw:now:)``.
+    ///   - browserPage: `BROWSER_PUSH_URL`, which makes pushes to browsers declarative.
+    package init(_ plan: DispatchPlan, signature: PushSignature? = nil, browserPage: String? = nil) {
+        self.init(
+            plan.id, plan.recipient, isWithdrawal: plan.work == .withdrawal, signature: signature,
+            browserPage: browserPage)
     }
 
-    init(_ id: NotificationID, _ recipient: UserName, isWithdrawal: Bool = false, signature: PushSignature? = nil) {
+    init(
+        _ id: NotificationID, _ recipient: UserName, isWithdrawal: Bool = false, signature: PushSignature? = nil,
+        browserPage: String? = nil
+    ) {
         self.id = id
         self.isWithdrawal = isWithdrawal
         self.signature = signature
+        self.browserPage = browserPage
         tag = recipient.tag
         var text = "\"secureId\":\""
         text.append(id.description)
@@ -39,8 +49,6 @@ package struct PushData: Sendable {
     }
 
     var appleBackgroundBody: String { "{\"aps\":{\"content-available\":1},\(members)}" }
-
-    var browserBody: String { "{\(members)}" }
 
     var gcmBody: String { "{\"data\":{\(members)}}" }
 

@@ -7,6 +7,8 @@ struct HubResponse: Sendable, Equatable {
     /// See ``HubMessageID``.
     var messageID: String?
     var retryAfter: String?
+    /// The text of `SecurePush-Outcome`, which only SecurePush's own hub sends.
+    var deviceOutcome: String?
     /// The text of `Date`, read from refusals (401) only.
     var date: String?
     /// The beginning of an error's body, at most ``HubResponse/maxBody`` bytes.
@@ -57,7 +59,7 @@ extension HubResponse {
     /// an error (the hub accepts the send).
     func outcome(now: Timestamp) -> SendOutcome {
         switch problem {
-        case nil: .sent(hubMessageID: messageID)
+        case nil: .sent(hubMessageID: messageID, outcome: deviceOutcome.flatMap(MessageOutcome.init(text:)))
         case .throttled: .throttled(retryAfter: wait(now: now))
         case .unauthorized: .unauthorized(reason: reason)
         case .rejected where status == 404: .hubNotFound(reason: reason)

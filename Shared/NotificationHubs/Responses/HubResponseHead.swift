@@ -1,3 +1,5 @@
+import Domain
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -76,6 +78,8 @@ struct HubResponseHead: Equatable {
             guard value.isEqual(lowercased: "chunked"), !isChunked
             else { throw HubResponseError("the response's transfer encoding is unknown") }
             isChunked = true
+        case 18 where name.isEqual(lowercased: "securepush-outcome"):
+            if value.count <= MessageOutcome.maxText { response.deviceOutcome = String(decoding: value, as: UTF8.self) }
         default: break
         }
         if contentLength != nil && isChunked { throw HubResponseError("the response has two lengths") }

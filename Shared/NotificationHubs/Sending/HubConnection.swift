@@ -142,14 +142,9 @@ struct HubConnector: Sendable {
         bootstrap.connect(host: proxy.host, port: proxy.port)
             .flatMapErrorThrowing { _ in throw ProxyError(reason: "no connection to the proxy \(proxy)") }
             .flatMap { channel in
-                let opened = channel.eventLoop.makePromise(of: Void.self)
-                let tunnel = ProxyTunnel(proxy, to: endpoint, deadline: .now() + timeout, opened: opened)
-                do {
-                    try channel.pipeline.syncOperations.addHandler(tunnel)
-                } catch {
-                    opened.fail(error)
-                }
-                return opened.futureResult.flatMapThrowing {
+                let opened = ProxyTunnel.open(
+                    on: channel, through: proxy, to: endpoint.host, port: endpoint.port, deadline: .now() + timeout)
+                return opened.flatMapThrowing {
                     do {
                         try addHandlers(to: channel, sender: sender)
                     } catch {

@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import Logging
 import NIOCore
+import OutgoingHTTP
 
 extension HubSender {
     func connect() {

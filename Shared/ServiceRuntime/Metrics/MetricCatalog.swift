@@ -9,7 +9,9 @@ package enum MetricCatalog {
         .dispatchRetries, .dispatchSkipped, .dispatchUnregistered, .withdrawn, .reminders, .silentCoalesced,
         .dispatchUnknown, .dispatchEarly, .dispatchRepeated, .redeliveries, .deadLettered, .deadLettersLost,
         .dispatchStoreFailures, .hubOutcomes, .outcomeRequests,
+        .hubPushes, .hubPushDuration, .hubRetriesWaiting, .hubLaneState, .hubRemovalsSuspended, .hubDevicesRemoved,
         .retrievals, .timeToFetch, .inboxRequests, .devicesRemoved, .tokenRefreshes,
+        .pushConnections, .pushConnectionsOpened, .pushGoaways, .pushPingsUnanswered,
         .httpRequests, .httpRequestDuration, .httpConnections, .httpConnectionsClosed, .certificateExpiry,
         .httpRequestsInFlight, .httpBodiesAwaited, .postgresConnections, .postgresConnectionLosses, .fileUnusable,
         .spansExported, .spansDropped, .passwordChecks, .logLinesDropped, .buildInfo, .residentMemory, .processCPU,
@@ -149,11 +151,36 @@ extension Metric {
     package static let hubOutcomes = Metric(
         "securepush_hub_outcomes_total", .counter, labels: ["platform", "outcome"], of: ["dispatcher"],
         "Devices by the outcome that the hub reports, such as Success or BadChannel; a message without a device "
-            + "counts once, by its state (HUB_TELEMETRY).")
+            + "counts once, by its state (SecurePush's own hub at once, others with HUB_TELEMETRY).")
     package static let outcomeRequests = Metric(
         "securepush_outcome_requests_total", .counter, labels: ["result"], of: ["dispatcher"],
         "Requests to the hub for the outcome of a message, by result (outcome, none: not known yet or not any "
             + "more, throttled, refused, failed).")
+}
+
+// MARK: - Hub
+
+extension Metric {
+    package static let hubPushes = Metric(
+        "securepush_hub_pushes_total", .counter, labels: ["hub", "platform", "outcome"], of: ["hub"],
+        "Tries of pushes at push services, by outcome; Throttled, PnsServerError, PnsUnreachable and "
+            + "PnsCredentialError are tried again.")
+    package static let hubPushDuration = Metric(
+        "securepush_hub_push_duration_seconds", .duration, labels: ["hub", "platform"], of: ["hub"],
+        "Time from a try of a push to the answer of its push service, or to its end without one.")
+    package static let hubRetriesWaiting = Metric(
+        "securepush_hub_retries_waiting", .gauge, labels: ["hub", "platform"], of: ["hub"],
+        "Stored pushes that are to be tried again; counted up to 100,000.")
+    package static let hubLaneState = Metric(
+        "securepush_hub_lane_state", .gauge, labels: ["hub", "platform"], of: ["hub"],
+        "0: the platform is pushed to; 1: its push service throttles, fails or cannot be reached; 2: it refuses the "
+            + "credentials, and is probed every 30 s.")
+    package static let hubRemovalsSuspended = Metric(
+        "securepush_hub_removals_suspended", .gauge, labels: ["hub", "platform"], of: ["hub"],
+        "1 while devices that are refused as another app's or environment's are not removed, because too many are.")
+    package static let hubDevicesRemoved = Metric(
+        "securepush_hub_devices_removed_total", .counter, labels: ["hub", "platform", "outcome"], of: ["hub"],
+        "Devices removed because their push service refused them, by outcome (ExpiredChannel, BadChannel, WrongToken).")
 }
 
 // MARK: - Retrieval
@@ -177,6 +204,23 @@ extension Metric {
         "Refreshes of tokens, by result (ok, repeated: the same again within 60 s, reused: the token had been used "
             + "before and its family was removed, refused: unknown, expired, or its user was removed or has "
             + "another password).")
+}
+
+// MARK: - Hub
+
+extension Metric {
+    package static let pushConnections = Metric(
+        "securepush_push_connections", .gauge, labels: ["client"], of: ["hub"],
+        "Open connections to push services, by client (webpush, apns, fcm, wns).")
+    package static let pushConnectionsOpened = Metric(
+        "securepush_push_connections_opened_total", .counter, labels: ["client", "result"], of: ["hub"],
+        "Connections to push services that were opened, or could not be (failed).")
+    package static let pushGoaways = Metric(
+        "securepush_push_goaways_total", .counter, labels: ["client"], of: ["hub"],
+        "Connections of HTTP/2 that a push service ended by GOAWAY.")
+    package static let pushPingsUnanswered = Metric(
+        "securepush_push_pings_unanswered_total", .counter, labels: ["client"], of: ["hub"],
+        "Connections of HTTP/2 that were closed because the push service did not answer a PING.")
 }
 
 // MARK: - Several services

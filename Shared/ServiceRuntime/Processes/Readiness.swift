@@ -15,6 +15,10 @@ package struct Readiness: Sendable, Equatable {
     package var reasons: [String: String] = [:]
     /// Ingest: notifications in the outbox.
     package var pending: Int?
+    /// Hub: the simulated platforms, as `HUB/PLATFORM`, sorted.
+    package var simulated: [String] = []
+    /// Hub: the pushes in flight, by `HUB/PLATFORM`.
+    package var inFlight: [String: Int] = [:]
 
     package init(state: State, down: [String]) {
         self.state = state
@@ -32,6 +36,10 @@ package struct Readiness: Sendable, Equatable {
         down = parts.filter { $0.value.text != "up" }.map(\.name).sorted()
         up = parts.filter { $0.value.text == "up" }.map(\.name).sorted()
         for part in report?["reasons"]?.members ?? [] { reasons[part.name] = part.value.text }
+        simulated = (report?["simulated"]?.members ?? []).map(\.name).sorted()
+        for lane in report?["in_flight"]?.members ?? [] {
+            inFlight[lane.name] = lane.value.number.flatMap { Int(exactly: $0) }
+        }
         pending = (report?["outbox"]?["pending"]?.number).flatMap { Int(exactly: $0) }
     }
 }

@@ -4,7 +4,15 @@
 /// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
 /// Unix epoch.
 enum HubSchema {
-    static let statements: [SQL] = hubs + registrations + installations + schedules
+    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries
+
+    /// The names of the tables, in their order.
+    static let tables = statements.compactMap { statement -> String? in
+        let words = statement.text(.postgres).split(separator: " ", maxSplits: 3)
+        return words.count > 2 && words[0] == "CREATE" && words[1] == "TABLE" ? String(words[2]) : nil
+    }
+
+    static let markTable = "hub_schema_migrations"
 
     // A row without a description is a hub that was created by use. A deleted hub leaves its row, so that a later use
     // does not create it again.
@@ -95,7 +103,7 @@ enum HubSchema {
 extension StorageSchema {
     /// The tables of the notification hub.
     static let hub = StorageSchema(
-        version: 1, name: "hub_0001", mark: .table("hub_schema_migrations"), knownTable: "hub_registrations",
+        version: 1, name: "hub_0001", mark: .table(HubSchema.markTable), knownTable: "hub_registrations",
         postgres: HubSchema.statements.map { $0.text(.postgres) },
         sqlite: HubSchema.statements.map { $0.text(.sqlite) })
 }

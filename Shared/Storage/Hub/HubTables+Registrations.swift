@@ -48,19 +48,7 @@ extension HubTables {
     package func remove(
         handle: String, hub: String, ifUpdatedBefore time: Timestamp
     ) async throws -> [HubRegistrationRow] {
-        try await store.write { db in
-            let found = try db.all(.registrations(handles: [handle], hub: hub) + " \(.forUpdateOfRegistrations)") {
-                try HubRegistrationRow(&$0)
-            }
-            let dead = found.filter { $0.updatedAt < time }
-            let installations = Set(dead.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID))
-            var removed: [HubRegistrationRow] = []
-            for id in installations.sorted() { removed += try db.removeInstallation(id, hub: hub, before: time) }
-            let ids = Set(removed.map(\.id))
-            let others = dead.filter { !ids.contains($0.id) }
-            try db.remove(others, hub: hub)
-            return removed + others
-        }
+        try await store.write { db in try db.remove(handle: handle, hub: hub, before: time) }
     }
 
     /// The registrations with one of these handles, exactly as given, in the order of their places.
@@ -76,6 +64,21 @@ extension SQLTransaction {
 
     func registration(_ id: String, hub: String) throws -> HubRegistrationRow? {
         try first(.registrations(hub: hub, id: id) + " \(.forUpdate)") { try HubRegistrationRow(&$0) }
+    }
+
+    /// See ``HubTables/remove(handle:hub:ifUpdatedBefore:)``.
+    func remove(handle: String, hub: String, before time: Timestamp) throws -> [HubRegistrationRow] {
+        let found = try all(.registrations(handles: [handle], hub: hub) + " \(.forUpdateOfRegistrations)") {
+            try HubRegistrationRow(&$0)
+        }
+        let dead = found.filter { $0.updatedAt < time }
+        let installations = Set(dead.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID))
+        var removed: [HubRegistrationRow] = []
+        for id in installations.sorted() { removed += try removeInstallation(id, hub: hub, before: time) }
+        let ids = Set(removed.map(\.id))
+        let others = dead.filter { !ids.contains($0.id) }
+        try remove(others, hub: hub)
+        return removed + others
     }
 
     func isRetired(_ id: String, hub: String) throws -> Bool {

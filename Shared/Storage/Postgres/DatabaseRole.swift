@@ -10,6 +10,8 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
     case ingest, dispatcher, retrieval
     /// The operator's page: reads states, and sends again what failed.
     case `operator`
+    /// The notification hub of one's own, which has tables of its own.
+    case hub
     /// The command line: dead letters, installations, key rotation, `doctor`.
     case cli
 
@@ -70,13 +72,17 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 ("outbox", "SELECT, INSERT, UPDATE"),
                 ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"), schema,
             ]
+        case .hub:
+            return HubSchema.tables.map { ($0, all) } + [(HubSchema.markTable, "SELECT")]
         case .cli:
             return [
                 ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
                 ("payloads", "SELECT"),
                 ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all),
                 // `hubs rebalance` moves devices.
-                ("device_leases", all), ("device_places", all), schema,
+                ("device_leases", all), ("device_places", all),
+                // `hub devices` counts.
+                ("hub_registrations", "SELECT"), (HubSchema.markTable, "SELECT"), schema,
             ]
         }
     }
@@ -84,11 +90,12 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
 
 /// The SQL for ``DatabaseRole`` in two parts, between which the owner runs the migrations. Both can be repeated.
 package enum DatabaseRoles {
-    private static let tables = [
-        "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
-        "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
-        "schema_migrations",
-    ]
+    private static let tables =
+        [
+            "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
+            "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
+            "schema_migrations",
+        ] + HubSchema.tables + [HubSchema.markTable]
 
     /// Creates the roles, and makes ``DatabaseRole/owner`` the owner of existing tables. A superuser runs these.
     ///
@@ -179,7 +186,9 @@ extension DatabaseRoles {
         }
         try await run(roles(verifiers: verifiers), uri: uri)
         let asOwner = uri + (uri.contains("?") ? "&" : "?") + "options=-c%20role%3D\(DatabaseRole.owner)"
-        let report = try await migrateStore(StorageConfiguration(url: asOwner), logger: logger)
+        let storage = try StorageConfiguration(url: asOwner)
+        var report = try await migrateStore(storage, logger: logger)
+        report.applied += try await migrateHubTables(storage, logger: logger).applied
         try await run(grants(), uri: asOwner)
         return report
     }

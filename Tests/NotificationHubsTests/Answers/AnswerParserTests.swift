@@ -23,6 +23,10 @@ import Testing
         ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", HubResponse(status: 200, keepsAlive: false)),
         ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n", HubResponse(status: 200)),
         ("HTTP/1.1 204\r\n\r\n", HubResponse(status: 204)),
+        (
+            "HTTP/1.1 201 Created\r\nSecurePush-Outcome: Success=2, Unknown=1\r\nContent-Length: 0\r\n\r\n",
+            HubResponse(status: 201, deviceOutcome: "Success=2, Unknown=1")
+        ),
         ("HTTP/1.1 200 OK\nContent-Length: 2\n\nok", HubResponse(status: 200)),
     ])
     func `A response is read whole, wherever it is cut`(_ text: String, _ answer: HubResponse) throws {

@@ -13,6 +13,21 @@ import Testing
         #expect(HubResponse(status: status).outcome(now: Self.now) == .sent(hubMessageID: nil))
     }
 
+    @Test(
+        arguments: [
+            ("Success", "Success"), ("Unknown=1, Success=2", "Success=2, Unknown=1"),
+            ("NoTargetFound", "NoTargetFound"), ("Success=0", nil), ("Success=1, Success=2", nil), ("", nil),
+            ("<b>", nil), ("Success=2147483648", nil), ("Success=1=2", nil),
+        ] as [(String, String?)])
+    func `The hub's outcome at once is read, or left out`(_ header: String, _ text: String?) throws {
+        let answer = HubResponse(status: 201, messageID: "m", deviceOutcome: header).outcome(now: Self.now)
+        guard case .sent(let id, let outcome) = answer else {
+            Issue.record("It was sent.")
+            return
+        }
+        #expect(id == "m" && outcome?.text == text)
+    }
+
     @Test(arguments: [(401, "5"), (401, nil), (403, nil)] as [(Int, String?)])
     func `401 is unauthorized, and 403 without Retry-After`(_ status: Int, _ retryAfter: String?) {
         let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: Self.now)

@@ -44,7 +44,7 @@ import Testing
                 for number in 0..<1000 {
                     sender.send(.sample) { outcome in
                         calls.withLock { $0[number] += 1 }
-                        if case .sent(let id?) = outcome { _ = ids.withLock { $0.insert(id) } }
+                        if case .sent(let id?, _) = outcome { _ = ids.withLock { $0.insert(id) } }
                     }
                 }
                 try await expectEventually { calls.withLock { $0.allSatisfy { $0 > 0 } } }

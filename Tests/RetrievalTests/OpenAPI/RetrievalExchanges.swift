@@ -47,6 +47,7 @@ struct RetrievalExchanges: Sendable {
             try await exchanges.call(503, .get, "/readyz", by: "")
             try await exchanges.call(404, .post, "/api/token", by: bench.basic())
             try await exchanges.call(404, .get, "/api/push-keys", by: "")
+            try await exchanges.call(404, .get, "/api/push-config", by: "")
             try await exchanges.call(404, .delete, "/api/token", Self.refresh(Self.unknownToken), by: "")
         }
         for (status, code) in [(503, StorageError.Code.unavailable), (500, .failed)] {
@@ -130,7 +131,9 @@ struct RetrievalExchanges: Sendable {
     }
 
     private func tokens() async throws {
-        for method in [HTTPRequest.Method.get, .head] { try await call(200, method, "/api/push-keys", by: "") }
+        for method in [HTTPRequest.Method.get, .head] {
+            for keys in ["/api/push-keys", "/api/push-config"] { try await call(200, method, keys, by: "") }
+        }
         let path = "/api/token"
         let form = "application/x-www-form-urlencoded"
         var token = try Self.refreshToken(try await call(200, .post, path, by: bench.basic()))

@@ -17,6 +17,8 @@ struct RetrievalOpenAPITests {
     static let excused = [
         "GET /api/push-keys 500": "only by a defect: it asks neither the store nor the hub",
         "GET /api/push-keys 503": "only above HTTP_MAX_IN_FLIGHT",
+        "GET /api/push-config 500": "only by a defect: it asks neither the store nor the hub",
+        "GET /api/push-config 503": "only above HTTP_MAX_IN_FLIGHT",
     ]
 
     /// What an exchange cannot miss: the document says more than it has to.

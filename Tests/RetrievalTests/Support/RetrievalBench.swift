@@ -189,8 +189,10 @@ func withRetrieval(
         notifications: NotificationReadController(
             users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
-        pushKeys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil, changes: changes,
-        keys: failing ?? store, cors: cors)
+        pushKeys: PushKeysController(
+            keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil,
+            applicationServerKey: issuesTokens ? ApplicationServerKey(PushConfigurationTests.key) : nil),
+        changes: changes, keys: failing ?? store, cors: cors)
     let router = makeRouter(routes, context: context)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let isDirect = RouteWay.current == .direct

@@ -71,6 +71,15 @@ struct DeliveriesCodingTests {
         #expect(try StorageCoding.decodeDeliveries(text) == [delivery])
     }
 
+    @Test func `An outcome that will change stands behind the attempts`() throws {
+        let delivery = Delivery(
+            platform: .apple, state: .sent, attempts: 1, hubMessageID: "m", updatedAt: time, outcome: "Unknown")
+        let text = StorageCoding.encode([delivery])
+        #expect(text.contains(StorageCoding.sentWithoutOutcome) && text.contains(StorageCoding.messageID))
+        #expect(try StorageCoding.decodeDeliveries(text) == [delivery])
+        #expect(delivery.awaitsOutcome)
+    }
+
     /// An early version wrote the member behind the attempts.
     @Test func `The order of members does not matter`() throws {
         let text = #"[{"p":"apple","s":"sent","n":1,"m":"m","o":"Success","t":1790000000123}]"#

@@ -65,6 +65,9 @@ export class SimulatedServer {
     const path = url.pathname.split('/').filter(Boolean);
     if (url.pathname === '/api/token') return this.#token(request);
     if (url.pathname === '/api/push-keys') return this.pushKeys ? answer(200, this.pushKeys) : answer(404);
+    if (url.pathname === '/api/push-config') {
+      return this.serverKey ? answer(200, { ApplicationServerKey: this.serverKey }) : answer(404);
+    }
     if (!this.#isAuthorized(request)) return answer(401);
     const [, area, id, last] = path;
     const route = `${request.method} ${area}${last ? `/${last}` : ''}${id && !last ? '/{id}' : ''}`;

@@ -1,26 +1,27 @@
-import NIOCore
-import OutgoingHTTP
+package import NIOCore
 import ServiceConfiguration
 
-/// Why a proxy did not connect this process with the hub. Nothing was sent to the hub.
-struct ProxyError: Error, CustomStringConvertible {
+/// Why a proxy did not connect this process with a server. Nothing was sent to the server.
+package struct ProxyError: Error, CustomStringConvertible {
     /// One sentence part, with the proxy's host and port, without its credentials.
-    let reason: String
+    package let reason: String
 
-    var description: String { reason }
+    package init(reason: String) { self.reason = reason }
+
+    package var description: String { reason }
 }
 
-/// Asks a proxy for a tunnel to the hub (RFC 9110, section 9.3.6), and then leaves the pipeline.
+/// Asks a proxy for a tunnel to a server (RFC 9110, section 9.3.6), and then leaves the pipeline.
 ///
 /// The handler of NIOExtras does not tell the status of a refusal, which operators need: 407 is about the credentials,
 /// 403 about the proxy's rules, 502 about the network behind it.
-final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+package final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
     /// The maximum size of the proxy's response head, in bytes.
-    static let maxHead = 16_384
+    package static let maxHead = 16_384
 
     private let proxy: OutgoingProxy
     private let authority: String
@@ -30,22 +31,38 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     private var isDone = false
 
-    /// - Parameters:
-    ///   - proxy: the peer of the channel, which is connected.
-    ///   - endpoint: the hub.
-    ///   - deadline: for the proxy's response.
-    ///   - opened: succeeds when the channel's next bytes go to the hub; fails with a ``ProxyError``.
-    init(
-        _ proxy: OutgoingProxy, to endpoint: HubEndpoint, deadline: NIODeadline, opened: EventLoopPromise<Void>
+    private init(
+        _ proxy: OutgoingProxy, to host: String, port: Int, deadline: NIODeadline, opened: EventLoopPromise<Void>
     ) {
         self.proxy = proxy
         self.deadline = deadline
         self.opened = opened
-        let host = endpoint.host.utf8.contains(0x3A) ? "[\(endpoint.host)]" : endpoint.host
-        authority = "\(host):\(endpoint.port)"
+        authority = "\(host.utf8.contains(0x3A) ? "[\(host)]" : host):\(port)"
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    /// Opens a tunnel. To be called on the channel's event loop.
+    ///
+    /// - Parameters:
+    ///   - channel: connected to the proxy; it has no handlers.
+    ///   - host: the server's name or address, without brackets.
+    ///   - deadline: for the proxy's response.
+    /// - Returns: succeeds when the channel's next bytes go to the server; fails with a ``ProxyError``, and the channel
+    ///   is closed then.
+    package static func open(
+        on channel: any Channel, through proxy: OutgoingProxy, to host: String, port: Int, deadline: NIODeadline
+    ) -> EventLoopFuture<Void> {
+        let opened = channel.eventLoop.makePromise(of: Void.self)
+        do {
+            try channel.pipeline.syncOperations.addHandler(
+                ProxyTunnel(proxy, to: host, port: port, deadline: deadline, opened: opened))
+        } catch {
+            opened.fail(error)
+            channel.close(promise: nil)
+        }
+        return opened.futureResult
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
             self.fail("did not answer in time", channel)
@@ -55,7 +72,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: request)), promise: nil)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isDone else { return context.fireChannelRead(data) }
         received.writeImmutableBuffer(unwrapInboundIn(data))
         let bytes = received.readableBytesView
@@ -68,7 +85,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
             let hint = status == 407 ? ": it wants other credentials" : ""
             return fail("refused the connection to \(authority) (status \(status)\(hint))", context.channel)
         }
-        // In TLS the client speaks first, so the hub cannot have sent anything yet.
+        // In TLS the client speaks first, so the server cannot have sent anything yet.
         guard end.upperBound == bytes.endIndex else {
             return fail("did not answer as an HTTP proxy", context.channel)
         }
@@ -77,12 +94,12 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         opened.succeed()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         fail("closed the connection", context.channel)
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         fail("broke the connection", context.channel)
     }
 

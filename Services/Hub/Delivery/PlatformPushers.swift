@@ -1,0 +1,51 @@
+import PushServices
+
+/// Who pushes for each hub and platform, as the credentials say at one moment. A change of the credentials makes a new
+/// value, which ``PushLanes/use(_:)`` puts in force.
+struct PlatformPushers: Sendable {
+    enum Pusher: Sendable {
+        /// Simulated devices, as in `hub-emulator`.
+        case simulated
+        /// A push service.
+        ///
+        /// The version is another one for each change of the credentials, and tells connectors apart: a connector whose
+        /// version is no longer in force is closed by the lanes.
+        case connector(any PushConnector, version: Int)
+        /// There are no credentials: each device has the outcome `PnsCredentialError`.
+        case missing
+    }
+
+    /// Every platform of every hub is simulated.
+    static let simulated = PlatformPushers(others: .simulated)
+
+    /// By the hub's name in lower case.
+    private var hubs: [String: [NotificationFormat: Pusher]] = [:]
+    /// The pusher of what is not named.
+    private let others: Pusher
+
+    init(others: Pusher = .missing) {
+        self.others = others
+    }
+
+    /// - Parameter hubKey: the hub's name in lower case.
+    subscript(hubKey: String, platform: NotificationFormat) -> Pusher {
+        get { hubs[hubKey]?[platform] ?? others }
+        set { hubs[hubKey, default: [:]][platform] = newValue }
+    }
+
+    /// A connector in force: of which hub and platform, and of which version.
+    struct ConnectorKey: Sendable, Hashable {
+        var hub: String
+        var platform: NotificationFormat
+        var version: Int
+    }
+
+    var connectors: [(key: ConnectorKey, connector: any PushConnector)] {
+        hubs.flatMap { hub, platforms in
+            platforms.compactMap { platform, pusher in
+                guard case .connector(let connector, let version) = pusher else { return nil }
+                return (ConnectorKey(hub: hub, platform: platform, version: version), connector)
+            }
+        }
+    }
+}

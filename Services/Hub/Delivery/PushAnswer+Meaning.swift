@@ -1,0 +1,51 @@
+import PushServices
+
+extension PushAnswer {
+    /// Why the push is tried again; `nil` if the answer is final.
+    var cause: PushCircuit.Cause? {
+        switch self {
+        case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .wrongSender, .tooLarge, .invalid: nil
+        case .credentialRefused: .credentials
+        case .throttled: .throttled
+        case .failed, .unreachable, .unanswered: .unreachable
+        }
+    }
+
+    /// How long the push service asked to wait.
+    var wait: Duration? {
+        switch self {
+        case .throttled(let wait), .failed(let wait): wait
+        default: nil
+        }
+    }
+
+    /// The outcome by Azure's name. That of an answer after which the push is tried again is only for metrics and logs.
+    var outcome: DeliveryOutcome {
+        switch self {
+        case .accepted: .success
+        case .dropped: .dropped
+        case .channelThrottled: .channelThrottled
+        case .gone: .expiredChannel
+        case .wrongAddress: .badChannel
+        case .wrongSender: .wrongToken
+        case .throttled: .throttled
+        case .failed: .pnsServerError
+        case .unreachable, .unanswered: .pnsUnreachable
+        case .credentialRefused: .pnsCredentialError
+        case .tooLarge: .invalidNotificationSize
+        case .invalid: .invalidNotificationFormat
+        }
+    }
+
+    /// Whether the address is for another app, environment or sender, so that many such answers may mean that the
+    /// credentials are wrong.
+    var isWrongAddress: Bool { self == .wrongAddress || self == .wrongSender }
+
+    /// Whether it says something about the device: those are what the ``RemovalGuard`` counts.
+    var isAboutDevice: Bool {
+        switch self {
+        case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .wrongSender: true
+        case .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .tooLarge, .invalid: false
+        }
+    }
+}

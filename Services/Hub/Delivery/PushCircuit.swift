@@ -1,0 +1,126 @@
+import PushServices
+
+/// Whether a lane pushes (a circuit breaker): closed while it pushes, open while it leaves the push service alone, half
+/// open while one push probes. A value without I/O and without a clock.
+struct PushCircuit: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Cause: Sendable, Equatable {
+        /// The push service refuses the credentials.
+        case credentials
+        case throttled
+        /// No push reaches the push service, it does not answer, or it has trouble (5xx).
+        case unreachable
+    }
+
+    struct Pause: Sendable, Equatable {
+        var cause: Cause
+        /// The time from which a probe may be sent.
+        var until: Instant
+        /// The wait after a probe that fails and brings no time of its own.
+        var interval: Duration
+    }
+
+    enum State: Sendable, Equatable {
+        case closed
+        case open(Pause)
+        case halfOpen(Pause)
+    }
+
+    enum Admission: Sendable, Equatable {
+        case push
+        case probe
+        case held(Pause)
+    }
+
+    /// This many pushes in a row that are throttled or fail open the circuit.
+    static let maxFailures = 10
+    /// Refused credentials are probed this often.
+    static let credentialsInterval = Duration.seconds(30)
+    static let firstInterval = Duration.seconds(1)
+    static let maxInterval = Duration.seconds(15)
+    /// `Retry-After: 0` must not become a busy loop.
+    static let minPause = Duration.milliseconds(250)
+    /// With several push services, a refusal says nothing about the credentials this long after an acceptance.
+    static let proofOfCredentials = Duration.seconds(30)
+
+    private(set) var state = State.closed
+    /// Whether the lane has several push services, as that of browsers. One that fails or throttles must not hold the
+    /// others', and a subscription with another key must not stop all.
+    let isShared: Bool
+    private var failures = 0
+    private var lastAccepted: Instant?
+
+    init(isShared: Bool) {
+        self.isShared = isShared
+    }
+
+    var pause: Pause? {
+        switch state {
+        case .closed: nil
+        case .open(let pause), .halfOpen(let pause): pause
+        }
+    }
+
+    /// Decides about one more push. The answer to a probe must be observed with `isProbe`.
+    mutating func admit(now: Instant) -> Admission {
+        switch state {
+        case .closed: return .push
+        case .halfOpen(let pause): return .held(pause)
+        case .open(let pause):
+            guard now >= pause.until else { return .held(pause) }
+            state = .halfOpen(pause)
+            return .probe
+        }
+    }
+
+    mutating func observe(_ answer: PushAnswer, isProbe: Bool, now: Instant) {
+        if answer == .accepted { lastAccepted = now }
+        switch state {
+        case .closed: observeClosed(answer, now: now)
+        case .halfOpen(let pause) where isProbe: observeProbe(answer, pause, now: now)
+        case .halfOpen: break
+        case .open(var pause):
+            // The push was sent before the circuit opened: only a longer wait is new information.
+            guard case .throttled(let wait?) = answer else { return }
+            pause.until = max(pause.until, now + wait)
+            state = .open(pause)
+        }
+    }
+
+    private mutating func observeClosed(_ answer: PushAnswer, now: Instant) {
+        guard let cause = answer.cause else {
+            failures = 0
+            return
+        }
+        if cause == .credentials {
+            if isShared, let lastAccepted, lastAccepted.duration(to: now) < Self.proofOfCredentials { return }
+            return open(cause, for: Self.credentialsInterval, interval: Self.credentialsInterval, now: now)
+        }
+        if isShared { return }
+        failures += 1
+        if failures >= Self.maxFailures {
+            open(cause, for: answer.wait ?? Self.firstInterval, interval: Self.firstInterval, now: now)
+        }
+    }
+
+    private mutating func observeProbe(_ answer: PushAnswer, _ pause: Pause, now: Instant) {
+        switch answer.cause {
+        case nil:
+            (failures, state) = (0, .closed)
+        case .credentials?:
+            open(.credentials, for: Self.credentialsInterval, interval: Self.credentialsInterval, now: now)
+        case let cause? where pause.cause == .credentials:
+            // It is not known yet whether the credentials are good.
+            let isWorse = cause == .throttled ? answer.wait : nil
+            open(.credentials, for: max(isWorse ?? .zero, pause.interval), interval: pause.interval, now: now)
+        case let cause?:
+            let longer = min(pause.interval * 2, Self.maxInterval)
+            open(cause, for: answer.wait ?? longer, interval: longer, now: now)
+        }
+    }
+
+    private mutating func open(_ cause: Cause, for wait: Duration, interval: Duration, now: Instant) {
+        state = .open(Pause(cause: cause, until: now + max(wait, Self.minPause), interval: interval))
+    }
+}

@@ -1,0 +1,84 @@
+import Foundations
+import Logging
+import PushServices
+import Storage
+
+/// What one try means for a push.
+enum PushVerdict: Sendable {
+    case over(DeliveryOutcome)
+    case again(PushAgain)
+}
+
+/// A push that is to be tried again.
+struct PushAgain: Sendable {
+    /// What is wrong; `nil` if nothing is and only its turn had not come.
+    var cause: PushCircuit.Cause?
+    var after: Duration
+    /// Whether it was tried. A lane that leaves its push service alone tries nothing.
+    var isTried: Bool
+    /// Whether its push service has trouble (5xx), or gave no answer: it was reached.
+    var wasReached = false
+
+    static let notTried = PushAgain(after: .zero, isTried: false)
+}
+
+/// Pushes to one device, and draws the conclusions.
+struct PushCourier: Sendable {
+    let lanes: PushLanes
+    let settings: DeliverySettings
+    let clock: DeliveryClock
+    /// Pushes to a simulated device.
+    let simulate: @Sendable (Push) -> Void
+    /// Takes a device that its push service no longer accepts.
+    let bury: @Sendable (DeadDevice) -> Void
+
+    /// - Parameter begin: see ``PushLane/push(_:begin:)``.
+    func deliver(_ push: Push, begin: @Sendable () -> Bool = { true }) async -> PushVerdict {
+        guard push.giveUpAt(settings) > clock.now() else { return .over(.abandonedNotification) }
+        guard let lane = lanes.lane(push.lane) else { return .over(.pnsCredentialError) }
+        if lane.isSimulated {
+            simulate(push)
+            return .over(.success)
+        }
+        switch await lane.push(push.request, begin: begin) {
+        case .missing: return .over(.pnsCredentialError)
+        case .notTried: return .again(.notTried)
+        case .held(let cause, let rest):
+            return .again(PushAgain(cause: cause, after: rest + RetryWait.shortest, isTried: false))
+        case .answered(let result): return verdict(result.answer, of: push, lane)
+        }
+    }
+
+    private func verdict(_ answer: PushAnswer, of push: Push, _ lane: PushLane) -> PushVerdict {
+        if let cause = answer.cause {
+            var wait = RetryWait.duration(
+                afterAttempt: push.attempt + 1, of: lane.platform, asked: answer.wait)
+            if cause == .credentials { wait = max(wait, PushCircuit.credentialsInterval) }
+            let wasReached = cause == .unreachable && answer != .unreachable
+            return .again(PushAgain(cause: cause, after: wait, isTried: true, wasReached: wasReached))
+        }
+        switch answer {
+        case .gone(let since): bury(DeadDevice(push, answer.outcome, before: since ?? push.sentAt))
+        case .wrongAddress, .wrongSender:
+            // Without the removal there is no feedback either: others would remove their copies of the device.
+            if lane.mayRemoveWrongAddresses { bury(DeadDevice(push, answer.outcome, before: push.sentAt)) }
+        default: break
+        }
+        return .over(answer.outcome)
+    }
+}
+
+/// A device that its push service no longer accepts.
+struct DeadDevice: Sendable {
+    var feedback: HubFeedbackRow
+    /// Its registrations are removed unless they were written at this time or later.
+    var removedBefore: Timestamp
+
+    init(_ push: Push, _ outcome: DeliveryOutcome, before time: Timestamp, now: Timestamp = .now) {
+        feedback = HubFeedbackRow(
+            hub: push.lane.hub, notedAt: now, error: outcome.rawValue, platform: push.lane.platform,
+            handle: push.handle, registrationID: push.registrationID, installationID: push.installationID,
+            messageID: push.messageID)
+        removedBefore = time
+    }
+}

@@ -1,0 +1,188 @@
+import Foundations
+import Logging
+import Metrics
+import PushServices
+import ServiceRuntime
+import Storage
+import Synchronization
+
+/// The pushes of one platform of one hub, with a limit, a circuit and a guard of their own, so that the trouble of one
+/// platform or hub stays there.
+final class PushLane: Sendable {
+    /// What a lane made of a push.
+    enum Answer: Sendable {
+        case answered(PushResult)
+        /// It was not tried: the lane leaves the push service alone for this long.
+        case held(PushCircuit.Cause, Duration)
+        /// There are no credentials.
+        case missing
+        /// The caller had given it up, or stopped, before its turn came.
+        case notTried
+    }
+
+    private struct State: Sendable {
+        var pusher: PlatformPushers.Pusher
+        var circuit: PushCircuit
+        var guardian = RemovalGuard()
+        var inFlight = 0
+        var places = WaitList<Void>()
+        var shown: LaneReport.State = .open
+    }
+
+    let key: HubLaneKey
+    let platform: NotificationFormat
+    private let settings: DeliverySettings
+    private let clock: DeliveryClock
+    private let state: Mutex<State>
+    private let metrics: PushLaneMetrics
+    private let logger: Logger
+
+    init(
+        hubKey: String, platform: NotificationFormat, pusher: PlatformPushers.Pusher, settings: DeliverySettings,
+        clock: DeliveryClock, logger: Logger
+    ) {
+        key = HubLaneKey(hub: hubKey, platform: platform.rawValue)
+        self.platform = platform
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        metrics = PushLaneMetrics(hub: hubKey, platform: platform)
+        state = Mutex(State(pusher: pusher, circuit: PushCircuit(isShared: platform == .browser)))
+        if !pusher.isSimulated { metrics.show(.open, isSuspended: false) }
+    }
+
+    var isSimulated: Bool { state.withLock { $0.pusher.isSimulated } }
+
+    /// Uses another pusher from now on. What the lane knows of the former credentials is forgotten.
+    func use(_ pusher: PlatformPushers.Pusher) {
+        state.withLock { state in
+            guard pusher.version != state.pusher.version || pusher.kind != state.pusher.kind else { return }
+            state.pusher = pusher
+            state.circuit = PushCircuit(isShared: platform == .browser)
+            state.guardian = RemovalGuard()
+        }
+        show()
+    }
+
+    /// Pushes to one device, as soon as the lane has a place for it. A push whose connection broke before its answer is
+    /// repeated at once, once.
+    ///
+    /// - Parameter begin: called when its turn has come; `false` gives the push up.
+    func push(_ request: PushRequest, begin: @Sendable () -> Bool = { true }) async -> Answer {
+        do { try await takePlace() } catch { return .notTried }
+        defer { givePlace() }
+        guard begin() else { return .notTried }
+        let now = clock.instant()
+        let (pusher, admission) = state.withLock { state -> (PlatformPushers.Pusher, PushCircuit.Admission) in
+            guard case .connector = state.pusher else { return (state.pusher, .push) }
+            return (state.pusher, state.circuit.admit(now: now))
+        }
+        guard case .connector(let connector, let version) = pusher else { return .missing }
+        if case .held(let pause) = admission {
+            // While a probe is in flight, the pause has no end yet.
+            let rest = now.duration(to: pause.until)
+            return .held(pause.cause, rest > .zero ? rest : pause.interval)
+        }
+        let deadline = now + settings.pushTimeout
+        var result = await connector.push(request, deadline: deadline)
+        if result.answer == .unanswered, clock.instant() < now + settings.pushTimeout / 2, !Task.isCancelled {
+            metrics.count(result.answer, after: now.duration(to: clock.instant()))
+            result = await connector.push(request, deadline: deadline)
+        }
+        note(result, isProbe: admission == .probe, version: version, began: now)
+        return .answered(result)
+    }
+
+    /// Whether devices with wrong addresses may be removed.
+    var mayRemoveWrongAddresses: Bool { state.withLock { !$0.guardian.isSuspended } }
+
+    /// How long the lane leaves the push service alone; zero while it pushes, or may be probed.
+    var pause: Duration {
+        let now = clock.instant()
+        return state.withLock { state in
+            guard state.pusher.isConnector, let pause = state.circuit.pause else { return .zero }
+            if case .halfOpen = state.circuit.state { return pause.interval }
+            return max(now.duration(to: pause.until), .zero)
+        }
+    }
+
+    /// Whether one push may probe the push service now, and no more.
+    var isProbing: Bool { state.withLock { $0.pusher.isConnector && $0.circuit.pause != nil } }
+
+    var report: LaneReport {
+        state.withLock { state in
+            LaneReport(
+                lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
+                areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight)
+        }
+    }
+
+    private func takePlace() async throws {
+        try await state.wait(in: \.places) { state in
+            guard state.inFlight < settings.maxInFlight else { return nil }
+            state.inFlight += 1
+            return ()
+        }
+    }
+
+    /// The place goes to the one who has waited longest, if there is one.
+    private func givePlace() {
+        let next = state.withLock { state in
+            let next = state.places.popFirst()
+            if next == nil { state.inFlight -= 1 }
+            return next
+        }
+        next?.resume()
+    }
+
+    private func note(_ result: PushResult, isProbe: Bool, version: Int, began: ContinuousClock.Instant) {
+        let now = clock.instant()
+        metrics.count(result.answer, after: began.duration(to: now))
+        let changed = state.withLock { state in
+            // An answer to the former credentials says nothing about the new ones.
+            guard state.pusher.version == version else { return false }
+            // A push that was cut off by the end of the service says nothing about the push service.
+            if !Task.isCancelled || isProbe { state.circuit.observe(result.answer, isProbe: isProbe, now: now) }
+            let hasTurned =
+                result.answer.isAboutDevice && state.guardian.note(isWrong: result.answer.isWrongAddress)
+            return hasTurned || LaneReport.State(state.circuit) != state.shown
+        }
+        if changed { show(result) }
+    }
+
+    /// Shows the state in the metrics, and logs a change of it.
+    private func show(_ result: PushResult? = nil) {
+        let (report, before) = state.withLock { state in
+            defer { state.shown = LaneReport.State(state.circuit) }
+            return (
+                LaneReport(
+                    lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
+                    areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight), state.shown
+            )
+        }
+        let wasSuspended = metrics.show(report.state, isSuspended: report.areRemovalsSuspended)
+        var metadata: Logger.Metadata = ["hub": "\(key.hub)", "platform": "\(platform.rawValue)"]
+        if let result {
+            metadata["reason"] = "\(result.reason)"
+            metadata["status"] = result.status.map { "\($0)" }
+        }
+        if report.areRemovalsSuspended != wasSuspended {
+            if report.areRemovalsSuspended {
+                logger.error(
+                    """
+                    Many devices are refused as those of another app or environment, and none is removed: check the \
+                    credentials and the environment
+                    """, metadata: metadata)
+            } else {
+                logger.notice("Devices that are refused are removed again", metadata: metadata)
+            }
+        }
+        guard report.state != before else { return }
+        switch report.state {
+        case .open: logger.notice("A platform is pushed to again", metadata: metadata)
+        case .held: logger.warning("A platform is paused: its push service throttles or fails", metadata: metadata)
+        case .paused:
+            logger.error("A push service refuses the credentials: its platform is paused", metadata: metadata)
+        }
+    }
+}

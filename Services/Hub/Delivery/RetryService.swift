@@ -1,0 +1,150 @@
+import Foundations
+import Logging
+import Metrics
+import ServiceLifecycle
+import ServiceRuntime
+import Storage
+import Synchronization
+
+/// Pushes what is stored, when it falls due. Of several processes that share the database, each claims its part.
+///
+/// It sleeps until the next push falls due, and looks for those that others left every few seconds.
+final class RetryService: Service {
+    private struct State: Sendable {
+        /// The lanes whose claimed pushes are being pushed.
+        var busy: Set<HubLaneKey> = []
+        var countedAt: ContinuousClock.Instant?
+        var purgedAt: ContinuousClock.Instant?
+        /// The lanes whose gauge was shown.
+        var shown: Set<HubLaneKey> = []
+    }
+
+    private let delivery: HubDelivery
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let problem = LastingProblemLog(
+        "Stored pushes cannot be read at the moment", end: "Stored pushes are read again")
+
+    private static let countInterval = Duration.seconds(10)
+    private static let purgeInterval = Duration.seconds(60)
+    /// How long pushes in flight are waited for when the service stops.
+    private static let drain = Duration.seconds(5)
+
+    private var settings: DeliverySettings { delivery.settings }
+    private var clock: DeliveryClock { delivery.clock }
+
+    init(_ delivery: HubDelivery, logger: Logger) {
+        self.delivery = delivery
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let pause = await self.sweep()
+                await self.delivery.alarm.wait(for: pause, self.clock)
+            }
+        }
+        await delivery.finish(within: Self.drain)
+    }
+
+    /// Begins to push what is due.
+    ///
+    /// - Returns: the time until the next look.
+    func sweep() async -> Duration {
+        var pause = settings.standby
+        do {
+            let now = clock.now()
+            let over = try await delivery.tables.claimPushesToGiveUp(
+                limit: settings.maxRetries, claim: Self.makeClaim(), now: now, until: now + settings.claim)
+            for row in over { delivery.end(row, .over(.abandonedNotification)) }
+            let lanes = try await delivery.tables.nextPushes()
+            for (key, due) in lanes {
+                guard let lane = delivery.lanes.lane(key) else { continue }
+                let wait = max(due - now, lane.pause)
+                if wait > .zero { pause = min(pause, wait) } else { try await push(lane, now: now) }
+            }
+            try await count(lanes.keys)
+            try await purge(now: now)
+            problem.succeeded(to: logger)
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            problem.failed(ErrorText.describe(error), to: logger)
+            pause = .seconds(1)
+        }
+        return max(pause, .milliseconds(10))
+    }
+
+    /// Claims pushes of a lane, and begins to push them. When they have ended, there may be more.
+    private func push(_ lane: PushLane, now: Timestamp) async throws {
+        guard state.withLock({ $0.busy.insert(lane.key).inserted }) else { return }
+        var rows: [HubPush] = []
+        do {
+            // While the lane is paused, one push probes it.
+            rows = try await delivery.tables.claimPushes(
+                of: lane.key, limit: lane.isProbing ? 1 : settings.maxRetries, claim: Self.makeClaim(), now: now,
+                until: now + settings.claim)
+        } catch {
+            release(lane.key)
+            throw error
+        }
+        if rows.isEmpty { return release(lane.key) }
+        delivery.inFlight.enter()
+        Task { [rows] in
+            await withDiscardingTaskGroup { tasks in
+                for row in rows { tasks.addTask { await self.push(row) } }
+            }
+            // The outcomes first: otherwise the next look finds these pushes once more.
+            await delivery.ends.waitUntilWritten()
+            release(lane.key)
+            delivery.alarm.ring(by: clock.now())
+            delivery.inFlight.leave()
+        }
+    }
+
+    private func push(_ row: HubPush) async {
+        guard let push = Push(row) else {
+            logger.error("A stored push cannot be read, and is given up")
+            return delivery.end(row, .over(.abandonedNotification))
+        }
+        delivery.end(row, await delivery.courier.deliver(push))
+    }
+
+    private func release(_ key: HubLaneKey) { state.withLock { _ = $0.busy.remove(key) } }
+
+    private static func makeClaim() -> Int64 { .random(in: 1...Int64.max) }
+
+    /// Whether a task that is done from time to time is due.
+    private func isDue(
+        _ last: any WritableKeyPath<State, ContinuousClock.Instant?> & Sendable, every interval: Duration
+    ) -> Bool {
+        let now = clock.instant()
+        return state.withLock { state in
+            if let done = state[keyPath: last], done.duration(to: now) < interval { return false }
+            state[keyPath: last] = now
+            return true
+        }
+    }
+
+    /// Shows how many pushes wait.
+    private func count(_ lanes: some Sequence<HubLaneKey>) async throws {
+        guard isDue(\.countedAt, every: Self.countInterval) else { return }
+        let lanes = Set(lanes)
+        let former = state.withLock { state in
+            defer { state.shown = lanes }
+            return state.shown
+        }
+        for key in lanes.union(former) {
+            let waiting = try await delivery.tables.waitingPushes(of: key)
+            Metric.hubRetriesWaiting.gauge(key.hub, key.platform).record(waiting)
+        }
+    }
+
+    private func purge(now: Timestamp) async throws {
+        guard isDue(\.purgedAt, every: Self.purgeInterval) else { return }
+        if try await delivery.tables.purgeDeliveries(now: now, feedbackBefore: now - settings.retention) {
+            state.withLock { $0.purgedAt = nil }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundations
+import HTTPTypes
+import PushServices
+
+/// One device of a send, and its notification.
+struct DeliveryTarget: Sendable {
+    let handle: String
+    let format: NotificationFormat
+    let body: [UInt8]
+    /// The headers of the template; nil: those of the request are passed on.
+    var headers: [String: String]?
+    /// Nil for a direct send.
+    var registrationID: String?
+    var installationID: String?
+    /// The keys of a browser's subscription, with which pushes are encrypted (RFC 8291).
+    var p256dh: String?
+    var auth: String?
+    /// The outcome before the delivery; success if it can be delivered.
+    var outcome = DeliveryOutcome.success
+
+    /// The targets of registrations; all but the first native registration of a device are skipped.
+    ///
+    /// - Parameter seen: the handles of the devices before these.
+    /// - Throws: 400 when the body is not valid for a template.
+    static func all(
+        _ registrations: [RegistrationEntry], body: [UInt8], seen: inout Set<String>
+    ) throws(HubError) -> [DeliveryTarget] {
+        let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
+        return registrations.map { registration in
+            if let properties, registration.isTemplate { return template(registration, properties) }
+            var target = native(registration, body)
+            if !seen.insert(registration.handle).inserted { target.outcome = .skipped }
+            return target
+        }
+    }
+
+    private static func native(_ registration: RegistrationEntry, _ body: [UInt8]) -> DeliveryTarget {
+        DeliveryTarget(registration, body: body, headers: nil)
+    }
+
+    /// Two templates of one device get two notifications.
+    private static func template(
+        _ registration: RegistrationEntry, _ properties: TemplateProperties
+    ) -> DeliveryTarget {
+        let renderer = TemplateRenderer(registration, properties)
+        return DeliveryTarget(registration, body: Array(renderer.body.utf8), headers: renderer.headers)
+    }
+}
+
+extension DeliveryTarget {
+    fileprivate init(_ registration: RegistrationEntry, body: [UInt8], headers: [String: String]?) {
+        self.init(
+            handle: registration.handle, format: registration.format, body: body, headers: headers,
+            registrationID: registration.id, installationID: registration.installationID)
+        guard format == .browser else { return }
+        (p256dh, auth) = (registration.field("P256DH"), registration.field("Auth"))
+    }
+
+    /// Marks notifications that APNs refuses because of their size: they are lost, and the sender is not told.
+    static func refusingOversize(_ targets: [DeliveryTarget], _ headers: HTTPFields) -> [DeliveryTarget] {
+        guard targets.contains(where: { $0.format == .apple && $0.body.count > PlatformRules.maxAppleBytes }) else {
+            return targets
+        }
+        let pushType = headers[HubHeaders.applePushType] ?? headers[HubHeaders.xApplePushType]
+        return targets.map { target in
+            guard target.outcome == .success, target.format == .apple,
+                target.body.count > PlatformRules.maxAppleBytes(pushType: target.headers?["apns-push-type"] ?? pushType)
+            else { return target }
+            var refused = target
+            refused.outcome = .invalidNotificationSize
+            return refused
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundations
+import PushServices
+
+/// The credentials of all hubs, as a version of `PUSH_CREDENTIALS_FILE` and the files that it names say.
+struct PushCredentials: Sendable {
+    /// By the hubs' names in lower case.
+    var hubs: [String: HubCredentials]
+    /// The files that the file names, as they were read.
+    var files: [FileVersion]
+    /// Their paths as the file names them.
+    var fileNames: [String]
+}
+
+/// The credentials of one hub.
+struct HubCredentials: Sendable, Hashable {
+    /// As written in the file.
+    var name: String
+    var platforms: [PushPlatform: PlatformCredentials] = [:]
+    /// The authorities that are trusted besides the system's (`caFile`); `nil` for none.
+    var authorities: Authorities?
+
+    struct Authorities: Sendable, Hashable {
+        /// The file, absolute or relative to the working folder.
+        var path: String
+        /// Its text, in PEM: another text makes other connectors.
+        var pem: String
+    }
+}
+
+/// The push services, by their members in the file.
+enum PushPlatform: String, CaseIterable, Sendable, Hashable {
+    case apns, fcm, wns, webPush
+
+    /// For people.
+    var title: String {
+        switch self {
+        case .apns: "APNs"
+        case .fcm: "FCM"
+        case .wns: "WNS"
+        case .webPush: "Web Push"
+        }
+    }
+
+    /// The formats of sends, and the platforms of devices, that the push service is for.
+    var formats: [NotificationFormat] {
+        switch self {
+        case .apns: [.apple]
+        case .fcm: [.fcmv1, .gcm]
+        case .wns: [.windows]
+        case .webPush: [.browser]
+        }
+    }
+}
+
+/// What a hub presents to a push service. Two values with the same content are equal.
+enum PlatformCredentials: Sendable, Hashable {
+    /// Pushes go to simulated devices.
+    case simulated
+    case apns(APNsCredentials)
+    case fcm(FCMCredentials)
+    case wns(WNSCredentials)
+    case webPush(WebPushCredentials)
+}
+
+/// Apple's push service, with a signing key.
+struct APNsCredentials: Sendable, Hashable {
+    enum Environment: String, CaseIterable, Sendable { case production, sandbox }
+
+    /// The private key in PEM: P-256 in PKCS#8.
+    var key: String
+    var keyID: String
+    var teamID: String
+    /// The app's bundle ID.
+    var topic: String
+    var environment = Environment.production
+    /// Stands in for Apple's servers in tests.
+    var endpoint: String?
+}
+
+/// Google's push service, with the key of a service account.
+struct FCMCredentials: Sendable, Hashable {
+    var projectID: String
+    var clientEmail: String
+    var keyID: String?
+    /// RSA, in PEM.
+    var privateKey: String
+    /// Where access tokens come from.
+    var tokenEndpoint: String
+    /// Stands in for Google's servers in tests.
+    var endpoint: String?
+
+    /// The only host that a service account may name for its tokens.
+    static let tokenHost = "oauth2.googleapis.com"
+}
+
+/// Microsoft's push service.
+struct WNSCredentials: Sendable, Hashable {
+    enum Identity: Sendable, Hashable {
+        /// Microsoft Entra ID.
+        case entra(tenant: String, clientID: String)
+        /// The older token service.
+        case package(sid: String)
+    }
+
+    var identity: Identity
+    var clientSecret: String
+    var tokenEndpoint: String?
+    /// Hosts of channels besides those below `notify.windows.com`.
+    var allowedHosts: [String] = []
+}
+
+/// The push services of browsers and UnifiedPush, with keys for VAPID (RFC 8292).
+struct WebPushCredentials: Sendable, Hashable {
+    /// The private key in PEM: P-256 in PKCS#8.
+    var key: String
+    /// Keys used before, the newest first.
+    var previousKeys: [String] = []
+    /// `mailto:` or `https:`, for the push services' operators.
+    var subject: String
+    /// Hosts of endpoints besides the built-in ones: `host`, `host:port` or `*.example.org`.
+    var allowedHosts: [String] = []
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: WebPushConfiguration {
+        get throws(SetupError) {
+            try WebPushConfiguration(
+                key: ES256Key(pem: key),
+                previousKeys: previousKeys.map { pem throws(SetupError) in try ES256Key(pem: pem) },
+                subject: subject, allowedHosts: allowedHosts)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Hub
+
+extension HubCommand {
+    struct Check: NetworkCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask each push service whether the hub's credentials are good.",
+            discussion: """
+                Reads PUSH_CREDENTIALS_FILE as the service does, and sends each push service a push for a device that \
+                cannot exist. Nothing reaches a person. Exit codes: 0 all are good, 1 one is refused, 69 one does not \
+                answer, 78 the file cannot be used.
+
+                EXAMPLES
+                  securepush hub check
+                  securepush hub check securepush --credentials-file push-credentials.json --json
+                """)
+
+        @Argument(help: "The name of a hub; all hubs without it.") var name: String?
+
+        @Option(
+            help: ArgumentHelp("The file of the credentials (PUSH_CREDENTIALS_FILE).", valueName: "file"),
+            completion: .file(), transform: filePath)
+        var credentialsFile: String?
+
+        @OptionGroup(title: "Service") var network: NetworkOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(on console: Console) async throws {
+            let settings = Settings()
+            let path = try settings.path(
+                credentialsFile, "PUSH_CREDENTIALS_FILE", flag: "--credentials-file", "file of credentials")
+            let outgoing = try settings.outgoing()
+            let all = try CommandFailure.naming(credentialsFile == nil ? "PUSH_CREDENTIALS_FILE" : "--credentials-file")
+            {
+                try HubTools.platforms(ofCredentialsFile: path, outgoing: outgoing)
+            }
+            let chosen = all.filter { platform in name.map { $0.lowercased() == platform.hub.lowercased() } ?? true }
+            guard !chosen.isEmpty else {
+                throw CommandFailure(
+                    .failed,
+                    name.map { "The file has no credentials of the hub \($0.printable)." }
+                        ?? "The file has no credentials.")
+            }
+            var rows: [CredentialRow] = []
+            for platform in chosen { rows.append(await CredentialRow(platform)) }
+            var table = Table(CredentialRow.columns)
+            try console.show(rows, in: &table)
+            if rows.contains(where: { $0.state == .refused }) { throw CommandFailure.Code.failed.exitCode }
+            if rows.contains(where: { $0.state == .unknown }) { throw CommandFailure.Code.unreachable.exitCode }
+        }
+    }
+}
+
+/// What a push service says of the credentials of a hub.
+struct CredentialRow: Encodable, Sendable, Equatable {
+    enum State: String, Encodable, Sendable {
+        case good, simulated, refused
+        /// The push service does not answer, or not clearly.
+        case unknown
+    }
+
+    var hub: String
+    var platform: String
+    var state: State
+    var reason: String?
+
+    private static let limit = Duration.seconds(20)
+
+    /// Asks the push service.
+    init(_ platform: HubTools.Platform) async {
+        (hub, self.platform, state) = (platform.hub, platform.name, .simulated)
+        if platform.isSimulated { return }
+        switch await platform.check(deadline: .now + Self.limit) {
+        case .good: state = .good
+        case .refused(let reason): (state, self.reason) = (.refused, reason)
+        case .unknown(let reason): (state, self.reason) = (.unknown, reason)
+        }
+    }
+
+    static var columns: [Column<CredentialRow>] {
+        [
+            Column("HUB") { $0.hub }, Column("PLATFORM") { $0.platform }, Column("CREDENTIALS") { $0.state.rawValue },
+            Column("REASON") { $0.reason },
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+import Crypto
+import Foundation
+
+/// The encryption of a push for one subscription (RFC 8291): content encoding `aes128gcm` (RFC 8188) with one record.
+///
+/// Every message has a fresh key pair and a fresh salt.
+enum WebPushEncryption {
+    /// The message does not fit into one push: more than 3,993 bytes.
+    struct TooLarge: Error {}
+
+    /// The content is filled up with zeros to one of these sizes in bytes, so that its length tells little about it.
+    /// With the largest, a body has the 4,096 bytes that every push service takes (RFC 8030, section 7.2).
+    static let sizes = [128, 512, 1_024, 2_048, 3_993]
+    /// The record size that the header names. One record is never longer.
+    private static let recordSize: UInt32 = 4_096
+
+    /// Encrypts a message.
+    ///
+    /// - Returns: the body of the request; `nil` only if the library fails for lack of memory.
+    static func encrypt(_ message: [UInt8], for subscription: WebPushSubscription) throws(TooLarge) -> [UInt8]? {
+        guard let size = sizes.first(where: { $0 >= message.count }) else { throw TooLarge() }
+        return encrypt(
+            message, padding: size - message.count, for: subscription, key: P256.KeyAgreement.PrivateKey(),
+            salt: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+    }
+
+    /// Encrypts a message with a key and a salt that must not have been used before; the vectors of RFC 8291 bring
+    /// theirs.
+    static func encrypt(
+        _ message: [UInt8], padding: Int, for subscription: WebPushSubscription, key: P256.KeyAgreement.PrivateKey,
+        salt: [UInt8]
+    ) -> [UInt8]? {
+        guard let shared = try? key.sharedSecretFromKeyAgreement(with: subscription.publicKey) else { return nil }
+        let sender = [UInt8](key.publicKey.x963Representation)
+        // RFC 8291, section 3.4.
+        let input = shared.hkdfDerivedSymmetricKey(
+            using: SHA256.self, salt: subscription.authSecret,
+            sharedInfo: Array("WebPush: info\0".utf8) + subscription.publicPoint + sender, outputByteCount: 32)
+        return encode(message, padding: padding, inputKey: input, salt: salt, keyID: sender)
+    }
+
+    /// One record of `aes128gcm` with its header (RFC 8188, section 2).
+    static func encode(
+        _ content: [UInt8], padding: Int, inputKey: SymmetricKey, salt: [UInt8], keyID: [UInt8]
+    ) -> [UInt8]? {
+        let secret = HKDF<SHA256>.extract(inputKeyMaterial: inputKey, salt: salt)
+        let key = HKDF<SHA256>.expand(
+            pseudoRandomKey: secret, info: Array("Content-Encoding: aes128gcm\0".utf8), outputByteCount: 16)
+        let nonce = HKDF<SHA256>.expand(
+            pseudoRandomKey: secret, info: Array("Content-Encoding: nonce\0".utf8), outputByteCount: 12)
+        // The delimiter of the last record is 2.
+        let record = content + [2] + Array(repeating: 0, count: padding)
+        let nonceBytes = nonce.withUnsafeBytes { Data($0) }
+        guard let nonce = try? AES.GCM.Nonce(data: nonceBytes),
+            let box = try? AES.GCM.seal(record, using: key, nonce: nonce)
+        else { return nil }
+        let size = withUnsafeBytes(of: recordSize.bigEndian) { Array($0) }
+        let header = salt + size + [UInt8(truncatingIfNeeded: keyID.count)] + keyID
+        return header + box.ciphertext + box.tag
+    }
+}
