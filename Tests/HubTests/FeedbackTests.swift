@@ -7,28 +7,34 @@ import Testing
 @testable import Hub
 
 @Suite struct FeedbackTests {
-    @Test func `The container's URL is the whole body and leads to the emulator`() async throws {
+    @Test func `The container's URL is the whole body and has the token`() async throws {
         try await withEmulator { emulator in
             let response = try await emulator.call(.get, "/Hub/feedbackcontainer?api-version=2020-06")
             #expect(response.status == .ok)
-            #expect(response.text == "http://localhost/emulator/feedback/hub")
-            let list = try await emulator.call(
-                .get, "/emulator/feedback/hub?restype=container&comp=list", authorization: nil)
+            let container = "http://localhost/Hub/feedbackcontainer/files?token="
+            try #require(response.text.hasPrefix(container + "SharedAccessSignature%20"))
+            let path = response.text.dropFirst("http://localhost".count)
+            let list = try await emulator.call(.get, "\(path)&restype=container&comp=list", authorization: nil)
             let document = try XMLReader.read(Array(list.text.utf8))
             #expect(document.name == "EnumerationResults")
             #expect(document.child("Blobs") != nil)
+            for query in ["", "?token=x"] {
+                let refused = try await emulator.call(
+                    .get, "/hub/feedbackcontainer/files\(query)", authorization: nil)
+                #expect(refused.status == .unauthorized)
+            }
         }
     }
 
     @Test func `What push services say of a handle is in the container`() async throws {
         try await withEmulator { emulator in
-            let blob = "/emulator/feedback/hub/feedback.xml"
+            let blob = "/hub/feedbackcontainer/files/feedback.xml"
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Outcome":"ExpiredChannel","Count":1}"#)
             for _ in 0..<2 { _ = try await emulator.send(tags: "t") }
             _ = try await emulator.send(
                 format: "gcm", headers: [HubHeaders.deviceHandle: "x"], uri: "/hub/messages?direct")
-            let lines = try await emulator.call(.get, blob, authorization: nil).text.split(separator: "\n")
+            let lines = try await emulator.call(.get, blob).text.split(separator: "\n")
             try #require(lines.count == 2)
             for (line, expected) in zip(lines, [("ExpiredChannel", "apple", "AA"), ("BadChannel", "gcm", "x")]) {
                 let record = try XMLReader.read(Array(line.utf8))
@@ -36,7 +42,7 @@ import Testing
                 #expect(record.child("Platform")?.text == expected.1)
                 #expect(record.child("PnsHandle")?.text == expected.2)
             }
-            let list = try await emulator.call(.get, "/emulator/feedback/hub", authorization: nil)
+            let list = try await emulator.call(.get, "/hub/feedbackcontainer/files")
             #expect(list.text.contains("<Name>feedback.xml</Name>"))
         }
     }

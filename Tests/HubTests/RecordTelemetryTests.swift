@@ -5,9 +5,9 @@ import Testing
 @testable import Hub
 
 @Suite struct RecordTelemetryTests {
-    private func telemetry(_ emulator: Emulator, hubKey: String = "hub") throws -> MessageTelemetry? {
+    private func telemetry(_ emulator: Emulator, hubKey: String = "hub") async throws -> MessageTelemetry? {
         let id = try #require(emulator.state.log.records(after: nil, limit: 1).first?.id)
-        return emulator.state.log.telemetry(of: id, hubKey: hubKey)
+        return try await emulator.state.delivery.telemetry(of: id, hubKey: hubKey)
     }
 
     @Test func `Counts are by platform and outcome`() async throws {
@@ -15,15 +15,15 @@ import Testing
             try await emulator.register("aa", tags: "t")
             try await emulator.register("aa", tags: "t")
             _ = try await emulator.send(tags: "t")
-            let sent = try #require(try telemetry(emulator))
+            let sent = try #require(try await telemetry(emulator))
             #expect(sent.state == .completed)
             #expect(sent.outcomes == [.apple: ["Success": 1, "Skipped": 1]])
-            #expect(try telemetry(emulator, hubKey: "other") == nil)
+            #expect(try await telemetry(emulator, hubKey: "other") == nil)
             _ = try await emulator.send(
                 format: "gcm", headers: [HubHeaders.deviceHandle: "x"], uri: "/hub/messages?direct")
-            #expect(try #require(try telemetry(emulator)).outcomes == [.gcm: ["BadChannel": 1]])
+            #expect(try #require(try await telemetry(emulator)).outcomes == [.gcm: ["BadChannel": 1]])
             _ = try await emulator.send(tags: "nobody")
-            #expect(try #require(try telemetry(emulator)).state == .noTargetFound)
+            #expect(try #require(try await telemetry(emulator)).state == .noTargetFound)
         }
     }
 
@@ -37,7 +37,7 @@ import Testing
                 #expect(deleted.status == .ok)
                 _ = try await emulator.send(
                     headers: [HubHeaders.deviceHandle: "aa"], uri: "/hub/messages?direct")
-                #expect(try #require(try telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
+                #expect(try #require(try await telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
             }
         }
     }
@@ -51,7 +51,7 @@ import Testing
             for (handle, outcome) in [("aa", "BadChannel"), ("bb", "Success")] {
                 _ = try await emulator.send(
                     headers: [HubHeaders.deviceHandle: handle], uri: "/hub/messages?direct")
-                #expect(try #require(try telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
+                #expect(try #require(try await telemetry(emulator)).outcomes == [.apple: [outcome: 1]])
             }
         }
     }
@@ -61,10 +61,10 @@ import Testing
             try await emulator.register("aa", tags: "t")
             try await emulator.addFault(#"{"Status":503,"Count":1}"#)
             _ = try await emulator.send(tags: "t")
-            #expect(try telemetry(emulator) == nil)
+            #expect(try await telemetry(emulator) == nil)
             try await emulator.addFault(#"{"Swallow":true}"#)
             _ = try await emulator.send(tags: "t")
-            #expect(try #require(try telemetry(emulator)).state == .processing)
+            #expect(try #require(try await telemetry(emulator)).state == .processing)
         }
     }
 }

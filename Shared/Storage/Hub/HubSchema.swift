@@ -96,6 +96,7 @@ enum HubSchema {
         ) \(.table)
         """,
         "CREATE INDEX hub_schedules_due ON hub_schedules (due_at)",
+        "CREATE INDEX hub_schedules_hub ON hub_schedules (hub)",
     ]
 }
 

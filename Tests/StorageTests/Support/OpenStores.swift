@@ -1,5 +1,8 @@
 import Domain
 import Foundation
+import Logging
+import ServiceLifecycle
+import StackKit
 import Storage
 import Testing
 
@@ -55,21 +58,45 @@ extension StoreKind {
 
     /// The same for a test that stops the store itself.
     func openRunning(withdrawals: WithdrawalMode = .revoked) async throws -> RunningStore {
-        let steps = try #require(OpenStores.ofTest, "The suite has no trait `.stores`.")
-        let url: String
+        let running = try await RunningStore.start(freshURL(), withdrawals: withdrawals)
+        try await Self.atEndOfTest { try await running.stop() }
+        return running
+    }
+
+    /// Fresh tables of a hub, whose store runs until the test ends.
+    func openHub() async throws -> HubTables { try await Self.runHub(freshURL()) }
+
+    /// The tables of a hub in a database, whose store runs until the test ends.
+    static func runHub(_ url: String) async throws -> HubTables {
+        let logger = Logger(label: "StorageTests") { _ in SwiftLogNoOpLogHandler() }
+        let opened = try await openHubTables(StorageConfiguration(url: url), logger: logger)
+        let services = ServiceGroup(services: [opened.service], gracefulShutdownSignals: [], logger: logger)
+        let task = Task { try await services.run() }
+        try await atEndOfTest {
+            await services.triggerGracefulShutdown()
+            try await task.value
+        }
+        let isReady = try await eventually { await opened.readiness() == nil }
+        guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
+        return opened.tables
+    }
+
+    /// The URL of a database without a schema, which is removed when the test ends.
+    func freshURL() async throws -> String {
         switch self {
-        case .memory: url = "memory:"
+        case .memory: return "memory:"
         case .sqlite:
             let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)")
-            await steps.add { try FileManager.default.removeItem(at: folder) }
-            url = "sqlite:\(folder.path)/data/securepush.sqlite"
+            try await Self.atEndOfTest { try FileManager.default.removeItem(at: folder) }
+            return "sqlite:\(folder.path)/data/securepush.sqlite"
         case .postgres:
             let database = try await PostgresTestDatabase.make()
-            await steps.add { await PostgresTestDatabase.drop(database) }
-            url = database
+            try await Self.atEndOfTest { await PostgresTestDatabase.drop(database) }
+            return database
         }
-        let running = try await RunningStore.start(url, withdrawals: withdrawals)
-        await steps.add { try await running.stop() }
-        return running
+    }
+
+    private static func atEndOfTest(_ step: @escaping @Sendable () async throws -> Void) async throws {
+        try await #require(OpenStores.ofTest, "The suite has no trait `.stores`.").add(step)
     }
 }

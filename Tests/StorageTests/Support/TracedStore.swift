@@ -10,11 +10,11 @@ final class TracedStore: SQLStore {
     private let queue: DatabaseQueue
     private let seen: Mutex<Set<String>>
 
-    init() throws {
+    init(_ schema: StorageSchema = .services) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { db in db.add(function: SQLiteTransaction.fromHex) }
         queue = try DatabaseQueue(configuration: configuration)
-        try queue.write(StorageSchema.services.create)
+        try queue.write(schema.create)
         seen = Mutex([])
     }
 
