@@ -18,8 +18,8 @@ package struct PushDestination: Sendable, Hashable {
             case .tooLong(let limit): "longer than \(limit) bytes"
             case .notHTTPS: "not an https URL"
             case .malformed: "not a URL"
-            case .userInformation: "with user information"
-            case .fragment: "with a fragment"
+            case .userInformation: "a URL with user information"
+            case .fragment: "a URL with a fragment"
             case .notAllowed: "not of a push service that is allowed here"
             }
         }
@@ -86,12 +86,6 @@ enum PushHost {
 }
 
 extension PushOrigin {
-    /// Host and port as a URL has them; port 443 is left out.
-    package var authority: String {
-        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
-    }
-
     /// The origin as JSON Web Tokens name it (`aud`, RFC 8292): `https://HOST`, or `https://HOST:PORT`.
     package var text: String { "https://\(authority)" }
 }
