@@ -36,8 +36,18 @@ struct TestHub: Sendable {
 
     /// A request that any valid token may make.
     func status(rule: String) async throws -> HTTPResponse.Status {
-        try await call(.get, "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'", rule: rule)
-            .status
+        try await call(.get, Self.listOfOne, rule: rule).status
+    }
+
+    static let listOfOne = "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'"
+
+    /// Makes a request, and expects a status.
+    func expect(
+        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, _ path: String, rule: String? = "root",
+        body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let answer = try await call(method, path, rule: rule, body: body)
+        #expect(answer.status == status, "\(path)", sourceLocation: sourceLocation)
     }
 
     func readiness() async throws -> String { try await call(.get, "/readyz", rule: nil).text }
