@@ -83,7 +83,8 @@ func withHub(
             "HTTP_PORT": "0", "DATABASE_URL": "memory:", "HUB_ACCESS_FILE": folder + "/hub-access",
             "PUSH_CREDENTIALS_FILE": folder + "/push-credentials.json",
         ].merging(settings) { $1 })
-    let configuration = try #require(HubServiceConfiguration(&reader), "\(reader.issues)")
+    let read = HubServiceConfiguration(&reader)
+    let configuration = try #require(read, "\(reader.issues)")
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)
