@@ -34,6 +34,7 @@ let metrics = product("Metrics", "swift-metrics")
 let metricsCore = product("CoreMetrics", "swift-metrics")
 let nioCore = product("NIOCore", "swift-nio")
 let nioEmbedded = product("NIOEmbedded", "swift-nio")
+let nioHPACK = product("NIOHPACK", "swift-nio-http2")
 let nioHTTP1 = product("NIOHTTP1", "swift-nio")
 let nioHTTP2 = product("NIOHTTP2", "swift-nio-http2")
 let nioHTTPTypes = product("NIOHTTPTypes", "swift-nio-extras")
@@ -173,7 +174,7 @@ let package = Package(
             "PushServices",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
-                logging, metrics, nioCore, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
+                logging, metrics, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
             ]),
         module(
             "Authentication",
@@ -315,7 +316,7 @@ let package = Package(
             "PushServicesTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "StackKit",
-                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "TestSupport", crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
             ]),
         tests(
             "HubTests",

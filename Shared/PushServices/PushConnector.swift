@@ -10,11 +10,19 @@ package protocol PushConnector: Sendable {
     /// It returns by the deadline, and at once when the task is cancelled.
     func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult
 
+    /// Why no device may be registered with an address, in a sentence for the device; `nil` if one may.
+    func problem(of address: PushAddress) -> String?
+
     /// Asks the push service with a device address that cannot exist whether the credentials are good.
     func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck
 
     /// Lets pushes in flight end until the deadline, then closes the connections. Pushes after that are not sent.
     func close(deadline: ContinuousClock.Instant) async
+}
+
+extension PushConnector {
+    /// Only the push service knows.
+    package func problem(of address: PushAddress) -> String? { nil }
 }
 
 /// One push to one device.

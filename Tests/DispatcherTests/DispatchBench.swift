@@ -21,6 +21,7 @@ struct DispatchBench {
     var lanes: LaneSettings?
     var hubs: Lanes.Source?
     var signer: PushSigner?
+    var browserPage: String?
     var silent: SilentBudget?
     var tracing: ProcessTracing?
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -38,7 +39,7 @@ struct DispatchBench {
         DispatchPipeline(
             consumer: other ?? broker, publisher: publisher ?? other ?? broker, store: ledger ?? store,
             gateway: gateway, policy: policy, registered: registered, lanes: lanes, hubs: hubs, signer: signer,
-            silent: silent, tracing: tracing, logger: logger)
+            browserPage: browserPage, silent: silent, tracing: tracing, logger: logger)
     }
 
     /// Runs a pipeline until `body` has returned and everything is settled.

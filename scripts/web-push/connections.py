@@ -79,6 +79,7 @@ class Connection(asyncio.Protocol):
 class HTTP2:
     def __init__(self, connection):
         self.connection = connection
+        # It refuses more streams than the client has been told, once the client has acknowledged that.
         config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
         self.h2 = h2.connection.H2Connection(config)
         self.h2.initiate_connection()
@@ -112,8 +113,6 @@ class HTTP2:
         if isinstance(event, h2.events.RequestReceived):
             if self.last is None or event.stream_id <= self.last:
                 self.requests[event.stream_id] = (event.headers, bytearray())
-            if len(self.requests) > service.max_streams:
-                service.problem("HTTP/2: more streams than SETTINGS allow")
         elif isinstance(event, h2.events.DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if event.stream_id in self.requests:

@@ -1,6 +1,7 @@
 """What push services demand of a push: RFC 8030, 8188, 8291 and 8292, and the rules that only the big ones have.
 
-The signature of a token is verified by py-vapid and the body decrypted by http_ece, which nobody of SecurePush wrote."""
+The signature of a token is verified by py-vapid and the body decrypted by http_ece, which nobody of SecurePush wrote.
+"""
 
 import base64
 import hashlib

@@ -57,7 +57,7 @@ class Service:
         self.count("requests", "all")
         parts = path.split("/")
         subscription = self.subscriptions.get(parts[2]) if len(parts) == 3 else None
-        service = subscription.service if subscription else (parts[1] if parts[1:2] and parts[1] in SERVICES else "apple")
+        service = parts[1] if len(parts) > 1 and parts[1] in SERVICES else "apple"
         try:
             if authority is None or f"https://{authority}" not in (self.origin, self.origin + ":443"):
                 raise Refused(421, "MisdirectedRequest")
@@ -234,7 +234,8 @@ async def serve(options):
     context.set_alpn_protocols(["http/1.1"] if options.http1 else ["h2", "http/1.1"])
     service = Service(options.name, options.keep, options.decrypt_every)
     loop = asyncio.get_running_loop()
-    pushes = await loop.create_server(lambda: Connection(service), options.host, options.port, ssl=context, backlog=1024)
+    pushes = await loop.create_server(
+        lambda: Connection(service), options.host, options.port, ssl=context, backlog=1024)
     admin = await asyncio.start_server(Admin(service).serve, "127.0.0.1", options.admin_port)
     service.listen(pushes.sockets[0].getsockname()[1])
     ended = asyncio.Event()

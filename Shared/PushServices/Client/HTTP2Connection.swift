@@ -155,7 +155,10 @@ extension HTTP2Connection {
             case .pingUnanswered: owner.pingUnanswered(on: number)
             case .goneAway(let code, let reason): owner.goneAway(number, code: "\(code)", reason: reason)
             case .leave(let wasUseful): owner.left(number, wasUseful: wasUseful)
-            case .close: context?.close(promise: nil)
+            case .close:
+                // The end of a stream may have been written, and is what this comes of.
+                flush()
+                context?.close(promise: nil)
             }
         }
     }

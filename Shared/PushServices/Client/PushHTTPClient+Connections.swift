@@ -65,7 +65,7 @@ extension PushHTTPClient: PushConnectionOwner {
 
     func ended(on number: Int) { change(number) { $0.ended(on: number, now: .now()) } }
 
-    func pingAnswered(on number: Int) { change(number) { $0.checked(number, now: .now()) } }
+    func pingAnswered(on number: Int) { change(number) { $0.checked(number) } }
 
     private func change(_ number: Int, _ body: (inout PushOriginPool) -> Void) {
         guard let origin = connections[number]?.origin else { return }

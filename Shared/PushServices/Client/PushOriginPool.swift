@@ -42,6 +42,8 @@ struct PushOriginPool {
         var inFlight = 0
         var idleSince: NIODeadline
         var isChecking = false
+        /// Whether the server has answered a PING since the last request.
+        var isChecked = false
     }
 
     private struct Repeat {
@@ -118,6 +120,7 @@ struct PushOriginPool {
             return .check(members[index].connection)
         }
         members[index].inFlight += 1
+        members[index].isChecked = false
         return .start(take(&self), members[index].connection)
     }
 
@@ -131,7 +134,9 @@ struct PushOriginPool {
     }
 
     private func isStale(_ member: Member, now: NIODeadline) -> Bool {
-        guard isMultiplexed == true, member.inFlight == 0, let time = limits.checksAfterIdle else { return false }
+        guard isMultiplexed == true, member.inFlight == 0, !member.isChecked, let time = limits.checksAfterIdle else {
+            return false
+        }
         return now - member.idleSince > time
     }
 
@@ -174,10 +179,10 @@ extension PushOriginPool {
     }
 
     /// The server has answered the PING.
-    mutating func checked(_ connection: Connection, now: NIODeadline) {
+    mutating func checked(_ connection: Connection) {
         change(connection) {
+            $0.isChecked = $0.isChecking
             $0.isChecking = false
-            $0.idleSince = now
         }
     }
 

@@ -18,8 +18,8 @@ package struct PushDestination: Sendable, Hashable {
             case .tooLong(let limit): "longer than \(limit) bytes"
             case .notHTTPS: "not an https URL"
             case .malformed: "not a URL"
-            case .userInformation: "with user information"
-            case .fragment: "with a fragment"
+            case .userInformation: "a URL with user information"
+            case .fragment: "a URL with a fragment"
             case .notAllowed: "not of a push service that is allowed here"
             }
         }
@@ -86,9 +86,9 @@ enum PushHost {
 }
 
 extension PushOrigin {
-    /// Host and port as a URL has them; port 443 is left out.
+    /// As in `Host` and `:authority` (RFC 9110, section 7.2): without the port if it is 443.
     package var authority: String {
-        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        let name = host.utf8.contains(0x3A) ? "[\(host)]" : host
         return port == 443 ? name : "\(name):\(port)"
     }
 

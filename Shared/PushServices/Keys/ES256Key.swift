@@ -17,7 +17,9 @@ package struct ES256Key: Sendable {
     /// - Parameter pem: the text of a file with one private key in PKCS#8, in a PEM block `PRIVATE KEY`.
     /// - Throws: ``SetupError`` that names the reason and holds nothing of the text.
     package init(pem: String) throws(SetupError) {
-        guard let block = try PEMBlock.privateKey(in: pem) else { throw Self.refusal("it has no private key") }
+        guard let block = try PEMBlock.privateKey(in: pem) else {
+            throw Self.refusal("it has no private key, or several")
+        }
         guard block.label == "PRIVATE KEY" else {
             throw Self.refusal("convert it with `openssl pkcs8 -topk8 -nocrypt -in FILE -out NEWFILE`")
         }

@@ -88,6 +88,21 @@ package final class WebPushConnector: PushConnector {
         }
     }
 
+    package func problem(of address: PushAddress) -> String? {
+        guard case .subscription(let endpoint, let p256dh, let auth) = address else {
+            return "A browser has an endpoint, p256dh and auth."
+        }
+        do {
+            _ = try configuration.destinations.destination(endpoint)
+            _ = try WebPushSubscription(p256dh: p256dh, auth: auth)
+            return nil
+        } catch let problem as PushDestination.Problem {
+            return "The endpoint is \(problem)."
+        } catch {
+            return "The \(error)."
+        }
+    }
+
     /// No answer says whether the subscription exists, so the check is about the token only: a push service refuses a
     /// bad one before it looks for the subscription (Apple), or does not find the subscription.
     package func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck {

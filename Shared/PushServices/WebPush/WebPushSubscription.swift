@@ -44,18 +44,3 @@ package struct WebPushSubscription: Sendable {
         return Base64.decode(String(decoding: digits, as: UTF8.self), isURL ? .url : .unpadded)
     }
 }
-
-extension PushDestinations {
-    /// Why a subscription cannot be registered, for the device: its endpoint, `p256dh` or `auth`; `nil` if it can be.
-    package func problem(endpoint: String, p256dh: String, auth: String) -> String? {
-        do {
-            _ = try destination(endpoint)
-            _ = try WebPushSubscription(p256dh: p256dh, auth: auth)
-            return nil
-        } catch let problem as PushDestination.Problem {
-            return "The endpoint is \(problem)."
-        } catch {
-            return "The \(error)."
-        }
-    }
-}

@@ -21,19 +21,19 @@ import Testing
     @Test func `Rules of the hub and of every hub are valid, with their rights`() async throws {
         try await withHub { hub in
             for rule in ["root", "listener", "everywhere"] {
-                #expect(try await hub.status(rule: rule) == .ok, "\(rule)")
+                try await hub.expect(.ok, .get, TestHub.listOfOne, rule: rule)
             }
-            #expect(try await hub.status(rule: "nobody") == .unauthorized)
+            try await hub.expect(.unauthorized, .get, TestHub.listOfOne, rule: "nobody")
             let list = "/app/registrations/?api-version=2020-06"
-            #expect(try await hub.call(.get, list).status == .ok)
-            #expect(try await hub.call(.get, list, rule: "listener").status == .forbidden)
-            #expect(try await hub.call(.get, "/other/registrations/", rule: "everywhere").status == .notFound)
+            try await hub.expect(.ok, .get, list)
+            try await hub.expect(.forbidden, .get, list, rule: "listener")
+            try await hub.expect(.notFound, .get, "/other/registrations/", rule: "everywhere")
         }
     }
 
     @Test func `A removed rule is refused within a second, and a bad file changes nothing`() async throws {
         try await withHub { hub in
-            #expect(try await hub.status(rule: "listener") == .ok)
+            try await hub.expect(.ok, .get, TestHub.listOfOne, rule: "listener")
             try TestHub.write("app root Manage \(TestHub.key)\n", to: hub.accessFile)
             let start = ContinuousClock.now
             let isRefused = try await eventually { try await hub.status(rule: "listener") == .unauthorized }
@@ -41,7 +41,7 @@ import Testing
             try TestHub.write("app root Fly \(TestHub.key)\n", to: hub.accessFile)
             let isTold = try await eventually { try await hub.readiness().contains("HUB_ACCESS_FILE: Line 1") }
             #expect(isTold)
-            #expect(try await hub.status(rule: "root") == .ok)
+            try await hub.expect(.ok, .get, TestHub.listOfOne, rule: "root")
             #expect(try await !hub.readiness().contains(TestHub.key))
             try TestHub.write("app root Manage \(TestHub.key)\n", to: hub.accessFile)
             await hub.context.reload()
@@ -53,16 +53,16 @@ import Testing
     @Test func `Changed credentials are in force within a second`() async throws {
         try await withHub { hub in
             #expect(try await hub.readiness().contains(#""simulated":{"app/apple":1,"app/fcmv1":1,"app/gcm":1}"#))
-            #expect(hub.hub.state.lanes.isSimulated("app", .apple))
+            #expect(hub.state.lanes.isSimulated("app", .apple))
             try TestHub.write("{}", to: hub.credentialsFile)
-            let isInForce = try await eventually { !hub.hub.state.lanes.isSimulated("app", .apple) }
+            let isInForce = try await eventually { !hub.state.lanes.isSimulated("app", .apple) }
             #expect(isInForce)
             try TestHub.write("{", to: hub.credentialsFile)
             let isTold = try await eventually {
                 try await hub.readiness().contains("PUSH_CREDENTIALS_FILE: The file is not JSON")
             }
             #expect(isTold)
-            #expect(try await hub.call(.get, "/readyz", rule: nil).status == .ok)
+            try await hub.expect(.ok, .get, "/readyz", rule: nil)
         }
     }
 
@@ -76,12 +76,12 @@ import Testing
             let forwarded = try await hub.call(
                 .get, "/emulator/devices", rule: nil, headers: [HTTPField.Name(static: "X-Forwarded-For"): "127.0.0.1"])
             #expect(forwarded.status == .notFound)
-            #expect(try await hub.call(.post, "/emulator/connection/key", rule: nil).status == .forbidden)
+            try await hub.expect(.forbidden, .post, "/emulator/connection/key", rule: nil)
         }
         try await withHub(credentials: "{}") { hub in
-            #expect(try await hub.call(.get, "/", rule: nil).status == .unauthorized)
-            #expect(try await hub.call(.get, "/emulator/devices", rule: nil).status == .notFound)
-            #expect(try await hub.call(.get, "/livez", rule: nil).status == .ok)
+            try await hub.expect(.unauthorized, .get, "/", rule: nil)
+            try await hub.expect(.notFound, .get, "/emulator/devices", rule: nil)
+            try await hub.expect(.ok, .get, "/livez", rule: nil)
         }
     }
 
@@ -89,8 +89,8 @@ import Testing
         try await withHub { hub in
             let read = try await hub.call(.get, "/app?api-version=2020-06")
             #expect(read.status == .ok && read.text.contains(">App<") && !read.text.contains(TestHub.key))
-            #expect(try await hub.call(.delete, "/app?api-version=2020-06").status == .methodNotAllowed)
-            #expect(try await hub.call(.put, "/new?api-version=2020-06", body: "<entry/>").status == .methodNotAllowed)
+            try await hub.expect(.methodNotAllowed, .delete, "/app?api-version=2020-06")
+            try await hub.expect(.methodNotAllowed, .put, "/new?api-version=2020-06", body: "<entry/>")
         }
     }
 

@@ -18,7 +18,7 @@ struct TestHub: Sendable {
 
     let client: any TestClientProtocol
     let folder: String
-    let hub: BuiltHub
+    let state: EmulatorState
     let context: ServiceContext
 
     var accessFile: String { folder + "/hub-access" }
@@ -36,8 +36,18 @@ struct TestHub: Sendable {
 
     /// A request that any valid token may make.
     func status(rule: String) async throws -> HTTPResponse.Status {
-        try await call(.get, "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'", rule: rule)
-            .status
+        try await call(.get, Self.listOfOne, rule: rule).status
+    }
+
+    static let listOfOne = "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'"
+
+    /// Makes a request, and expects a status.
+    func expect(
+        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, _ path: String, rule: String? = "root",
+        body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let answer = try await call(method, path, rule: rule, body: body)
+        #expect(answer.status == status, "\(path)", sourceLocation: sourceLocation)
     }
 
     func readiness() async throws -> String { try await call(.get, "/readyz", rule: nil).text }
@@ -77,6 +87,7 @@ func withHub(
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)
+    let state = hub.state
     // All but the HTTP server, in place of which the test's runs.
     let services = ServiceGroup(services: hub.services.dropLast(), gracefulShutdownSignals: [], logger: logger)
     let running = Task { try await services.run() }
@@ -85,7 +96,7 @@ func withHub(
         let application = try makeHTTPApplication(
             router: hub.router, configuration: configuration.http, context: context)
         try await application.test(.live) { client in
-            try await test(TestHub(client: client, folder: folder, hub: hub, context: context))
+            try await test(TestHub(client: client, folder: folder, state: state, context: context))
         }
         result = .success(())
     } catch {

@@ -31,8 +31,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it has no private key"), ("x", "it has no private key"),
-        (block("PUBLIC KEY", [1, 2]), "it has no private key"),
+        ("", "it has no private key, or several"), ("x", "it has no private key"),
+        (block("PUBLIC KEY", [1, 2]), "it has no private key, or several"),
         (block("EC PRIVATE KEY", [1, 2]), "convert it with `openssl pkcs8"),
         (block("PRIVATE KEY", [1, 2]), "its text is damaged"),
         (block("PRIVATE KEY", [0x30, 0x0B, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]), "it is an RSA key"),
@@ -40,7 +40,7 @@ import Testing
         (P384.Signing.PrivateKey().pemRepresentation, "it is on P-384"),
         (P521.Signing.PrivateKey().pemRepresentation, "it is on P-521"),
         (block("ENCRYPTED PRIVATE KEY", [1, 2]), "the private key is encrypted"),
-        (ES256Key().pem + ES256Key().pem, "it has no private key"),
+        (ES256Key().pem + ES256Key().pem, "it has no private key, or several"),
     ])
     func `Another file is refused with the reason`(pem: String, reason: String) {
         let error = #expect(throws: SetupError.self) { try ES256Key(pem: pem) }

@@ -258,6 +258,22 @@ import Testing
         #expect(client.requests.count == 1)
     }
 
+    @Test(
+        arguments: [
+            ("https://web.push.apple.com/x", nil, auth, nil),
+            ("https://localhost/x", nil, auth, "The endpoint is not of a push service that is allowed here."),
+            ("https://web.push.apple.com/x#", nil, auth, "The endpoint is a URL with a fragment."),
+            ("https://web.push.apple.com/x", "x", auth, "The p256dh is not a point on P-256: 65 bytes in base64url."),
+            ("https://web.push.apple.com/x", nil, "x", "The auth is not 16 bytes in base64url."),
+        ] as [(String, String?, String, String?)])
+    func `A device is told why it cannot be registered`(
+        endpoint: String, p256dh: String?, auth: String, wanted: String?
+    ) throws {
+        let address = PushAddress.subscription(
+            endpoint: endpoint, p256dh: p256dh ?? ES256Key().publicText, auth: auth)
+        #expect(try connector(ScriptedPushClient()).problem(of: address) == wanted)
+    }
+
     @Test func `The client is closed with the connector`() async throws {
         let client = ScriptedPushClient()
         try await connector(client).close(deadline: Self.deadline)

@@ -100,19 +100,4 @@ import Testing
             try WebPushSubscription(p256dh: Vector.receiver, auth: auth)
         }
     }
-
-    @Test func `A registration is told what is wrong, without its keys`() throws {
-        let destinations = try PushDestinations(services: PushDestinations.browserServices)
-        let endpoint = "https://fcm.googleapis.com/fcm/send/x"
-        #expect(destinations.problem(endpoint: endpoint, p256dh: Vector.receiver, auth: Vector.auth) == nil)
-        #expect(
-            destinations.problem(endpoint: "https://localhost/x", p256dh: Vector.receiver, auth: Vector.auth)
-                == "The endpoint is not of a push service that is allowed here.")
-        #expect(
-            destinations.problem(endpoint: endpoint, p256dh: "x", auth: Vector.auth)
-                == "The p256dh is not a point on P-256: 65 bytes in base64url.")
-        #expect(
-            destinations.problem(endpoint: endpoint, p256dh: Vector.receiver, auth: "x")
-                == "The auth is not 16 bytes in base64url.")
-    }
 }

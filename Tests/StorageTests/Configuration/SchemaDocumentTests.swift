@@ -33,11 +33,13 @@ struct SchemaDocumentTests {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let postgres = try await PostgresTestDatabase.with { url in
             _ = try await PostgresStore.migrate(uri: url, logger: quiet)
+            _ = try await PostgresStore.migrate(uri: url, schema: .hub, logger: quiet)
             return try await Schema(postgres: url)
         }
         let sqlite = try await withTemporaryFolder { folder in
             let configuration = try StorageConfiguration(url: "sqlite:\(folder)/x.sqlite")
             _ = try await migrateStore(configuration, logger: quiet)
+            _ = try await migrateHubTables(configuration, logger: quiet)
             return try await Schema(sqlite: "\(folder)/x.sqlite")
         }
         let rows = try Self.rows()
@@ -55,7 +57,8 @@ struct SchemaDocumentTests {
         for (table, rows) in try Self.rows() {
             for row in rows { #expect(!row.meaning.isEmpty, "\(table): \(row.given)") }
         }
-        #expect(try Self.document().contains("of version \(SchemaVersion.current) of the schema"))
+        let versions = "of version \(SchemaVersion.current) of the schema, and of version \(StorageSchema.hub.version)"
+        #expect(try Self.document().contains(versions))
     }
 
     @Test func `The page has the rights of the roles`() throws {

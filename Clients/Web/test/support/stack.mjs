@@ -12,13 +12,14 @@ const run = promisify(execFile);
 
 /** A private stack of the services (`scripts/stack.sh`) on ports that the system hands out. */
 export class Stack {
-  static async start() {
+  /** @param {Record<string, string>} [settings] of every service, as `STACK_NAME` */
+  static async start(settings = {}) {
     const bin = process.env.SECUREPUSH_BIN ?? join(root, '.build/debug');
     for (const name of ['ingest', 'dispatcher', 'retrieval', 'hub-emulator', 'securepush']) {
       if (!existsSync(join(bin, name))) throw new Error(`${join(bin, name)} is missing; run \`make build\` first.`);
     }
     const folder = await mkdtemp(join(tmpdir(), 'securepush-web-stack.'));
-    const stack = new Stack(folder, bin);
+    const stack = new Stack(folder, bin, settings);
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stack.stop().finally(() => process.exit(1)));
     // Names that the scripts would take by default belong to the developer's own stack.
     const names = ['emulator_port', 'ingest_port', 'dispatcher_port', 'retrieval_port', 'operator_port'];
@@ -36,10 +37,10 @@ export class Stack {
     return stack;
   }
 
-  constructor(folder, bin) {
+  constructor(folder, bin, settings = {}) {
     this.folder = folder;
     this.bin = bin;
-    this.environment = { ...process.env, SECUREPUSH_BIN: bin, DISPATCH_WITHDRAW: 'revoked' };
+    this.environment = { ...process.env, SECUREPUSH_BIN: bin, DISPATCH_WITHDRAW: 'revoked', ...settings };
   }
 
   get emulator() { return `http://127.0.0.1:${this.ports.emulator_port}`; }

@@ -1,0 +1,147 @@
+import Foundations
+import Logging
+import OutgoingHTTP
+import PushServices
+import StackKit
+import TestSupport
+import Testing
+
+/// The Web Push connector with the real HTTP client, against the push service that verifies by py-vapid and decrypts by
+/// http_ece.
+@Suite(.timeLimit(.minutes(10))) struct WebPushConformanceTests {
+    private struct Harness: ConnectorHarness {
+        let connector: any PushConnector
+        let service: WebPushService
+        let key: ES256Key
+
+        init(_ service: WebPushService, key: ES256Key = ES256Key()) throws {
+            var configuration = try WebPushConfiguration(
+                key: key, subject: "mailto:push@example.org", allowedHosts: ["localhost:\(service.port)"])
+            configuration.checkOrigin = PushOrigin(host: "localhost", port: service.port)
+            let settings = configuration.client(
+                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+            let client = PushHTTPClient(configuration: settings, logger: Logger(label: "test"))
+            connector = WebPushConnector(configuration: configuration, client: client)
+            (self.service, self.key) = (service, key)
+        }
+
+        func request(_ text: String) async throws -> PushRequest {
+            let device = try #require(try await service.subscribe(key: key.publicText).first)
+            return PushRequest(device, body: Array(text.utf8))
+        }
+
+        func requestToGoneDevice() async throws -> PushRequest {
+            let device = try #require(try await service.subscribe(key: key.publicText).first)
+            try await service.end(device)
+            return PushRequest(device, body: [])
+        }
+
+        func tooLargeRequest() async throws -> PushRequest {
+            try await request(String(repeating: "x", count: 3_994))
+        }
+
+        func taken() async throws -> [String] { try await service.pushes().compactMap(\.text) }
+
+        func received() async throws -> Int { try await service.state().counts["requests.all"] ?? 0 }
+
+        func prepare(_ answers: [ServiceAnswer]) async throws { try await service.answerNext(answers.map(Self.json)) }
+
+        private static func json(_ answer: ServiceAnswer) -> String {
+            func wait(_ seconds: Int?) -> String { seconds.map { #","headers":{"Retry-After":"\#($0)"}"# } ?? "" }
+            return switch answer {
+            case .throttled(let seconds): #"{"status":429\#(wait(seconds))}"#
+            case .unavailable(let seconds): #"{"status":503\#(wait(seconds))}"#
+            case .serverError: #"{"status":500,"body":"<html>"}"#
+            case .credentialRefused: #"{"status":403,"body":"{\"reason\":\"BadJwtToken\"}"}"#
+            case .redirect: #"{"status":307,"headers":{"Location":"/apple/elsewhere"}}"#
+            case .lost: #"{"fault":"reset"}"#
+            case .half: #"{"fault":"half"}"#
+            case .silence: #"{"fault":"silence"}"#
+            case .close: #"{"fault":"close"}"#
+            case .goAway: #"{"fault":"goaway"}"#
+            case .huge: #"{"fault":"huge"}"#
+            case .slow: #"{"fault":"slow","seconds":0.5}"#
+            }
+        }
+    }
+
+    @Test(arguments: [[], ["--http1"]])
+    func `Web Push does what every connector does`(options: [String]) async throws {
+        try await withWebPushService(options) { service in
+            try await ConnectorConformance(try Harness(service)).run()
+            let state = try await service.state()
+            #expect(state.problems.isEmpty)
+            let version = options.isEmpty ? "connections.h2" : "connections.http/1.1"
+            #expect(state.counts["connections.h2", default: 0] == 0 || options.isEmpty)
+            #expect(state.counts[version, default: 0] > 0)
+            // One token served all pushes.
+            #expect(state.tokens.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test(arguments: ["apple", "google", "mozilla", "windows"])
+    func `A push is what each of the big services demands`(kind: String) async throws {
+        try await withWebPushService { service in
+            let harness = try Harness(service)
+            let device = try #require(try await service.subscribe(key: harness.key.publicText, service: kind).first)
+            let texts = ["", "Gr\u{FC}\u{DF}e \u{1F44B}", String(repeating: "x", count: 3_993)]
+            let topic = "0123456789abcdefghijklmnopqrstu_"
+            for text in texts {
+                let request = PushRequest(
+                    device, body: Array(text.utf8), headers: ["ttl": "0", "urgency": "high", "topic": topic])
+                let result = await harness.connector.push(request, deadline: .now + patience)
+                #expect(result == PushResult(.accepted, status: 201))
+            }
+            let pushes = try await service.pushes()
+            #expect(pushes.map(\.text) == texts)
+            #expect(pushes.map(\.size) == [86 + 128 + 17, 86 + 128 + 17, 4_096])
+            #expect(pushes.allSatisfy { $0.ttl == 0 && $0.urgency == "high" && $0.topic == topic })
+            #expect(pushes.allSatisfy { $0.key == harness.key.publicText && $0.answer == "sent" })
+            #expect(try await service.refusals().isEmpty)
+            await harness.connector.close(deadline: .now + .seconds(5))
+        }
+    }
+
+    @Test func `A subscription of a former key keeps its pushes`() async throws {
+        try await withWebPushService { service in
+            let (new, old, foreign) = (ES256Key(), ES256Key(), ES256Key())
+            let configuration = try WebPushConfiguration(
+                key: new, previousKeys: [old], subject: "mailto:push@example.org",
+                allowedHosts: ["localhost:\(service.port)"])
+            let settings = configuration.client(
+                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+            let connector = WebPushConnector(
+                configuration: configuration,
+                client: PushHTTPClient(configuration: settings, logger: Logger(label: "test")))
+            for kind in ["apple", "google", "mozilla", "windows"] {
+                func push(_ key: ES256Key, hint: String? = nil) async throws -> PushResult {
+                    let device = try #require(try await service.subscribe(key: key.publicText, service: kind).first)
+                    var request = PushRequest(device, body: Array(kind.utf8))
+                    request.keyHint = hint
+                    return await connector.push(request, deadline: .now + patience)
+                }
+                #expect(try await push(new) == PushResult(.accepted, status: 201), "\(kind)")
+                #expect(try await push(old) == PushResult(.accepted, status: 201, keyUsed: old.id), "\(kind)")
+                #expect(try await push(old, hint: old.id).keyUsed == old.id, "\(kind)")
+                // Our token is good, for the service has accepted it.
+                #expect(try await push(foreign).answer == .wrongSender, "\(kind)")
+            }
+            await connector.close(deadline: .now + .seconds(5))
+        }
+    }
+
+    /// The service must not be written to our taste, so a sender of somebody else tries it too.
+    @Test func `The push service of these tests agrees with pywebpush`() async throws {
+        let output = try await Scripts.ofThisCheckout.run("web-push-service.sh", ["check"])
+        #expect(output.contains("pywebpush and the push service agree"), "\(output)")
+    }
+}
+
+extension PushRequest {
+    /// A push to a subscription that the push service of the tests has made.
+    fileprivate init(_ device: WebPushService.Device, body: [UInt8], headers: [String: String] = [:]) {
+        self.init(
+            address: .subscription(endpoint: device.endpoint, p256dh: device.p256dh, auth: device.auth), body: body,
+            headers: headers)
+    }
+}
