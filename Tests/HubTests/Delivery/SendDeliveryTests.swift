@@ -97,7 +97,8 @@ import Testing
             #expect(
                 try await bench.send(bench.push("a", .windows), bench.push("b", .windows))
                     == [.pnsCredentialError, .pnsCredentialError])
-            #expect(try await bench.stored(.windows) == 0)
+            let stored = try await bench.stored(.windows)
+            #expect(stored == 0)
         }
     }
 
