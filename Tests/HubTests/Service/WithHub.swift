@@ -36,8 +36,18 @@ struct TestHub: Sendable {
 
     /// A request that any valid token may make.
     func status(rule: String) async throws -> HTTPResponse.Status {
-        try await call(.get, "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'", rule: rule)
-            .status
+        try await call(.get, Self.listOfOne, rule: rule).status
+    }
+
+    static let listOfOne = "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'"
+
+    /// Makes a request, and expects a status.
+    func expect(
+        _ status: HTTPResponse.Status, _ method: HTTPRequest.Method, _ path: String, rule: String? = "root",
+        body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let answer = try await call(method, path, rule: rule, body: body)
+        #expect(answer.status == status, "\(path)", sourceLocation: sourceLocation)
     }
 
     func readiness() async throws -> String { try await call(.get, "/readyz", rule: nil).text }
@@ -73,7 +83,8 @@ func withHub(
             "HTTP_PORT": "0", "DATABASE_URL": "memory:", "HUB_ACCESS_FILE": folder + "/hub-access",
             "PUSH_CREDENTIALS_FILE": folder + "/push-credentials.json",
         ].merging(settings) { $1 })
-    let configuration = try #require(HubServiceConfiguration(&reader), "\(reader.issues)")
+    let read = HubServiceConfiguration(&reader)
+    let configuration = try #require(read, "\(reader.issues)")
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)
