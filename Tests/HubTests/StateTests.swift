@@ -89,6 +89,34 @@ import Testing
         }
     }
 
+    @Test func `A database that is gone is a 503, and the hub works again when it is back`() async throws {
+        try await withFile { file in
+            try await withEmulator(stateFile: file) { emulator in
+                try await emulator.register("aa", tags: "t")
+                let away = "\(file).away"
+                try FileManager.default.moveItem(atPath: file, toPath: away)
+                let requests: [(HTTPRequest.Method, String, String?)] = [
+                    (.post, "/hub/registrations", TestEntry.apple("bb")), (.get, "/hub/registrations/1", nil),
+                    (.get, "/hub/registrations", nil),
+                    (.put, "/hub/installations/i1", #"{"platform":"gcm","pushChannel":"g"}"#),
+                    (.put, "/new?api-version=2020-06", HubDescriptionTests.entry()),
+                ]
+                for (method, path, body) in requests {
+                    let answer = try await emulator.call(method, path, headers: TestEntry.headers, body: body)
+                    #expect(answer.status == .serviceUnavailable, "\(method) \(path)")
+                    #expect(answer.headers[.retryAfter] == "1")
+                    #expect(answer.text.hasPrefix("<Error><Code>503</Code>"), "\(answer.text)")
+                }
+                #expect(try await emulator.send(tags: "t").status == .serviceUnavailable)
+                try FileManager.default.moveItem(atPath: away, toPath: file)
+                #expect(try await emulator.send(tags: "t").status == .created)
+                // The hub that could not be stored was not made.
+                let made = try await emulator.call(.put, "/new", body: HubDescriptionTests.entry())
+                #expect(made.status == .created)
+            }
+        }
+    }
+
     /// Registrations and bodies are in it.
     @Test func `Only the owner reads the file`() async throws {
         try await withFile { file in

@@ -57,7 +57,7 @@ final class HubDirectory: Sendable {
             state.withLock { state in
                 if row.isDeleted {
                     state.deleted.insert(row.key)
-                } else if row.description != nil || state.hubs[row.key] == nil {
+                } else if row.description != nil || isOpen && state.hubs[row.key] == nil {
                     state.hubs[row.key] = summary
                 }
             }

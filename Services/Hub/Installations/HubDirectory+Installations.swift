@@ -6,15 +6,15 @@ import Storage
 struct InstallationChange: Sendable {
     let id: String
     let platform: NotificationFormat
-    /// The device's own registration before the change, which may have had another handle.
-    let formerRegistration: RegistrationEntry?
+    /// The registrations before the change, which may have had other handles.
+    let former: [RegistrationEntry]
     let stored: [RegistrationEntry]
     let removed: [RegistrationEntry]
 
     fileprivate init(_ installation: HubInstallation, _ change: HubInstallationChange) {
         id = installation.id
         platform = installation.platform
-        formerRegistration = change.former.first { $0.slot == "" }.flatMap(RegistrationEntry.init)
+        former = change.former.compactMap(RegistrationEntry.init)
         stored = change.stored.compactMap(RegistrationEntry.init)
         removed = change.removed.compactMap(RegistrationEntry.init)
     }

@@ -74,11 +74,11 @@ struct InstallationController: Sendable {
     private func note(_ change: InstallationChange, _ request: Request, body: [UInt8], _ call: HubCall) {
         let stored = change.stored
         let kept = Set(stored.map(\.handle))
-        for registration in change.removed {
+        for registration in change.removed where kept.contains(registration.handle) {
             state.devices.noteRegistration(registration, isRegistered: false)
         }
-        if let former = change.formerRegistration, !kept.contains(former.handle) {
-            state.devices.noteRegistration(former, isRegistered: false)
+        for registration in change.former where !kept.contains(registration.handle) {
+            state.devices.noteRegistration(registration, isRegistered: false)
         }
         for registration in stored where !registration.isTemplate {
             state.devices.noteRegistration(registration, isRegistered: true)

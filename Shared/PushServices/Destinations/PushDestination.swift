@@ -86,6 +86,12 @@ enum PushHost {
 }
 
 extension PushOrigin {
+    /// As in `Host` and `:authority` (RFC 9110, section 7.2): without the port if it is 443.
+    package var authority: String {
+        let name = host.utf8.contains(0x3A) ? "[\(host)]" : host
+        return port == 443 ? name : "\(name):\(port)"
+    }
+
     /// The origin as JSON Web Tokens name it (`aud`, RFC 8292): `https://HOST`, or `https://HOST:PORT`.
     package var text: String { "https://\(authority)" }
 }
