@@ -16,13 +16,14 @@ struct ChaosCommand: AsyncParsableCommand {
         commandName: "chaos",
         abstract: "Break a private stack while notifications go through it, and prove that nothing is lost.",
         discussion: """
-            Starts RabbitMQ, a database, the hub emulator and the services on loopback, sends notifications, kills
+            Starts RabbitMQ, a database, the hub emulator, or `hub` and a push service, and the services on loopback, sends notifications, kills
             processes by a seeded plan, and checks the history. Exits with 0 if the history meets every criterion,
             otherwise with 1. docs/explanation/chaos-testing.md explains the table.
 
             EXAMPLES
               chaos --count 2000 --seed 7
               chaos --count 100000 --dispatchers 4 --kills rabbitmq=10,postgres=10,ingest=10,dispatcher=50
+              chaos --hub own --hubs 2 --kills rabbitmq=1,postgres=1,ingest=2,dispatcher=3,hub=10
               chaos --check-only history.ndjson
             """)
 

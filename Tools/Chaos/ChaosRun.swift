@@ -25,7 +25,8 @@ struct ChaosRun: Sendable {
             .run(
                 .init(
                     time: HistoryWriter.now, count: options.count, platforms: options.platformNames,
-                    allowance: options.allowance, withdraw: options.withdraw.rawValue, plan: plan)))
+                    allowance: options.allowance, withdraw: options.withdraw.rawValue,
+                    hub: options.isOwn ? options.hub.rawValue : nil, plan: plan)))
         var failure: String?
         do {
             let stack = try await Stack.start(options, folder: folder, history: history)
@@ -55,10 +56,12 @@ struct ChaosRun: Sendable {
     private func drive(_ stack: Stack) async throws {
         let progress = Progress(count: options.count)
         let store = try await StoreWatch(stack, history: history)
+        let own: OwnHubs? = if let webPush = stack.webPush { try await OwnHubs(stack, webPush) } else { nil }
         let fleet = try Fleet(stack: stack, history: history)
         let hub = HubWatch(stack: stack, history: history, fleet: fleet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await store.run() }
+            if let own { group.addTask { await own.run() } }
             group.addTask { await hub.run() }
             group.addTask { await fleet.run() }
             group.addTask { await supervise(stack) }
@@ -68,9 +71,11 @@ struct ChaosRun: Sendable {
             try await fleet.register()
             try await disturb(stack, progress, store, hub)
             try await drain(store)
-            try await settle(fleet, hub)
+            try await own?.drain()
+            try await settle(fleet, hub, own)
             try await store.writeFinalRecords()
             try await LetterReader.read(stack, history: history)
+            try await own?.writeFinalState(fleet, history: history)
         }
     }
 
@@ -79,7 +84,7 @@ struct ChaosRun: Sendable {
         let nemesis = Nemesis(
             stack: stack, plan: plan, history: history, progress: progress,
             unansweredSends: { hub.unansweredSends })
-        try await nemesis.beginHubFaults()
+        try await nemesis.beginFaults()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Sender(stack: stack, history: history, progress: progress).run() }
             group.addTask { await nemesis.run() }
@@ -89,7 +94,7 @@ struct ChaosRun: Sendable {
             await observer.value
         }
         try Task.checkCancellation()
-        try await nemesis.endHubFaults()
+        try await nemesis.endFaults()
     }
 
     /// Waits until the store owes nothing, or for as long as there is any sense in it.
@@ -109,11 +114,11 @@ struct ChaosRun: Sendable {
 
     /// Lets the devices finish and look into their inboxes. Then waits for the withdrawals that follow, and for
     /// reminders that must not come.
-    private func settle(_ fleet: Fleet, _ hub: HubWatch) async throws {
+    private func settle(_ fleet: Fleet, _ hub: HubWatch, _ own: OwnHubs?) async throws {
         try await hub.awaitQuiet(.milliseconds(300), within: .seconds(10))
         try await rest(fleet)
         try await fleet.catchUp()
-        if options.remindEvery > 0 {
+        if options.remindInterval > 0 {
             Report.line("all is fetched: for \(ChaosOptions.reminderSeconds + 5) s no reminder may come")
             await pause(.seconds(ChaosOptions.reminderSeconds + 5))
         }
@@ -122,6 +127,10 @@ struct ChaosRun: Sendable {
         // A refused withdrawal may wait for the last of the retry delays.
         case .revoked: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
         case .read: try await hub.awaitWithdrawals(within: .seconds(60))
+        }
+        if let own {
+            try await own.drain()
+            try await hub.awaitQuiet(.milliseconds(500), within: .seconds(10))
         }
         try await rest(fleet)
         try await hub.finish()
@@ -163,6 +172,14 @@ struct ChaosRun: Sendable {
         search.search(folder.broker, "broker files")
         search.search(folder.logs, "service logs")
         search.search(options.database == .postgres ? folder.postgres : folder.sqlite, "database files")
+        guard let webPush = stack.webPush else { return }
+        do {
+            let found = try await HandleSearch(webPush.subscriptions, stack.secrets).search(folder)
+            history.write(.leak(found))
+        } catch {
+            // Without the search the history does not pass.
+            Report.line("the logs were not searched for endpoints: \(error)")
+        }
     }
 }
 

@@ -33,14 +33,22 @@ final class Fleet: Sendable {
     /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(stack: Stack, history: HistoryWriter) throws {
         (self.stack, self.history) = (stack, history)
+        let subscriptions = stack.webPush?.subscriptions ?? []
         var generator = SeededGenerator(seed: stack.options.seed)
         var devices: [FleetDevice] = []
         for number in 0..<stack.options.recipients {
-            for platform in stack.options.platformNames {
+            let user = "user\(number)"
+            for platform in stack.options.platformNames where subscriptions.isEmpty {
                 devices.append(
                     try FleetDevice(
-                        user: "user\(number)", platform: platform, handle: DeviceHandle.make(platform, &generator),
+                        user: user, platform: platform, handle: DeviceHandle.make(platform, &generator),
                         stack: stack, history: history))
+            }
+            let own = subscriptions.dropFirst(number * stack.options.devicesOfUser).prefix(stack.options.devicesOfUser)
+            for (place, subscription) in own.enumerated() {
+                devices.append(
+                    try FleetDevice(
+                        user: user, subscription: subscription, place: place + 1, stack: stack, history: history))
             }
         }
         self.devices = devices
@@ -49,6 +57,9 @@ final class Fleet: Sendable {
 
     var shown: Int { devices.reduce(0) { $0 + $1.screen.shown } }
     var isIdle: Bool { state.withLock { $0.next == $0.waiting.count && $0.inFlight == 0 } }
+
+    /// The devices that a hub has, and those that the push service holds alive, by their names.
+    func names(of handles: some Sequence<String>) -> [String] { handles.map { name(of: $0) ?? $0 }.sorted() }
 
     func name(of handle: String) -> String? { byHandle[handle.lowercased()].map { devices[$0].name } }
 
@@ -105,7 +116,7 @@ final class Fleet: Sendable {
 
     private func probe(_ job: Job) async {
         guard let id = job.push.id else { return }
-        let other = devices[(job.device + stack.options.platformNames.count) % devices.count]
+        let other = devices[(job.device + stack.options.devicesOfUser) % devices.count]
         await other.probe(id)
     }
 

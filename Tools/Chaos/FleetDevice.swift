@@ -14,10 +14,26 @@ struct FleetDevice: Sendable {
     private let transport: HistoryTransport
     private let token: String
     private let url: URL
+    /// Of a browser, whose handle is its ID.
+    private let subscription: WebPushService.Device?
+
+    /// A browser of a user, who has several.
+    init(
+        user: String, subscription: WebPushService.Device, place: Int, stack: Stack, history: HistoryWriter
+    ) throws {
+        try self.init(
+            user: user, platform: "browser", handle: subscription.id, name: "\(user)/browser-\(place)",
+            subscription: subscription, stack: stack, history: history)
+    }
 
     /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
-    init(user: String, platform: String, handle: String, stack: Stack, history: HistoryWriter) throws {
-        name = "\(user)/\(platform)"
+    init(
+        user: String, platform: String, handle: String, name: String? = nil,
+        subscription: WebPushService.Device? = nil, stack: Stack, history: HistoryWriter
+    ) throws {
+        let name = name ?? "\(user)/\(platform)"
+        self.name = name
+        self.subscription = subscription
         (self.user, self.platform, self.handle) = (user, platform, handle)
         token = stack.secrets.token(of: user)
         let port = stack.retrievals[0].port
@@ -39,13 +55,25 @@ struct FleetDevice: Sendable {
     }
 
     func register() async throws {
+        if let subscription { return try await register(subscription) }
         let platforms: [String: PushDevice.Platform] = ["apple": .apns, "fcmv1": .fcmv1, "windows": .wns]
         try await client.register(PushDevice(platform: platforms[platform] ?? .apns, channel: handle))
+    }
+
+    /// As the web SDK does it: the Swift SDK knows no browsers.
+    private func register(_ subscription: WebPushService.Device) async throws {
+        let channel = ["endpoint": subscription.endpoint, "p256dh": subscription.p256dh, "auth": subscription.auth]
+        var request = TransportRequest(method: "PUT", url: url.appending(path: "api/installations/\(UUID())"))
+        request.headers["Authorization"] = "Bearer \(token)"
+        request.body = try JSONSerialization.data(withJSONObject: ["platform": "browser", "pushChannel": channel])
+        let answer = try await transport.send(request, timeout: 30, maxBytes: 1 << 20)
+        guard answer.status == 200 else { throw Stack.NotStarted(description: "retrieval answers \(answer.status)") }
     }
 
     /// A native body as the device's system hands it to the app.
     func push(_ body: String) -> IncomingPush {
         if platform == "windows" { return IncomingPush(raw: body) }
+        if platform == "browser" { return IncomingPush(json: Data(body.utf8)) }
         let object = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
         if platform == "apple" { return IncomingPush(userInfo: object) }
         let data = (object["message"] as? [String: Any])?["data"] as? [String: String]

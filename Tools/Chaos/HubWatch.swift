@@ -1,29 +1,12 @@
 import ChaosChecker
 import Domain
 import Foundation
-import Foundations
-import NIOCore
-import NIOHTTP1
 import StackKit
 import Synchronization
 
-/// Follows the hub's log, copies its records to the history, and wakes the devices that received a push.
+/// Follows the records of the backend, copies them to the history, and wakes the devices that received a push.
 final class HubWatch: Sendable {
-    private struct Crossing: Decodable {
-        let Sequence: Int
-        let Kind: String
-        let Platform: String?
-        let Body: String
-        let ReceivedAt: String
-        let Accepted: Bool
-        let Status: Int?
-        let Fault: String?
-        let Deliveries: [String]
-    }
-
-    private static let page = 500
-
-    private let stack: Stack
+    private let backend: any PushBackend
     private let history: HistoryWriter
     private let fleet: Fleet
     private let needles: Needles
@@ -34,22 +17,22 @@ final class HubWatch: Sendable {
 
     private struct Standing: Hashable {
         let id: NotificationID
-        let platform: String?
+        let audience: String
     }
 
     init(stack: Stack, history: HistoryWriter, fleet: Fleet) {
-        (self.stack, self.history, self.fleet) = (stack, history, fleet)
+        (backend, self.history, self.fleet) = (stack.backend, history, fleet)
         needles = Needles(marker: stack.secrets.marker)
     }
 
-    /// How many sends the hub has neither taken nor answered, as far as the log was read.
+    /// How many requests the backend has neither taken nor answered, as far as its records were read.
     var unansweredSends: Int { unanswered.load(ordering: .relaxed) }
 
     /// Reads until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
-            let count = (try? await readPage()) ?? 0
-            if count < Self.page { await pause(.milliseconds(100)) }
+            let isFull = (try? await readPage()) ?? false
+            if !isFull { await pause(.milliseconds(100)) }
         }
     }
 
@@ -73,7 +56,7 @@ final class HubWatch: Sendable {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
             try Task.checkCancellation()
-            if try await readPage() == Self.page { continue }
+            if try await readPage() { continue }
             if isDone() { return }
             await pause(.milliseconds(100))
         }
@@ -81,56 +64,47 @@ final class HubWatch: Sendable {
 
     /// Reads the rest of the log, and writes the findings in the whole log.
     func finish() async throws {
-        while try await readPage() == Self.page {}
+        while try await readPage() {}
         let (_, leaks, bytes) = state.withLock { $0 }
-        history.write(.leak(.init(place: "hub records", found: leaks, searchedBytes: bytes)))
+        history.write(.leak(.init(place: backend.place, found: leaks, searchedBytes: bytes)))
     }
 
-    private func readPage() async throws -> Int {
+    /// - Returns: whether there is more.
+    private func readPage() async throws -> Bool {
         let last = state.withLock { $0.last }
-        let answer = try await stack.http.send(
-            port: stack.emulator.port, "/emulator/messages?After=\(last)&Limit=\(Self.page)", timeout: .seconds(20))
-        let crossings: [Crossing] = try answer.decoded()
-        let found = needles.occurrences(in: answer.bytes)
-        state.withLock { state in
-            state.leaks += found
-            state.bytes += answer.bytes.count
+        let page = try await backend.page(after: last)
+        let found = needles.occurrences(in: page.bytes)
+        let isNew = state.withLock { state in
+            // `finish` may come while another page is being read.
+            guard state.last == last else { return false }
+            state = (page.last ?? last, state.leaks + found, state.bytes + page.bytes.count)
+            return true
         }
-        for crossing in crossings { take(crossing) }
-        return crossings.count
+        guard isNew else { return page.isFull }
+        unanswered.add(page.unanswered, ordering: .relaxed)
+        if page.missing > 0 { history.write(.gap(.init(after: last, missing: page.missing))) }
+        for crossing in page.crossings { take(crossing) }
+        return page.isFull
     }
 
     private func take(_ crossing: Crossing) {
-        let last = state.withLock { state in
-            defer { state.last = max(state.last, crossing.Sequence) }
-            return state.last
-        }
-        // `finish` may come while another page is being read.
-        guard crossing.Sequence > last else { return }
-        if crossing.Sequence > last + 1 {
-            history.write(.gap(.init(after: last, missing: crossing.Sequence - last - 1)))
-        }
-        guard ["send", "direct", "batch", "scheduled"].contains(crossing.Kind) else { return }
-        let id = Self.id(in: crossing.Body)
-        let withdraws = Self.withdraws(crossing.Body)
+        let id = Self.id(in: crossing.body)
+        let withdraws = Self.withdraws(crossing.body)
         history.write(
             .hub(
                 .init(
-                    time: Timestamp(rfc3339: crossing.ReceivedAt)?.milliseconds ?? HistoryWriter.now,
-                    sequence: crossing.Sequence, platform: crossing.Platform ?? "", id: id?.description,
-                    accepted: crossing.Accepted, status: crossing.Status, fault: crossing.Fault,
-                    devices: crossing.Deliveries.map { fleet.name(of: $0) ?? $0 },
-                    withdraws: withdraws ? true : nil)))
-        if crossing.Fault == "no answer" { unanswered.add(1, ordering: .relaxed) }
-        guard crossing.Accepted else { return }
+                    time: crossing.time, sequence: crossing.sequence, platform: crossing.platform,
+                    id: id?.description, accepted: crossing.accepted, status: crossing.status, fault: crossing.fault,
+                    devices: crossing.handles.map { fleet.name(of: $0) ?? $0 }, withdraws: withdraws ? true : nil)))
+        guard crossing.accepted else { return }
         if let id {
-            let entry = Standing(id: id, platform: crossing.Platform)
+            let entry = Standing(id: id, audience: crossing.audience)
             standing.withLock { if withdraws { $0.remove(entry) } else { $0.insert(entry) } }
         }
-        for handle in crossing.Deliveries { fleet.wake(handle, crossing.Body) }
+        for handle in crossing.handles { fleet.wake(handle, crossing.body) }
     }
 
-    /// The ID that a native body names: of Apple's and Google's in `secureId`, of Windows' the body's first word.
+    /// The ID that a native body names: of Apple's, Google's and browsers' in `secureId`, of Windows' the body's first word.
     static func id(in body: String) -> NotificationID? {
         if let id = NotificationID(body.prefix { $0 != " " }) { return id }
         guard let range = body.range(of: #""secureId":""#) else { return nil }

@@ -1,8 +1,6 @@
 import ChaosChecker
 import Foundation
 import Foundations
-import NIOCore
-import NIOHTTP1
 import StackKit
 import Synchronization
 
@@ -12,7 +10,7 @@ struct Nemesis: Sendable {
     let plan: FaultPlan
     let history: HistoryWriter
     let progress: Progress
-    /// How many sends the hub has left without an answer, from the first on.
+    /// How many pushes the backend has left without an answer, from the first on.
     let unansweredSends: @Sendable () -> Int
     private let hubTurn = Turn()
 
@@ -83,6 +81,7 @@ struct Nemesis: Sendable {
         case (.dispatcher, .silence): try await silence(stack.dispatchers[fault.member - 1], fault)
         case (.dispatcher, _): try await breakService(stack.dispatchers[fault.member - 1], fault)
         case (.retrieval, _): try await breakService(stack.retrievals[0], fault)
+        case (.hubProcess, _): try await breakService(stack.hubs[fault.member - 1], fault)
         }
         return nil
     }
@@ -124,18 +123,19 @@ struct Nemesis: Sendable {
     private func storm(_ fault: FaultPlan.Fault) async throws {
         await hubTurn.take()
         defer { hubTurn.give() }
-        try await setFault(#"{"Operation":"send","Status":429,"RetryAfter":2,"For":"\#(fault.pause)ms"}"#)
+        try await stack.backend.beginStorm(fault.pause)
         await rest(fault.pause)
+        try await stack.backend.endStorm()
     }
 
-    /// SIGTERM into a hub that takes connections and answers nothing, once it has left a send per dispatcher
-    /// unanswered; the dispatcher comes back when the hub answers again.
+    /// SIGTERM into a backend that takes connections and answers nothing, once it has left a push per dispatcher
+    /// unanswered; the dispatcher comes back when it answers again.
     private func silence(_ service: ServiceProcess, _ fault: FaultPlan.Fault) async throws {
         // A storm is an answer, and would be the one that counts.
         await hubTurn.take()
         defer { hubTurn.give() }
-        // The hub takes none of these sends, so none may be a duplicate later.
-        let number = try await setFault(#"{"Operation":"send","TimeoutMs":60000}"#)
+        // It takes none of these sends, so none may be a duplicate later.
+        try await stack.backend.beginSilence()
         do {
             // No more than that: the sender may be waiting for this fault to end, so few sends may be left.
             let enough = unansweredSends() + stack.dispatchers.count
@@ -145,62 +145,27 @@ struct Nemesis: Sendable {
             }
             let isFelt = unansweredSends() >= enough || Task.isCancelled
             await service.terminate()
-            guard isFelt else { throw Stack.NotStarted(description: "the hub's silence met no sends within a minute") }
+            guard isFelt else { throw Stack.NotStarted(description: "the silence met no sends within a minute") }
             await rest(fault.pause - Int((ContinuousClock.now - begin).milliseconds))
         } catch {
-            try await removeFault(number)
+            try await stack.backend.endSilence()
             try await bringBack(service)
             throw error
         }
-        try await removeFault(number)
+        try await stack.backend.endSilence()
         try await bringBack(service)
     }
 
-    /// The hub's faults from the first send to the last: 5 % 503, 1 % taken without an answer, 1 % connections cut, and
-    /// a share of the pushes taken and lost.
-    func beginHubFaults() async throws {
-        let seed = plan.request.seed % 1_000_000
-        note(.begin, hubFaults)
-        try await setFault(#"{"Operation":"send","Status":503,"Rate":0.05,"Seed":\#(seed)}"#)
-        try await setFault(#"{"Operation":"send","TimeoutMs":2000,"Accept":true,"Rate":0.01,"Seed":\#(seed + 1)}"#)
-        try await setFault(#"{"Operation":"send","Reset":true,"Rate":0.01,"Seed":\#(seed + 2)}"#)
-        if stack.options.swallow > 0 {
-            try await setFault(
-                #"{"Operation":"send","Swallow":true,"Rate":\#(stack.options.swallow),"Seed":\#(seed + 3)}"#)
-        }
+    /// The backend's faults from the first send to the last.
+    func beginFaults() async throws {
+        note(.begin, stack.backend.faults)
+        try await stack.backend.beginFaults()
     }
 
     /// The end of all faults.
-    func endHubFaults() async throws {
-        _ = try await stack.http.send(
-            .DELETE, port: stack.emulator.port, "/emulator/faults", timeout: .seconds(60))
-        note(.end, hubFaults)
-    }
-
-    private var hubFaults: String {
-        "errors of the hub (5 % 503, 1 % taken and unanswered, 1 % reset, \(stack.options.swallow) of all swallowed)"
-    }
-
-    /// - Returns: its number at the emulator.
-    @discardableResult private func setFault(_ json: String) async throws -> Int {
-        let answer = try await stack.http.send(
-            .POST, port: stack.emulator.port, "/emulator/faults", json: json, timeout: .seconds(60))
-        guard (200..<300).contains(answer.status) else {
-            throw Stack.NotStarted(description: "the hub emulator refused a fault: \(answer.status)")
-        }
-        // All that are in force; the newest has the highest number.
-        let faults: [FaultNumber] = try answer.decoded()
-        return faults.map(\.id).max() ?? 0
-    }
-
-    private struct FaultNumber: Decodable {
-        let id: Int
-        private enum CodingKeys: String, CodingKey { case id = "Id" }
-    }
-
-    private func removeFault(_ number: Int) async throws {
-        _ = try await stack.http.send(
-            .DELETE, port: stack.emulator.port, "/emulator/faults/\(number)", timeout: .seconds(60))
+    func endFaults() async throws {
+        try await stack.backend.endFaults()
+        note(.end, stack.backend.faults)
     }
 
     /// Waits, but not in a run that is broken off.

@@ -61,7 +61,7 @@ final class Sender: Sendable {
     private func send(_ number: Int) async {
         let recipient = Self.recipient(number, stack.options)
         let deadline = ContinuousClock.now + Self.patience
-        let reminders = Self.isChosen(number, stack.options.remindEvery) ? ChaosOptions.reminderCount : 0
+        let reminders = Self.isChosen(number, stack.options.remindInterval) ? ChaosOptions.reminderCount : 0
         let body = Self.body(recipient, stack.secrets.payload(number), reminders: reminders)
         func note(_ phase: HistoryEvent.Send.Phase, _ id: String? = nil, _ status: Int? = nil) {
             history.write(

@@ -11,7 +11,11 @@ struct Stack: Sendable {
     let secrets: StackSecrets
     let broker: any Broker
     let database: PostgresServer
-    let emulator: ServiceProcess
+    /// The emulator, or processes of `hub`.
+    let hubs: [ServiceProcess]
+    let backend: any PushBackend
+    /// The push service behind hubs of one's own.
+    let webPush: WebPushBackend?
     let ingests: [ServiceProcess]
     let dispatchers: [ServiceProcess]
     let retrievals: [ServiceProcess]
@@ -30,21 +34,29 @@ struct Stack: Sendable {
         }
         let secrets = StackSecrets(sender: "chaos")
         try secrets.write(to: folder.secrets)
-        let services = 2 + options.ingests + options.dispatchers
-        let port = try freePorts(4 + services)
+        let services = 1 + options.hubCount + options.ingests + options.dispatchers
+        let port = try freePorts(6 + services)
         let broker: any Broker =
             options.nodes == 3
             ? ThreeNodes(scripts: scripts, folder: folder.broker)
             : SingleNode(server: RabbitMQServer(folder: folder.broker, port: port, scripts: scripts))
         let database = PostgresServer(folder: folder.postgres, port: port + 3, scripts: scripts)
+        var webPush: WebPushBackend?
         do {
             try await broker.start()
             if options.database == .postgres { try await database.start() }
+            if options.isOwn {
+                let started = try await WebPushBackend.start(
+                    options, in: folder, firstPort: port + 4, scripts: scripts, key: secrets.webPushPublicKey)
+                webPush = started
+                try HubFiles.write(secrets, to: folder.secrets, service: started.service)
+            }
             let stack = Stack(
-                options, folder, secrets, broker, database, scripts, firstPort: port + 4, history)
+                options, folder, secrets, broker, database, webPush, scripts, firstPort: port + 6, history)
             try await stack.startServices()
             return stack
         } catch {
+            await webPush?.end()
             await Self.endServers(broker, database, options)
             throw error
         }
@@ -52,14 +64,16 @@ struct Stack: Sendable {
 
     private init(
         _ options: ChaosOptions, _ folder: RunFolder, _ secrets: StackSecrets, _ broker: any Broker,
-        _ database: PostgresServer, _ scripts: Scripts, firstPort first: Int, _ history: HistoryWriter
+        _ database: PostgresServer, _ webPush: WebPushBackend?, _ scripts: Scripts, firstPort first: Int,
+        _ history: HistoryWriter
     ) {
         (self.options, self.folder, self.secrets, self.broker, self.database) =
             (options, folder, secrets, broker, database)
+        self.webPush = webPush
         let products = URL(filePath: options.products).absoluteURL
         let settings = ServiceSettings(
             options: options, secrets: secrets, brokerURL: broker.url,
-            databaseURL: Self.databaseURL(options, folder, database), emulatorPort: first)
+            databaseURL: Self.databaseURL(options, folder, database), firstHubPort: first)
         let logs = LogCollector(folder)
         self.logs = logs
         func service(_ product: String, _ name: String, _ port: Int, _ environment: [String: String]) -> ServiceProcess
@@ -68,13 +82,22 @@ struct Stack: Sendable {
                 name, product: product, in: products, port: port, environment: environment,
                 folder: folder, scripts: scripts, logs: logs, history: history)
         }
-        emulator = service("hub-emulator", "hub-emulator", first, settings.emulator)
-        retrievals = [service("retrieval", "retrieval-1", first + 1, settings.retrieval)]
-        ingests = (0..<options.ingests).map { service("ingest", "ingest-\($0 + 1)", first + 2 + $0, settings.ingest) }
+        hubs =
+            options.isOwn
+            ? (0..<options.hubCount).map { service("hub", "hub-\($0 + 1)", first + $0, settings.hub) }
+            : [service("hub-emulator", "hub-emulator", first, settings.emulator)]
+        let next = first + options.hubCount
+        retrievals = [service("retrieval", "retrieval-1", next, settings.retrieval)]
+        ingests = (0..<options.ingests).map { service("ingest", "ingest-\($0 + 1)", next + 1 + $0, settings.ingest) }
         dispatchers = (0..<options.dispatchers).map {
-            service("dispatcher", "dispatcher-\($0 + 1)", first + 2 + options.ingests + $0, settings.dispatcher)
+            service(
+                "dispatcher", "dispatcher-\($0 + 1)", next + 1 + options.ingests + $0,
+                settings.dispatcher(hub: $0 % options.hubCount))
         }
         http = LoopbackHTTP(connections: max(64, options.inFlight))
+        backend =
+            webPush
+            ?? EmulatorBackend(port: first, http: http, seed: options.seed, swallow: options.swallowed)
     }
 
     private static func databaseURL(
@@ -88,7 +111,7 @@ struct Stack: Sendable {
 
     var databaseURL: String { Self.databaseURL(options, folder, database) }
 
-    var all: [ServiceProcess] { [emulator] + ingests + retrievals + dispatchers }
+    var all: [ServiceProcess] { hubs + ingests + retrievals + dispatchers }
 
     private func startServices() async throws {
         // The first that opens the store makes its schema; the others find it.
@@ -105,12 +128,13 @@ struct Stack: Sendable {
     /// Ends everything: services by SIGTERM, first those that accept work.
     func end() async {
         for service in all { service.send(SIGCONT) }
-        for group in [ingests, retrievals, dispatchers, [emulator]] {
+        for group in [ingests, retrievals, dispatchers, hubs] {
             await withTaskGroup(of: Void.self) { tasks in
                 for service in group { tasks.addTask { await service.terminate() } }
             }
         }
         logs.end()
+        await webPush?.end()
         await http.close()
         await Self.endServers(broker, database, options)
     }
@@ -129,14 +153,19 @@ struct ServiceSettings: Sendable {
     let secrets: StackSecrets
     let brokerURL: String
     let databaseURL: String
-    let emulatorPort: Int
+    let firstHubPort: Int
 
-    private var hub: [String: String] {
+    private var platforms: String { options.platformNames.joined(separator: ",") }
+
+    /// How a service reaches a hub.
+    ///
+    /// - Parameter number: from 0.
+    private func client(ofHub number: Int) -> [String: String] {
         [
             "HUB_CONNECTION_STRING":
-                "Endpoint=http://127.0.0.1:\(emulatorPort)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;"
+                "Endpoint=http://127.0.0.1:\(firstHubPort + number)/;SharedAccessKeyName=\(HubFiles.rule);"
                 + "SharedAccessKey=\(secrets.hubKey)",
-            "HUB_NAME": "hub", "HUB_PLATFORMS": options.platforms,
+            "HUB_NAME": HubFiles.hub, "HUB_PLATFORMS": platforms,
         ]
     }
 
@@ -145,20 +174,23 @@ struct ServiceSettings: Sendable {
 
     var emulator: [String: String] {
         [
-            "EMULATOR_CONNECTION_STRING": hub["HUB_CONNECTION_STRING"] ?? "", "EMULATOR_SEED": "\(options.seed)",
+            "EMULATOR_CONNECTION_STRING": client(ofHub: 0)["HUB_CONNECTION_STRING"] ?? "",
+            "EMULATOR_SEED": "\(options.seed)",
             // The log keeps so many records that the run loses none while it does not read.
             "EMULATOR_RECORDS": "200000", "EMULATOR_RECORD_MEGABYTES": "256",
         ]
     }
 
+    var hub: [String: String] { store.merging(HubFiles.settings) { $1 } }
+
     var ingest: [String: String] {
         store.merging(broker) { $1 }.merging([
-            "HUB_PLATFORMS": options.platforms
+            "HUB_PLATFORMS": platforms
         ]) { $1 }.merging(StackSecrets.settings) { $1 }
     }
 
-    var dispatcher: [String: String] {
-        store.merging(broker) { $1 }.merging(hub) { $1 }
+    func dispatcher(hub number: Int) -> [String: String] {
+        store.merging(broker) { $1 }.merging(client(ofHub: number)) { $1 }
             .merging([
                 "DISPATCH_CONCURRENCY": "\(options.concurrency)", "DISPATCH_WITHDRAW": options.withdraw.rawValue,
             ]) { $1 }
@@ -166,7 +198,7 @@ struct ServiceSettings: Sendable {
     }
 
     var retrieval: [String: String] {
-        store.merging(hub) { $1 }
+        store.merging(client(ofHub: 0)) { $1 }
             .merging(["PAYLOAD_KEYS_FILE": "payload-keys", "AUTH_JWKS_FILE": "jwks.json"]) { $1 }
             .merging(options.sign ? ["PUSH_VERIFICATION_KEYS_FILE": "push-keys.json"] : [:]) { $1 }
     }
@@ -196,4 +228,6 @@ struct RunFolder: Sendable {
     var postgres: URL { url.appending(path: "postgres") }
     var sqlite: URL { url.appending(path: "sqlite") }
     var secrets: URL { url.appending(path: "secrets") }
+    /// The certificate and the output of the push service.
+    var pushService: URL { url.appending(path: "push-service") }
 }

@@ -40,7 +40,7 @@ extension Checker {
                     if wasInFlight(from: read, to: time) { inFlight += 1 } else { found += 1 }
                 }
                 // The repetition of a request without an answer is no reminder.
-                let unanswered = trace.delivery(platform)?.unanswered ?? 0
+                let unanswered = reasons(for: trace, platform)
                 found = max(0, found - max(0, unanswered - trace.duplicates(platform)))
                 if found > 0 { verdict.remark("\(id) was pushed to \(platform) again after a fetch") }
                 late += found
@@ -69,7 +69,7 @@ extension Checker {
             if trace.wasRevoked { revoked += 1 }
             let isDue = trace.wasRevoked || (mode == "read" && trace.firstRead != nil)
             let missing = trace.pushes.keys.filter {
-                isDue && trace.withdrawals[$0] == nil && trace.delivery($0)?.state == "sent"
+                isDue && trace.withdrawals[$0] == nil && trace.delivery(platform(of: $0))?.state == "sent"
             }
             owed += missing.count
             for platform in missing.sorted() { verdict.remark("\(id) was not withdrawn from \(platform)") }

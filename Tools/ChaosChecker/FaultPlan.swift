@@ -57,6 +57,8 @@ package struct FaultPlan: Codable, Sendable, Equatable {
 
     package enum Target: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
         case rabbitmq, postgres, ingest, dispatcher, retrieval, hub, logs
+        /// A process of the service `hub`; ``hub`` is the answers that pushes get.
+        case hubProcess = "hub-process"
     }
 
     package enum Action: String, Codable, Sendable {
@@ -174,7 +176,7 @@ extension FaultPlan {
             var actions = kills
             actions.insert(contentsOf: [Action](repeating: .readOnly, count: request.readOnlies), at: kills.count / 2)
             return actions
-        case .ingest, .retrieval: return kills
+        case .ingest, .retrieval, .hubProcess: return kills
         }
     }
 

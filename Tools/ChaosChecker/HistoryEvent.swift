@@ -12,6 +12,7 @@ package enum HistoryEvent: Sendable, Equatable {
     case record(Record)
     case letter(Letter)
     case leak(Leak)
+    case pushService(PushService)
     case gap(Gap)
     case exit(Exit)
     case end(End)
@@ -25,16 +26,20 @@ package enum HistoryEvent: Sendable, Equatable {
         package var allowance: Int
         /// The dispatchers' `DISPATCH_WITHDRAW`; `nil` in histories from before there were withdrawals.
         package var withdraw: String?
+        /// `own` for hubs of one's own, behind which a push service is watched; `nil` for the emulator.
+        package var hub: String?
         package var plan: FaultPlan
 
         package init(
-            time: Int64, count: Int, platforms: [String], allowance: Int = 0, withdraw: String? = nil, plan: FaultPlan
+            time: Int64, count: Int, platforms: [String], allowance: Int = 0, withdraw: String? = nil,
+            hub: String? = nil, plan: FaultPlan
         ) {
             self.time = time
             self.count = count
             self.platforms = platforms
             self.allowance = allowance
             self.withdraw = withdraw
+            self.hub = hub
             self.plan = plan
         }
     }
@@ -176,7 +181,8 @@ package enum HistoryEvent: Sendable, Equatable {
 
 extension HistoryEvent: Codable {
     private enum Kind: String, Codable {
-        case run, device, send, hub, fetch, show, hide, revoke, nemesis, record, letter, leak, gap, exit, end
+        case run, device, send, hub, fetch, show, hide, revoke, nemesis, record, letter, leak, pushService, gap, exit,
+            end
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -198,6 +204,7 @@ extension HistoryEvent: Codable {
         case .record: self = .record(try Record(from: decoder))
         case .letter: self = .letter(try Letter(from: decoder))
         case .leak: self = .leak(try Leak(from: decoder))
+        case .pushService: self = .pushService(try PushService(from: decoder))
         case .gap: self = .gap(try Gap(from: decoder))
         case .exit: self = .exit(try Exit(from: decoder))
         case .end: self = .end(try End(from: decoder))
@@ -225,6 +232,7 @@ extension HistoryEvent: Codable {
         case .record(let value): (.record, value)
         case .letter(let value): (.letter, value)
         case .leak(let value): (.leak, value)
+        case .pushService(let value): (.pushService, value)
         case .gap(let value): (.gap, value)
         case .exit(let value): (.exit, value)
         case .end(let value): (.end, value)
@@ -311,16 +319,19 @@ extension HistoryEvent {
         }
     }
 
-    /// A search for bytes of payloads where none may be.
+    /// A search for bytes where none may be.
     package struct Leak: Codable, Sendable, Equatable {
         package var place: String
         package var found: Int
         package var searchedBytes: Int
+        /// The bytes that were searched for; `nil` for payloads.
+        package var subject: String?
 
-        package init(place: String, found: Int, searchedBytes: Int) {
+        package init(place: String, found: Int, searchedBytes: Int, subject: String? = nil) {
             self.place = place
             self.found = found
             self.searchedBytes = searchedBytes
+            self.subject = subject
         }
     }
 

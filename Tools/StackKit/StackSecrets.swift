@@ -15,6 +15,7 @@ package struct StackSecrets: Sendable {
     package let sender: String
     private let tokenSecret = Self.randomBytes(32)
     private let pushKey = PushSigningKey()
+    private let webPushKey = P256.Signing.PrivateKey()
 
     package init(sender: String) { self.sender = sender }
 
@@ -34,6 +35,10 @@ package struct StackSecrets: Sendable {
         let secret = Base64.encode(tokenSecret, .url)
         try write("jwks.json", #"{"keys":[{"kty":"oct","alg":"HS256","k":"\#(secret)"}]}"#, folder)
     }
+
+    /// The private key of a Web Push sender (VAPID) as PKCS #8 in PEM, and its public key in base64url.
+    package var webPushKeyPEM: String { webPushKey.pemRepresentation }
+    package var webPushPublicKey: String { Base64.encode(webPushKey.publicKey.x963Representation, .url) }
 
     /// The JWK Set that verifies signed pushes (RFC 8037).
     package var pushKeys: String { PushVerificationKeys(pushKey.publicKey).jwks }
@@ -57,7 +62,8 @@ package struct StackSecrets: Sendable {
         return Int(payload.dropFirst(marker.count + 1))
     }
 
-    private func write(_ name: String, _ text: String, _ folder: URL) throws {
+    /// Writes a file that only this user can read.
+    package func write(_ name: String, _ text: String, _ folder: URL) throws {
         let url = folder.appending(path: name)
         try Data((text + "\n").utf8).write(to: url)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)

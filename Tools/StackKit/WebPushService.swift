@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import NIOHTTP1
 
 #if canImport(Glibc)
@@ -75,10 +75,12 @@ package struct WebPushService: Sendable {
     /// From now on the subscription is answered 410.
     package func end(_ device: Device) async throws { try await admin(.POST, "/subscriptions/\(device.id)/gone") }
 
-    /// The accepted pushes from a number on, in their order, at most 10,000.
-    package func pushes(from number: Int = 0) async throws -> [Push] {
+    /// The accepted pushes from a number on, in their order.
+    ///
+    /// - Parameter limit: at most 10,000.
+    package func pushes(from number: Int = 0, limit: Int = 10_000) async throws -> [Push] {
         struct List: Decodable { let pushes: [Push] }
-        return try await admin(.GET, "/pushes?after=\(number)&limit=10000").decoded(List.self).pushes
+        return try await admin(.GET, "/pushes?after=\(number)&limit=\(limit)").decoded(List.self).pushes
     }
 
     package func refusals() async throws -> [Refusal] {
@@ -118,34 +120,44 @@ package struct WebPushService: Sendable {
     }
 }
 
-/// Runs the service for the time of the body, with a folder of its own. The first time, it gets its packages from PyPI.
-///
-/// - Parameter options: of `scripts/web-push/service.py`, such as `--http1`.
-package func withWebPushService(
-    _ options: [String] = [], scripts: Scripts = .ofThisCheckout, _ body: (WebPushService) async throws -> Void
-) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-web-push-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let output = folder.appending(path: "output")
-    let program = try Program(
-        scripts.folder.appending(path: "web-push-service.sh"), ["serve", folder.path] + options,
-        environment: ProcessInfo.processInfo.environment, output: output, folder: folder)
-    let result: Result<Void, any Error>
-    do {
-        result = .success(try await body(try await WebPushService(started: program, output: output)))
-    } catch {
-        result = .failure(error)
-    }
-    program.send(SIGTERM)
-    _ = await program.waitUntilEnd(within: .seconds(10))
-    program.send(SIGKILL)
-    try result.get()
-}
-
 extension WebPushService {
+    /// Starts the service. The first time, it gets its packages from PyPI.
+    ///
+    /// - Parameters:
+    ///   - folder: gets its certificate and its output.
+    ///   - options: of `scripts/web-push/service.py`, such as `--http1`.
+    ///   - record: gets the process ID for `recorded_process` of `scripts/common.sh`; `nil` for none.
+    package static func start(
+        in folder: URL, options: [String] = [], scripts: Scripts = .ofThisCheckout, record: URL? = nil
+    ) async throws -> (service: WebPushService, program: Program) {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let output = folder.appending(path: "output")
+        let note = record == nil ? "" : #". "$1" && record_process "$2" $$ && "#
+        let program = try Program(
+            URL(filePath: "/bin/bash"),
+            [
+                "-c", note + #"shift 2 && exec "$0" serve "$@""#,
+                scripts.folder.appending(path: "web-push-service.sh").path,
+                scripts.folder.appending(path: "common.sh").path, record?.path ?? "", folder.path,
+            ] + options,
+            environment: ProcessInfo.processInfo.environment, output: output, folder: folder)
+        do {
+            return (try await WebPushService(started: program, output: output), program)
+        } catch {
+            await end(program)
+            throw error
+        }
+    }
+
+    /// Ends a service that was started.
+    package static func end(_ program: Program) async {
+        program.send(SIGTERM)
+        _ = await program.waitUntilEnd(within: .seconds(10))
+        program.send(SIGKILL)
+    }
+
     /// Waits until the program has printed where it listens.
-    fileprivate init(started program: Program, output: URL) async throws {
+    private init(started program: Program, output: URL) async throws {
         struct NotListening: Error { let output: String }
         func printed() -> String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
         let pattern = #/listening on (https:\/\/[^ ]*:(\d+)), admin on http:\/\/127\.0\.0\.1:(\d+), authority (.+)\n/#
@@ -154,4 +166,17 @@ extension WebPushService {
         else { throw NotListening(output: printed()) }
         (origin, self.port, adminPort, authorityFile) = (String(match.1), port, admin, String(match.4))
     }
+}
+
+/// Runs the service for the time of the body, with a folder of its own.
+package func withWebPushService(
+    _ options: [String] = [], scripts: Scripts = .ofThisCheckout, _ body: (WebPushService) async throws -> Void
+) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-web-push-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (service, program) = try await WebPushService.start(in: folder, options: options, scripts: scripts)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(service)) } catch { result = .failure(error) }
+    await WebPushService.end(program)
+    try result.get()
 }

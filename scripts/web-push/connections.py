@@ -66,14 +66,20 @@ class Connection(asyncio.Protocol):
         self.http.write(stream, answer.status, answer.headers + [("content-length", str(len(body)))], body)
         if answer.record is not None and kind != "huge":
             answer.record["answer"] = "sent"
-            self.answered.append((time.monotonic(), answer.record))
+            self.answered.append((time.monotonic(), stream, answer.record))
 
     def end(self):
         """Closes the connection after what was written. With HTTP/2 answers of the last moments may not arrive."""
-        for moment, record in self.answered if isinstance(self.http, HTTP2) else ():
+        for moment, _, record in self.answered if isinstance(self.http, HTTP2) else ():
             if time.monotonic() - moment < 0.05:
                 record["answer"] = "doubtful"
         self.transport.close()
+
+    def reset_by_client(self, stream):
+        """The client gave the stream up before it had read the answer."""
+        for _, answered, record in self.answered:
+            if answered == stream:
+                record["answer"] = "doubtful"
 
 
 class HTTP2:
@@ -127,6 +133,7 @@ class HTTP2:
         elif isinstance(event, h2.events.StreamReset):
             self.requests.pop(event.stream_id, None)
             self.waiting.pop(event.stream_id, None)
+            self.connection.reset_by_client(event.stream_id)
             service.count("resets", "client")
         elif isinstance(event, h2.events.WindowUpdated):
             for stream in list(self.waiting):

@@ -29,16 +29,19 @@ final class HubDelivery: Sendable {
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
 
+    /// - Parameters:
+    ///   - isVolatile: whether the tables are in memory.
+    ///   - simulate: pushes to a simulated device.
     init(
         lanes: PushLanes, tables: HubTables, settings: DeliverySettings = .init(), clock: DeliveryClock = .system,
-        logger: Logger, simulate: @escaping @Sendable (Push) -> Void
+        isVolatile: Bool = false, logger: Logger, simulate: @escaping @Sendable (Push) -> Void
     ) {
         self.lanes = lanes
         self.tables = tables
         self.settings = settings
         self.clock = clock
         self.logger = logger
-        messages = MessageLog(tables, logger: logger)
+        messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         ends = WriteQueue("Outcomes of pushes", logger: logger) { try await tables.end($0, now: clock.now()) }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
         let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in

@@ -96,7 +96,10 @@ struct SendRun: Sendable {
         record.outcome = !hasTargets ? .noTargetFound : fate == .swallowed ? .faulted : .completed
         if !isStored {
             delivery.messages.put(message)
-        } else if !outcomes.isEmpty {
+            return record
+        }
+        delivery.messages.forget(record.id)
+        if !outcomes.isEmpty {
             // Only telemetry is the poorer if it fails.
             try? await delivery.tables.keep([], of: message)
         }

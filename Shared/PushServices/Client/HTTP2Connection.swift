@@ -38,6 +38,8 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
         ]
         // Many requests may end at their deadline together, and their answers come later.
         connection.maximumRecentlyResetStreams = 1024
+        // APNs may change its SETTINGS with every push, in 30 s.
+        connection.controlFrameRateLimit.maximumCount = 2000
         return NIOHTTP2Handler(mode: .client, connectionConfiguration: connection)
     }
 
@@ -161,6 +163,14 @@ extension HTTP2Connection {
                 context?.close(promise: nil)
             }
         }
+    }
+}
+
+extension PushOrigin {
+    /// As in `Host` and `:authority`.
+    var authority: String {
+        let name = host.utf8.contains(0x3A) ? "[\(host)]" : host
+        return port == 443 ? name : "\(name):\(port)"
     }
 }
 

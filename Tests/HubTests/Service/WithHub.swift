@@ -56,8 +56,7 @@ struct TestHub: Sendable {
     static func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path + ".new"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + ".new")
-        _ = try FileManager.default.replaceItemAt(
-            URL(fileURLWithPath: path), withItemAt: URL(fileURLWithPath: path + ".new"))
+        guard rename(path + ".new", path) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
     static let rules = """

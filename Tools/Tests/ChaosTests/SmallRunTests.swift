@@ -62,9 +62,18 @@ struct SmallRunTests {
         #expect(try await chaos(Self.arguments + ["--plan-only"]) == plan)
     }
 
+    @Test func `Processes of hub are killed in a plan of their own`() async throws {
+        let plan = try await chaos(["--hub", "own", "--hubs", "3", "--kills", "hub=10", "--plan-only"])
+        #expect(plan.contains("--kills hub=10"), "\(plan)")
+        #expect(plan.components(separatedBy: "kill hub-process-").count == 11, "\(plan)")
+        #expect(plan.contains("storm hub-1"), "\(plan)")
+    }
+
     @Test(arguments: [
         ["--platforms", "pager"], ["--kills", "rabbitmq"], ["--kills", "moon=1"], ["--nodes", "2"],
         ["--nodes", "3", "--wipe-broker", "1"], ["--database", "sqlite", "--kills", "postgres=1"], ["--count", "0"],
+        ["--kills", "hub=1"], ["--hubs", "2"], ["--hub", "own", "--remind-every", "2"],
+        ["--hub", "own", "--platforms", "apple"], ["--hub", "own", "--database", "sqlite", "--hubs", "2"],
     ])
     func `What cannot be run is refused`(_ arguments: [String]) async throws {
         let failure = await #expect(throws: ProgramFailed.self) { try await chaos(arguments) }
