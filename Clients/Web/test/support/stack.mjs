@@ -119,10 +119,21 @@ export class Stack {
     }
   }
 
+  /** Ends one service of the stack, and waits for its end. */
+  async stopService(name) {
+    const pid = Number(/\d+/.exec(readFileSync(join(this.folder, `run/${name}.pid`), 'utf8'))[0]);
+    process.kill(pid, 'SIGTERM');
+    while (isAlive(pid)) await new Promise((done) => setTimeout(done, 50));
+  }
+
   async stop() {
     await run(join(root, 'scripts/stack.sh'), ['down', this.folder], { env: this.environment }).catch(() => {});
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+function isAlive(pid) {
+  try { return process.kill(pid, 0); } catch { return false; }
 }
 
 /** Ports that are free now. */
