@@ -160,7 +160,8 @@ def all_pages():
 def on_stack(text, ports):
     """The documents name default ports, a database `db` and one ID; the stack has its own, and the settings are set."""
     text = re.sub(r"^DATABASE_URL=postgres://(db/securepush|\.\.\.) ", "", text).replace(SAMPLE_ID, "${ID}")
-    for default, name in (("8080", "ingest"), ("8081", "retrieval"), ("8082", "dispatcher"), ("8090", "emulator")):
+    for default, name in (("8080", "ingest"), ("8081", "retrieval"), ("8082", "dispatcher"), ("8085", "hub"),
+                          ("8090", "hub")):
         text = re.sub(rf"(127\.0\.0\.1|localhost):{default}\b", rf"\1:{ports[name]}", text)
     return text
 
@@ -302,7 +303,7 @@ def start_stack(work):
     os.chmod(work / "stack", 0o700)
     find = f'. "{ROOT}/scripts/common.sh"; free_ports 4'
     first = int(subprocess.run(["bash", "-c", find], capture_output=True, text=True, check=True).stdout)
-    ports = {name: str(first + offset) for offset, name in enumerate(("ingest", "retrieval", "dispatcher", "emulator"))}
+    ports = {name: str(first + offset) for offset, name in enumerate(("ingest", "retrieval", "dispatcher", "hub"))}
     lines = "".join(f"{name}_port={port}\n" for name, port in ports.items())
     (work / "stack/run/ports").write_text(lines)
     stack(work, "up")

@@ -4,7 +4,7 @@
 
 secrets=$STACK/secrets
 export INGEST_URL=http://127.0.0.1:$INGEST_PORT RETRIEVAL_URL=http://127.0.0.1:$RETRIEVAL_PORT
-export DISPATCHER_URL=http://127.0.0.1:$DISPATCHER_PORT HUB_EMULATOR_URL=http://127.0.0.1:$EMULATOR_PORT
+export DISPATCHER_URL=http://127.0.0.1:$DISPATCHER_PORT HUB_URL=http://127.0.0.1:$HUB_PORT HUB_EMULATOR_URL=http://127.0.0.1:$HUB_PORT
 INGEST_API_KEY=$(cat "$secrets/ingest-api-key") PASSWORD=$(cat "$secrets/alice.password")
 export INGEST_API_KEY PASSWORD
 export HANDLE=00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0 INSTALLATION=phone-1
@@ -81,7 +81,7 @@ background() {
 }
 
 case $PAGE in
-    docs/tutorial/*) unset INGEST_URL INGEST_API_KEY RETRIEVAL_URL HUB_EMULATOR_URL ;;
+    docs/tutorial/*) unset INGEST_URL INGEST_API_KEY RETRIEVAL_URL HUB_URL HUB_EMULATOR_URL ;;
     docs/how-to/back-up-and-restore.md | docs/how-to/monitor.md | \
         docs/how-to/upgrade.md | docs/how-to/run-in-production.md | docs/how-to/restore-after-a-disaster.md | \
         docs/how-to/use-tls-and-a-reverse-proxy.md) settings ;;

@@ -217,7 +217,7 @@ struct LeastRightsTests {
 
     @Test func `Every service works with its own rights`() async throws {
         try await withSeparatedStack { stack in
-            let hub = try await stack.start("hub-emulator")
+            let hub = try await stack.start("hub")
             let ingest = try await stack.start("ingest")
             let dispatcher = try await stack.start("dispatcher")
             let retrieval = try await stack.start("retrieval")
@@ -267,7 +267,7 @@ struct LeastRightsTests {
     /// It takes dead letters and reopens notifications; ingest publishes them, for the operator may not.
     @Test func `The operator's page works with its own rights, and what it sends again goes out`() async throws {
         try await withSeparatedStack { stack in
-            let hub = try await stack.start("hub-emulator")
+            let hub = try await stack.start("hub")
             let (ingest, dispatcher) = (try await stack.start("ingest"), try await stack.start("dispatcher"))
             let page = try await stack.start("operator")
             try await expectReady(ingest, dispatcher)

@@ -5,7 +5,7 @@ import Testing
 
 /// The manual pages and completion scripts that `make man` writes.
 @Suite(.timeLimit(.minutes(5))) struct ManualTests {
-    private static let services = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
+    private static let services = ["ingest", "dispatcher", "retrieval", "operator", "hub", "hub-emulator"]
 
     /// Runs a shell command in the package's folder; its output and its messages.
     private func shell(_ command: String) async throws -> ProgramResult {

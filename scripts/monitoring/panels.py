@@ -124,6 +124,23 @@ DISPATCH = [
         panel("Requests for outcomes", "By result. none: the hub has no final outcome yet.",
               [(rate("securepush_outcome_requests_total", "result"), "{{result}}")], unit="ops", width=12),
     ]),
+    ("Push services (your own hub)", [
+        panel("State of the platforms",
+              "open: pushes go out. paused: the push service throttles, fails or cannot be reached. "
+              "refused: it refuses the credentials.",
+              [("max by (platform, hub) (securepush_hub_lane_state)", "{{platform}} {{hub}}")],
+              kind="state-timeline", width=12, states=LANES),
+        panel("Pushes by outcome", "Tries at push services; some outcomes are tried again.",
+              [(rate("securepush_hub_pushes_total", "platform, outcome"), "{{platform}} {{outcome}}")], unit="ops",
+              width=12),
+        panel("Answer of a push service", "Of the slowest hundredth, by platform.",
+              [(quantile(0.99, "securepush_hub_push_duration_seconds", "platform"), "{{platform}}")], unit="s"),
+        panel("Retries waiting", "Stored pushes that are to be tried again.",
+              [("max by (platform, hub) (securepush_hub_retries_waiting)", "{{platform}} {{hub}}")]),
+        panel("Devices removed", "Their push service refused them for good.",
+              [(rate("securepush_hub_devices_removed_total", "platform, outcome"), "{{platform}} {{outcome}}")],
+              unit="ops"),
+    ]),
     ("Outcome", [
         panel("Dead-lettered", "By reason.",
               [(rate("securepush_dead_lettered_total", "reason"), "{{reason}}")], unit="ops"),

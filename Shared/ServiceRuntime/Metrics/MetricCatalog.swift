@@ -285,5 +285,5 @@ extension Metric {
 }
 
 /// Those that open the store make spans too, and watch files.
-private let servicesWithStore = ["ingest", "dispatcher", "retrieval", "operator"]
-private let everyService = ["ingest", "dispatcher", "retrieval", "operator", "hub-emulator"]
+private let servicesWithStore = ["ingest", "dispatcher", "retrieval", "operator", "hub"]
+private let everyService = ["ingest", "dispatcher", "retrieval", "operator", "hub", "hub-emulator"]

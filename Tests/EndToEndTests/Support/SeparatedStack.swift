@@ -85,14 +85,15 @@ final class SeparatedStack: Sendable {
             settings.merge([database, users, hub].flatMap(\.self)) { $1 }
             settings["PAYLOAD_KEYS_FILE"] = "payload.keys"
             settings["AUTH_TOKEN_SIGNING_KEY_FILE"] = "token-signing-key.pem"
+            settings["WEB_PUSH_PUBLIC_KEY_FILE"] = "web-push-public-key"
         case "operator":
             settings.merge([database, broker].flatMap(\.self)) { $1 }
             settings["ADMIN_PASSWORD_FILE"] = "admin-password"
         default:
+            settings.merge(database) { $1 }
             settings["HTTP_PORT"] = "\(hubPort)"
-            settings["EMULATOR_CONNECTION_STRING"] = try String(
-                contentsOf: own.appending(path: "hub-connection-string"), encoding: .utf8
-            ).split(separator: "\n").joined()
+            settings["HUB_ACCESS_FILE"] = "hub-access"
+            settings["PUSH_CREDENTIALS_FILE"] = "push-credentials.json"
         }
         let process = try ProcessUnderTest(name, environment: settings, folder: own)
         processes.withLock { $0.append(process) }
