@@ -166,14 +166,6 @@ extension HTTP2Connection {
     }
 }
 
-extension PushOrigin {
-    /// As in `Host` and `:authority`.
-    var authority: String {
-        let name = host.utf8.contains(0x3A) ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
-    }
-}
-
 extension PushHTTPField.Indexing {
     fileprivate var hpack: HPACKIndexing {
         switch self {

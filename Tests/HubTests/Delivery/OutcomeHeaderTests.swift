@@ -1,6 +1,7 @@
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import ServiceRuntime
 import Testing
 
 @testable import Hub

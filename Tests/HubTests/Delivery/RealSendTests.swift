@@ -2,6 +2,7 @@ import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import PushServices
+import ServiceRuntime
 import StackKit
 import Testing
 

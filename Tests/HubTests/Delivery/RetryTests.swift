@@ -1,5 +1,6 @@
 import Domain
 import Foundations
+import Logging
 import PushServices
 import StackKit
 import Storage
