@@ -27,15 +27,15 @@ files() { # SERVICE EXPECTED
 }
 files ingest "amqp-url api-keys database-url jwks.json payload.keys users"
 files dispatcher "amqp-url database-url hub-connection-string"
-files retrieval "database-url hub-connection-string jwks.json payload.keys token-signing-key.pem users"
+files retrieval "database-url hub-connection-string jwks.json payload.keys token-signing-key.pem users web-push-public-key"
 files operator "admin-password amqp-url database-url"
-files hub-emulator "hub-connection-string"
+files hub "database-url hub-access push-credentials.json vapid.pem"
 files postgres "password"
 files rabbitmq "definitions.json"
 
 echo
 echo "Secrets in a container's environment"
-for service in ingest dispatcher retrieval operator hub-emulator postgres rabbitmq; do
+for service in ingest dispatcher retrieval operator hub postgres rabbitmq; do
     found=$("${compose[@]}" exec -T "$service" sh -c 'env | grep -E "://[^ ]*:[^ ]*@|SharedAccessKey=|PASSWORD=|PASS=" | cut -d= -f1 | xargs' || true)
     row "$service" "$found" ""
 done
@@ -48,7 +48,7 @@ may() { # ROLE SQL yes|no: the session of the superuser takes the role on, and w
     if ! psql "SET SESSION AUTHORIZATION securepush_$1; BEGIN; $2; ROLLBACK" >/dev/null; then found=no; fi
     row "$1: $2" "$found" "$3"
 }
-for role in ingest dispatcher retrieval operator cli; do
+for role in ingest dispatcher retrieval operator hub cli; do
     may $role "CREATE TABLE mine (a int)" no
     may $role "DROP TABLE payloads" no
     may $role "TRUNCATE outbox" no
@@ -63,6 +63,10 @@ may dispatcher "DELETE FROM notifications" no
 may retrieval "SELECT sealed FROM payloads" yes
 may retrieval "DELETE FROM payloads" no
 may retrieval "SELECT FROM outbox" no
+may hub "SELECT handle FROM hub_registrations" yes
+may hub "SELECT FROM payloads" no
+may hub "SELECT FROM notifications" no
+may dispatcher "SELECT FROM hub_registrations" no
 may operator "SELECT FROM payloads" no
 may operator "SELECT FROM installations" no
 may operator "DELETE FROM notifications" no

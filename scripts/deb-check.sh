@@ -60,7 +60,7 @@ while read -r owner mode path; do
 done < <(cd "$root" && find etc usr -type f -printf '%u:%g %m /%p\n')
 folders=$(cd "$root" && find etc usr -type d ! -perm 755)
 equal "folders that are not 755" "$folders" ""
-for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,operator,hub-emulator}; do
+for name in usr/bin/securepush usr/lib/securepush/{ingest,dispatcher,retrieval,operator,hub,hub-emulator}; do
     check "$name runs" "$root/$name" --version
     equal "file of $name" "$(readlink -f "$root/$name")" "$root/usr/lib/securepush/securepush"
 done

@@ -87,8 +87,8 @@ control "$root" securepush "$depends, ca-certificates" net \
     " passes through the broker, the notification hub and the push networks. The" \
     " device fetches the secret from retrieval with its user's credentials." \
     " ." \
-    " The package has the services ingest, dispatcher, retrieval and operator, a hub" \
-    " emulator, the command line and systemd units. No service starts before it is" \
+    " The package has the services ingest, dispatcher, retrieval, operator and hub, a" \
+    " hub emulator, the command line and systemd units. No service starts before it is" \
     " configured and enabled." \
     "Recommends: systemd (>= 251)" \
     "Suggests: postgresql (>= 15), rabbitmq-server (>= 3.10)"

@@ -178,7 +178,7 @@ place_name() {
 
 # The page is served with its policy, and retrieval lets it in: a browser is all that is missing.
 demo_browser() {
-    local page policy origin=http://127.0.0.1:$emulator_port
+    local page policy origin=http://127.0.0.1:$hub_port
     heading "9. Your own browser is a device, too"
     page=$(ask -f -D "$run/web-app.headers" "$web_app") || die "The page is not served."
     policy=$(tr -d '\r' <"$run/web-app.headers" | sed -n 's/^[Cc]ontent-[Ss]ecurity-[Pp]olicy: //p')
@@ -188,7 +188,7 @@ demo_browser() {
     grep -qi "^access-control-allow-origin: $origin" "$run/web-app.cors" || die "Retrieval does not let the page in."
     say "   ${bold}$web_app$plain"
     say "   user name alice, password $bold$(cat "$secrets/alice.password")$plain (of this stack only)"
-    say "   ${dim}No push service reaches this stack, so the open page listens to the hub emulator, and says so.$plain"
+    say "   ${dim}A browser that reaches its push service gets real pushes, also when the tab is closed; another one listens to the hub, and says so.$plain"
 }
 
 # On a terminal: three devices stay on, and print the notifications that they receive, until Ctrl-C.

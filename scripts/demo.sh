@@ -40,7 +40,7 @@ built=$((SECONDS - begin))
 
 begin=$SECONDS
 stack_use .securepush/demo
-heading "Starting RabbitMQ, the hub emulator and the four services"
+heading "Starting RabbitMQ, the hub and the four services"
 devices=()
 # The devices that failed have said why.
 finish_devices() {
@@ -56,7 +56,7 @@ STORE=sqlite BROKER_NODES=1
 export STACK_DISPATCH_REGISTERED_ONLY=true
 stack_start
 export RETRIEVAL_URL=http://127.0.0.1:$retrieval_port INGEST_URL=http://127.0.0.1:$ingest_port
-export HUB_EMULATOR_URL=http://127.0.0.1:$emulator_port
+export HUB_EMULATOR_URL=http://127.0.0.1:$hub_port
 say "Started in $((SECONDS - begin)) s."
 
 demo_register
@@ -69,7 +69,7 @@ demo_expired_token
 demo_search
 demo_browser
 say
-say "The page, with what crossed the hub beside what each device shows: ${bold}http://127.0.0.1:$emulator_port/$plain"
+say "The page, with what crossed the hub beside what each device shows: ${bold}http://127.0.0.1:$hub_port/$plain"
 say "${dim}install $installed s, build $built s, run $((SECONDS - begin)) s$plain"
 
 if [ -t 0 ] && [ -t 1 ]; then

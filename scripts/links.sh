@@ -6,6 +6,6 @@
 # Decision: docs/decisions/0035-one-program.md
 set -euo pipefail
 cd "${1:?usage: scripts/links.sh DIR [TARGET]}"
-for service in ingest dispatcher retrieval operator hub-emulator; do
+for service in ingest dispatcher retrieval operator hub hub-emulator; do
     ln -sfn "${2:-securepush}" "$service"
 done

@@ -4,7 +4,7 @@
 # A stack lives in a folder: secrets/, rabbitmq/ or rabbitmq-cluster/ (BROKER_NODES=3), the database, and run/ with process
 # IDs, ports and logs.
 
-services="hub-emulator ingest dispatcher retrieval operator"
+services="hub ingest dispatcher retrieval operator"
 
 # Of the caller's environment, every program of a stack sees these alone. Others may be settings of another installation:
 # with AUDIT_LOG or AUTH_USERS_FILE the stack would write into files that are not its own.
@@ -20,7 +20,7 @@ stack_take_settings() {
         case $name in
             # Nothing of a stack is beyond loopback, which has no proxy.
             *_PROXY | SSL_CERT_*) ;;
-            AUDIT_LOG | HTTP_HOST | HTTP_PORT | HUB_CONNECTION_STRING | HUB_INSECURE_HOST | HUB_NAME | *_FILE | *_URL | EMULATOR_CONNECTION_STRING | EMULATOR_WEB_APP)
+            AUDIT_LOG | HTTP_HOST | HTTP_PORT | HUB_CONNECTION_STRING | HUB_INSECURE_HOST | HUB_NAME | *_FILE | *_URL | EMULATOR_CONNECTION_STRING | EMULATOR_WEB_APP | WEB_PUSH_PUBLIC_KEY)
                 grep -qs "^export $name=" "$1/env" || left="$left $name"
                 ;;
             *)
@@ -127,14 +127,14 @@ choose_ports() {
     broker_nodes=${BROKER_NODES:-${broker_nodes:-1}}
     case $broker_nodes in 1 | 3) ;; *) die "BROKER_NODES is 1 or 3." 64 ;; esac
     amqp_port=$(broker_port_or_free "${amqp_port:-}")
-    emulator_port=$(port_or_free "${emulator_port:-8090}")
+    hub_port=$(port_or_free "${hub_port:-8085}")
     ingest_port=$(port_or_free "${ingest_port:-8080}")
     dispatcher_port=$(port_or_free "${dispatcher_port:-8082}")
     retrieval_port=$(port_or_free "${retrieval_port:-8081}")
     operator_port=$(port_or_free "${operator_port:-8083}")
-    [ "$emulator_port$ingest_port$dispatcher_port$retrieval_port$operator_port" = 80908080808280818083 ] ||
-        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub emulator $emulator_port, operator $operator_port."
-    printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" emulator_port "$emulator_port" \
+    [ "$hub_port$ingest_port$dispatcher_port$retrieval_port$operator_port" = 80858080808280818083 ] ||
+        say "A default port is taken: ingest $ingest_port, retrieval $retrieval_port, dispatcher $dispatcher_port, hub $hub_port, operator $operator_port."
+    printf '%s=%s\n' broker_nodes "$broker_nodes" amqp_port "$amqp_port" hub_port "$hub_port" \
         ingest_port "$ingest_port" dispatcher_port "$dispatcher_port" retrieval_port "$retrieval_port" \
         operator_port "$operator_port" >"$run/ports"
 }
@@ -181,10 +181,14 @@ start_database() {
     fi
 }
 
-# The key stays, the address is that of this start.
+# The keys stay, the address is that of this start. The command line, which looks at devices too, has that of retrieval.
 write_connection_string() {
-    (umask 077 && sed "s#Endpoint=[^;]*#Endpoint=http://127.0.0.1:$emulator_port/#" \
-        "$secrets/hub-connection-string" >"$run/hub-connection-string")
+    local rule
+    for rule in dispatcher retrieval; do
+        (umask 077 && sed "s#Endpoint=[^;]*#Endpoint=http://127.0.0.1:$hub_port/#" \
+            "$secrets/$rule.hub-connection-string" >"$run/$rule.hub-connection-string")
+    done
+    cp -p "$run/retrieval.hub-connection-string" "$run/hub-connection-string"
 }
 
 # The file that a shell reads to use the commands with this stack. The API key itself stays in its file.
@@ -195,8 +199,9 @@ write_environment() {
         echo 'unset DATABASE_URL_FILE AMQP_URL_FILE HUB_CONNECTION_STRING HUB_POOL_FILE AUTH_JWKS_URL INGEST_API_KEY_FILE'
         printf 'export %s=%q\n' INGEST_URL "http://127.0.0.1:$ingest_port" \
             RETRIEVAL_URL "http://127.0.0.1:$retrieval_port" DISPATCHER_URL "http://127.0.0.1:$dispatcher_port" \
-            HUB_EMULATOR_URL "http://127.0.0.1:$emulator_port" DATABASE_URL "$database_url" AMQP_URL "$amqp_url" \
+            HUB_URL "http://127.0.0.1:$hub_port" HUB_EMULATOR_URL "http://127.0.0.1:$hub_port" DATABASE_URL "$database_url" AMQP_URL "$amqp_url" \
             HUB_CONNECTION_STRING_FILE "$run/hub-connection-string" HUB_NAME securepush \
+            HUB_ACCESS_FILE "$secrets/hub-access" PUSH_CREDENTIALS_FILE "$secrets/push-credentials.json" \
             PAYLOAD_KEYS_FILE "$secrets/payload.keys" INGEST_API_KEYS_FILE "$secrets/api-keys" \
             AUTH_USERS_FILE "$secrets/users" AUTH_JWKS_FILE "$secrets/jwks.json" \
             AUTH_TOKEN_SIGNING_KEY_FILE "$secrets/token-signing-key.pem"
@@ -204,33 +209,33 @@ write_environment() {
     } >"$stack/env.new" && mv -f "$stack/env.new" "$stack/env")
 }
 
-# The web example, which the hub emulator serves: a device for the person who starts the stack.
+# The web example, which the hub serves: a device for the person who starts the stack.
 write_web_app() {
     rm -rf "$stack/web"
     "$here/web-app.sh" "$stack/web" "http://127.0.0.1:$retrieval_port" --emulator
-    web_app="http://127.0.0.1:$emulator_port/emulator/app/"
+    web_app="http://127.0.0.1:$hub_port/emulator/app/"
 }
 
 start_services() {
-    local hub=(HUB_CONNECTION_STRING_FILE="$run/hub-connection-string" HUB_NAME=securepush)
     local users=(AUTH_USERS_FILE="$secrets/users" AUTH_JWKS_FILE="$secrets/jwks.json")
     local platforms="HUB_PLATFORMS=${STACK_HUB_PLATFORMS:-apple,fcmv1,windows,browser}"
-    local page="http://127.0.0.1:$emulator_port,http://localhost:$emulator_port"
+    local page="http://127.0.0.1:$hub_port,http://localhost:$hub_port"
     write_web_app
-    start_service hub-emulator HTTP_PORT="$emulator_port" EMULATOR_WEB_APP="$stack/web" \
-        EMULATOR_CONNECTION_STRING="$(cat "$run/hub-connection-string")"
-    wait_until_ready hub-emulator "$emulator_port"
+    start_service hub HTTP_PORT="$hub_port" DATABASE_URL="$database_url" EMULATOR_WEB_APP="$stack/web" \
+        HUB_ACCESS_FILE="$secrets/hub-access" PUSH_CREDENTIALS_FILE="$secrets/push-credentials.json"
+    wait_until_ready hub "$hub_port"
     start_service ingest HTTP_PORT="$ingest_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" INGEST_API_KEYS_FILE="$secrets/api-keys" "$platforms" "${users[@]}"
     start_service dispatcher HTTP_PORT="$dispatcher_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" \
-        "$platforms" "${hub[@]}"
+        "$platforms" HUB_NAME=securepush HUB_CONNECTION_STRING_FILE="$run/dispatcher.hub-connection-string"
     start_service retrieval HTTP_PORT="$retrieval_port" DATABASE_URL="$database_url" \
         PAYLOAD_KEYS_FILE="$secrets/payload.keys" AUTH_TOKEN_SIGNING_KEY_FILE="$secrets/token-signing-key.pem" \
         RETRIEVAL_CORS_ORIGINS="$page${STACK_RETRIEVAL_CORS_ORIGINS:+,$STACK_RETRIEVAL_CORS_ORIGINS}" \
-        "${users[@]}" "${hub[@]}"
+        WEB_PUSH_PUBLIC_KEY_FILE="$secrets/web-push-public-key" HUB_NAME=securepush \
+        HUB_CONNECTION_STRING_FILE="$run/retrieval.hub-connection-string" "${users[@]}"
     start_service operator HTTP_PORT="$operator_port" DATABASE_URL="$database_url" AMQP_URL="$amqp_url" "$platforms" \
         INGEST_URL="http://127.0.0.1:$ingest_port" DISPATCHER_URL="http://127.0.0.1:$dispatcher_port" \
-        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port"
+        RETRIEVAL_URL="http://127.0.0.1:$retrieval_port" HUB_URL="http://127.0.0.1:$hub_port"
     wait_until_ready ingest "$ingest_port"
     wait_until_ready dispatcher "$dispatcher_port"
     wait_until_ready retrieval "$retrieval_port"
@@ -286,7 +291,7 @@ wait_until_ready() {
 
 # Services that accept work stop first; the servers that they use stop last. So each service can finish its work.
 stack_stop() {
-    local name order="ingest operator retrieval dispatcher hub-emulator"
+    local name order="ingest operator retrieval dispatcher hub"
     for name in $order; do stop_service "$name" TERM; done
     for name in $order; do await_end "$name"; done
     "$here/rabbitmq.sh" stop "$stack/rabbitmq" >/dev/null 2>&1 || true

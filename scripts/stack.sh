@@ -47,9 +47,9 @@ usage_hints() {
     say "ingest      http://127.0.0.1:$ingest_port"
     say "retrieval   http://127.0.0.1:$retrieval_port"
     say "dispatcher  http://127.0.0.1:$dispatcher_port  (health and metrics)"
-    say "the page    http://127.0.0.1:$emulator_port/  (what crossed the hub, what devices show)"
+    say "hub         http://127.0.0.1:$hub_port/  (the page: what crossed the hub, what simulated devices show)"
     say "operator    http://127.0.0.1:$operator_port/  (the operator's page)"
-    say "a device    http://127.0.0.1:$emulator_port/emulator/app/  (your browser; the password is in $secrets/alice.password)"
+    say "a device    http://127.0.0.1:$hub_port/emulator/app/  (your browser; the password is in $secrets/alice.password)"
     say
     say "In each terminal, for the commands (addresses, API key, database, broker, files of keys):"
     printf '  . %q\n' "$stack/env"
@@ -61,7 +61,7 @@ usage_hints() {
 
 # Processes whose record is gone are not stopped: nothing would tell them from those of another checkout.
 down() {
-    local port ports="8080 8081 8082 8083 8090" left=() was_recorded=
+    local port ports="8080 8081 8082 8083 8085" left=() was_recorded=
     ! stack_is_recorded || was_recorded=yes
     if [ -f "$run/ports" ]; then ports=$(sed -n 's/^[[:alpha:]]*_port=//p' "$run/ports"); fi
     [ -z "$was_recorded" ] || stack_stop

@@ -77,9 +77,11 @@ class App {
     await this.openLink();
     // The session may have ended.
     if (byId('inbox').hidden) return;
-    await this.connect();
+    // Nor does what was missed: a browser without a push service may take its time to say so.
+    const connected = this.connect();
     const { result } = await client.catchUp();
     if (result !== 'noData') await this.refresh();
+    await connected;
   }
 
   /** Shows the log-in, with nothing left of the messages. Who was reading them goes on there by the keyboard. */
@@ -158,13 +160,19 @@ class App {
 
   async allow() {
     await Notification.requestPermission();
+    await this.connecting;
     await this.connect();
     await client.catchUp();
     await this.refresh();
   }
 
-  /** Registers this browser, once the user allows notifications. */
-  async connect() {
+  /** Registers this browser, once the user allows notifications. Who asks while it goes on waits for it. */
+  connect() {
+    this.connecting ??= this.#connect().finally(() => { this.connecting = null; });
+    return this.connecting;
+  }
+
+  async #connect() {
     const { permission } = Notification;
     const hadFocus = byId('permission').contains(document.activeElement);
     show('permission', permission !== 'granted');
@@ -174,6 +182,7 @@ class App {
     byId('permission-text').textContent = text(permission === 'denied' ? 'permissionDenied' : question);
     let channel = text('channelNone');
     if (permission === 'granted') {
+      byId('fact-channel').textContent ||= text('channelAsking');
       try {
         channel = await this.#register();
       } catch (error) {

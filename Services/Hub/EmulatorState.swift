@@ -59,9 +59,9 @@ struct EmulatorState: Sendable {
         (self.feed, self.log, self.faults) = (feed, log, faults)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         schedules = ScheduleTable(store.tables)
-        delivery = HubDelivery(lanes: lanes, tables: store.tables, settings: settings, logger: logger) {
-            [devices] push in devices.deliver(push)
-        }
+        delivery = HubDelivery(
+            lanes: lanes, tables: store.tables, settings: settings, isVolatile: store.kind == .memory, logger: logger
+        ) { [devices] push in devices.deliver(push) }
         sends = SendProcessor(
             hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)
     }

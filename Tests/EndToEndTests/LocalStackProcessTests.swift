@@ -163,7 +163,7 @@ struct LocalStackProcessTests {
                 . "$0/common.sh"; . "$0/services.sh"
                 stack_use "$1/a b"
                 mkdir -p "$secrets"; echo KEY >"$secrets/ingest-api-key"
-                ingest_port=1 retrieval_port=2 dispatcher_port=3 emulator_port=4
+                ingest_port=1 retrieval_port=2 dispatcher_port=3 hub_port=4
                 amqp_url=amqp://guest:guest@127.0.0.1:5/%2F database_url="sqlite:$stack/securepush.sqlite"
                 write_environment
                 . "$stack/env"; . "$stack/env"

@@ -32,7 +32,7 @@ import Testing
             let (all, next) = try await hubs.list("hub", after: 0, limit: 100)
             #expect(all.count == 60 && next == nil)
             let expected = all.filter { expression.matches($0.lowercasedTags) }.map(\.id)
-            let found = try await hubs.targets("hub", format: .apple, expression: expression)
+            let found = try await hubs.targets("hub", format: .apple, expression: expression, after: 0).registrations
             #expect(found.map(\.id) == expected)
             for tags in expression.tagSets {
                 #expect(found.allSatisfy { !$0.lowercasedTags.isDisjoint(with: tags) }, "\(tags)")

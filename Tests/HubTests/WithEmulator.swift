@@ -17,7 +17,7 @@ let testConnectionString = HubConnectionString(
 /// Runs a test against an emulator of its own.
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
-    stateFile: String? = nil, webAppFolder: String? = nil,
+    stateFile: String? = nil, webAppFolder: String? = nil, pushers: PlatformPushers = .simulated,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -30,7 +30,7 @@ func withEmulator(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
     try await withTables(try configuration.storage) { store in
-        let state = try EmulatorState(configuration, store: store, logger: context.logger)
+        let state = try EmulatorState(configuration, store: store, pushers: pushers, logger: context.logger)
         try await state.hubs.load()
         let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)
         let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)

@@ -45,8 +45,9 @@ struct OperatorAPITests {
             #expect(outbox["Pending"] as? Int != nil)
             let sources = try #require(overview["Sources"] as? [[String: Any]])
             #expect(
-                sources.map { $0["Name"] as? String } == ["database", "broker", "ingest", "dispatcher", "retrieval"])
-            #expect(sources.map { $0["State"] as? String } == ["up", "up", "off", "up", "off"])
+                sources.map { $0["Name"] as? String }
+                    == ["database", "broker", "ingest", "dispatcher", "retrieval", "hub"])
+            #expect(sources.map { $0["State"] as? String } == ["up", "up", "off", "up", "off", "off"])
             let failures = try #require(overview["Failures"] as? [String: Any])
             #expect(failures["Notifications"] as? Int == 1 && overview["State"] as? String == "warn")
             let troubles = try #require(overview["Troubles"] as? [[String: Any]])

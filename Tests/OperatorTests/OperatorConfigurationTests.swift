@@ -46,7 +46,7 @@ struct OperatorConfigurationTests {
         #expect(read(["ADMIN_ALLOWED_HOSTS": "*.test"]).1 == ["ADMIN_ALLOWED_HOSTS"])
         #expect(read(["ADMIN_PASSWORD_FILE": "/nothing"]).1 == ["ADMIN_PASSWORD_FILE"])
         for bad in ["x", "ftp://a", "http://", "http://u:p@h:1", "http://h/metrics", "http://h:0", "http://h:99999"] {
-            for key in ["INGEST_URL", "DISPATCHER_URL", "RETRIEVAL_URL"] {
+            for key in ["INGEST_URL", "DISPATCHER_URL", "RETRIEVAL_URL", "HUB_URL"] {
                 #expect(read([key: bad]).1 == [key], "\(bad)")
             }
         }

@@ -46,6 +46,32 @@ struct ProcessTableTests {
         #expect(hub.points.p50 == [nil, 10])
     }
 
+    @Test func `Push services come from the hub's metrics and readiness`() throws {
+        let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))
+        for (second, pushes) in [(0, 10), (5, 60)] {
+            let samples = PrometheusSamples(
+                """
+                securepush_hub_lane_state{hub="app",platform="apple"} 0
+                securepush_hub_lane_state{hub="app",platform="browser"} 2
+                securepush_hub_removals_suspended{hub="app",platform="browser"} 1
+                securepush_hub_retries_waiting{hub="app",platform="browser"} 7
+                securepush_hub_pushes_total{hub="app",platform="browser",outcome="Success"} \(pushes)
+                """)
+            let readiness = Readiness(
+                status: 200,
+                body: #"{"status":"ready","checks":{},"simulated":{"app/apple":1},"in_flight":{"app/browser":3}}"#)
+            let poll = ProcessPoll(readiness: readiness, samples: samples, time: .now + .seconds(second))
+            table.note([.init(kind: .hub, address: "http://h:1", poll: poll)], at: noon + .seconds(second))
+        }
+        let lanes = PushServiceLane.all(in: table.entries)
+        #expect(lanes.map(\.platform) == ["apple", "browser"])
+        #expect(lanes.map(\.state) == ["simulated", "refused"])
+        let browser = try #require(lanes.last)
+        #expect(browser.removalsSuspended && browser.retriesWaiting == 7 && browser.inFlight == 3)
+        #expect(browser.pushesPerSecond.map { $0 > 9 && $0 < 11 } == true)
+        #expect(browser.acceptedPerSecond == browser.pushesPerSecond)
+    }
+
     /// A process could answer with numbers that JSON cannot hold and that no scale has.
     @Test(arguments: ["+Inf", "1e308", "NaN"]) func `Numbers that cannot be true are left out`(_ value: String) throws {
         let (table, noon) = (ProcessTable(), Timestamp(milliseconds: 1_795_262_400_000))

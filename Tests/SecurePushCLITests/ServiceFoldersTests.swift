@@ -34,8 +34,9 @@ import Testing
                 "dispatcher": ["hub-connection-string", "database-url", "amqp-url"],
                 "retrieval": [
                     "payload.keys", "users", "jwks.json", "token-signing-key.pem", "hub-connection-string",
-                    "database-url",
+                    "database-url", "web-push-public-key",
                 ],
+                "hub": ["hub-access", "push-credentials.json", "vapid.pem", "database-url"],
                 "hub-emulator": ["hub-connection-string"], "postgres": ["password"],
                 "rabbitmq": ["definitions.json"],
             ]
@@ -90,6 +91,28 @@ import Testing
             #expect(try folders.run() == ["\(folders.directory)/ingest/api-keys"])
             let keys = try SecretFile.read("\(folders.directory)/ingest/api-keys")
             #expect(try keys == SecretFile.read(folders.setup.apiKeys) && keys.contains("other "))
+        }
+    }
+
+    @Test func `An Azure hub's string is handed to the services, and each has its own otherwise`() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = try Self.folders(in: folder)
+            _ = try folders.setup.run()
+            _ = try folders.run()
+            func strings() throws -> [String] {
+                try ["dispatcher", "retrieval"].map {
+                    try SecretFile.read("\(folders.directory)/\($0)/hub-connection-string")
+                }
+            }
+            #expect(
+                try strings()
+                    == ["dispatcher", "retrieval"].map {
+                        try SecretFile.read(folders.setup.hubConnectionString(of: $0))
+                    })
+            let azure = "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=Full;SharedAccessKey=a2V5"
+            _ = try SecretFile.replace(folders.setup.hubConnectionString, azure, mode: 0o600)
+            #expect(try !folders.run().isEmpty)
+            #expect(try strings() == [azure, azure])
         }
     }
 

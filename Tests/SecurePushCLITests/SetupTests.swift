@@ -3,6 +3,8 @@ import Authentication
 import Domain
 import Foundation
 import Foundations
+import Hub
+import OutgoingHTTP
 import Testing
 
 @testable import SecurePushCLI
@@ -17,7 +19,7 @@ import Testing
     @Test func `It makes what is missing, and the second time nothing`() async throws {
         try await withTemporaryFolder { folder in
             let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")
-            #expect(try setup.run().count == 12)
+            #expect(try setup.run().count == 18)
             let before = try contents(of: setup.secrets)
             #expect(try setup.run() == [])
             #expect(try contents(of: setup.secrets) == before)
@@ -66,7 +68,7 @@ import Testing
             _ = try setup.run()
             #expect(SecretFile.mode(setup.secrets) == 0o700)
             let names = try contents(of: setup.secrets).keys
-            #expect(names.count == 13)
+            #expect(names.count == 19)
             for name in names { #expect(SecretFile.mode("\(setup.secrets)/\(name)") == 0o600, "\(name)") }
         }
     }
@@ -80,11 +82,27 @@ import Testing
             #expect(try APIKeysFile(path: setup.apiKeys).list() == ["demo"])
             let key = try TokenSigningKey(path: setup.signingKey)
             #expect(try SecretFile.read(setup.jwks) == key.publicJWKS)
-            #expect(try SecretFile.read(setup.hubConnectionString).hasPrefix("Endpoint=http://hub-emulator:8090/;"))
+            #expect(try SecretFile.read(setup.hubConnectionString).hasPrefix("Endpoint=http://127.0.0.1:8090/;"))
+            #expect(try HubTools.hubs(ofAccessFile: setup.hubAccess) == ["securepush"])
+            let access = try SecretFile.read(setup.hubAccess)
+            for (rule, right) in [("dispatcher", "Send"), ("retrieval", "Manage")] {
+                let text = try SecretFile.read(setup.hubConnectionString(of: rule))
+                #expect(
+                    text.hasPrefix("Endpoint=http://hub-emulator:8090/;SharedAccessKeyName=\(rule);SharedAccessKey="))
+                let key = try #require(text.split(separator: "SharedAccessKey=").last)
+                #expect(access.contains("securepush \(rule) \(right) \(key)"))
+            }
+            let platforms = try HubTools.platforms(ofCredentialsFile: setup.pushCredentials, outgoing: .init())
+            #expect(platforms.map(\.name) == ["apns", "fcm", "wns", "webPush"])
+            #expect(platforms.map(\.isSimulated) == [true, true, true, false])
+            #expect(try SecretFile.read(setup.vapidPublicKey).utf8.count == 87)
         }
     }
 
-    @Test(arguments: ["alice.password", "users", "jwks.json", "hub-connection-string", "payload.keys", "api-keys"])
+    @Test(arguments: [
+        "alice.password", "users", "jwks.json", "hub-connection-string", "payload.keys", "api-keys",
+        "push-credentials.json",
+    ])
     func `A missing file is made again, and the others stay`(name: String) async throws {
         try await withTemporaryFolder { folder in
             let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8090/")

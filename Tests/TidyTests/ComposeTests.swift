@@ -47,7 +47,7 @@ import Testing
         let volumes: [String: Set<String>] = [
             "ingest": ["ingest:\(Self.own)"], "dispatcher": ["dispatcher:\(Self.own)"],
             "retrieval": ["retrieval:\(Self.own)"], "operator": ["operator:\(Self.own)"],
-            "hub-emulator": ["hub-emulator:\(Self.own)"],
+            "hub": ["hub:\(Self.own)"],
             "postgres": ["postgres:/var/lib/postgresql/data", "postgres-secrets:/run/securepush:ro"],
             "rabbitmq": ["rabbitmq:/var/lib/rabbitmq", "rabbitmq-secrets:/run/securepush:ro"],
             "setup": ["admin:/services/admin:ro"], "cli": ["state:/var/lib/securepush"],
@@ -66,7 +66,7 @@ import Testing
         #expect(networks["dispatcher"] == ["edge", "database", "broker"])
         #expect(networks["retrieval"] == ["edge", "database"])
         #expect(networks["operator"] == ["edge", "database", "broker"])
-        #expect(networks["hub-emulator"] == ["edge"])
+        #expect(networks["hub"] == ["edge", "database"])
         #expect(networks["setup"] == ["database"])
         #expect(networks["postgres"] == ["database"] && networks["rabbitmq"] == ["broker"])
     }
@@ -103,13 +103,14 @@ import Testing
     @Test func `No service may change the schema or the queues`() throws {
         let text = try Self.text()
         #expect(text.contains("DATABASE_MIGRATE: check") && text.contains("AMQP_DECLARE: check"))
-        let services = ["ingest", "dispatcher", "retrieval", "operator"]
+        let services = ["ingest", "dispatcher", "retrieval", "operator", "hub"]
         for (name, container) in try Self.containers() where services.contains(name) {
             let merged = container.environment.joined()
             #expect(merged.contains("*database"), "\(name)")
             #expect(merged.contains("*tracing"), "\(name)")
-            #expect(merged.contains("*broker") == (name != "retrieval"), "\(name)")
+            #expect(merged.contains("*broker") == !["retrieval", "hub"].contains(name), "\(name)")
             #expect(merged.contains("*hub") == ["dispatcher", "retrieval"].contains(name), "\(name)")
+            #expect(merged.contains("PUSH_CREDENTIALS_FILE") == (name == "hub"), "\(name)")
             #expect(merged.contains("*users") == ["ingest", "retrieval"].contains(name), "\(name)")
             #expect(merged.contains("PAYLOAD_KEYS_FILE") == ["ingest", "retrieval"].contains(name), "\(name)")
             #expect(merged.contains("TOKEN_SIGNING_KEY") == (name == "retrieval"), "\(name)")

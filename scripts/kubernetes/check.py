@@ -10,7 +10,7 @@ import kubernetes_validate
 import yaml
 
 VERSIONS = ["1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"]
-SERVICES = {"ingest", "dispatcher", "retrieval", "operator"}
+SERVICES = {"ingest", "dispatcher", "retrieval", "operator", "hub"}
 BROKER_PORTS = {5671, 5672}
 
 deploy, helm = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -117,8 +117,8 @@ def check_set(place, things):
         fail(place, "no policy denies by default")
     for policy in policies:
         ports = {p["port"] for rule in policy["spec"].get("egress", []) for p in rule.get("ports", [])}
-        if labels(policy) == "retrieval" and (not ports or ports & BROKER_PORTS):
-            fail(place, "retrieval reaches the broker, or anything")
+        if labels(policy) in {"retrieval", "hub"} and (not ports or ports & BROKER_PORTS):
+            fail(place, f"{labels(policy)} reaches the broker, or anything")
     known = set(re.findall(r"^\| `([A-Z_]+)`", (deploy / "../docs/reference/configuration.md").read_text(), re.M))
     for thing in things:
         if thing["kind"] == "ConfigMap":

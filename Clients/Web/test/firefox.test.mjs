@@ -47,7 +47,8 @@ test('the example in Firefox', { timeout: 300_000 }, async (context) => {
     await firefox.openApp();
     await firefox.logIn('alice', stack.password);
     await firefox.until(() => (
-      document.getElementById('app').contentDocument.getElementById('fact-channel').textContent !== ''));
+      !['', 'The browser is asking its push service …'].includes(
+        document.getElementById('app').contentDocument.getElementById('fact-channel').textContent)));
     assert.match(await firefox.text('fact-channel'), /^By the push service of this browser/);
     const [subscription] = [...service.subscriptions.values()];
     assert.equal(subscription.key.replace(/=+$/, ''), hub.publicKey);
@@ -60,7 +61,9 @@ test('the example in Firefox', { timeout: 300_000 }, async (context) => {
     const shown = await firefox.untilReported(shows('The code is 4711.'));
     assert.deepEqual(shown.map(({ tag, kind }) => [tag, kind]), [[id, 'secret']]);
     const [{ code, ttl, urgency, bytes }] = service.pushes;
-    assert.deepEqual([ttl, urgency, service.refusals], [2_419_200, 'normal', []]);
+    assert.deepEqual([urgency, service.refusals], ['normal', []]);
+    // The hub has kept it for a moment.
+    assert.ok(ttl > 2_419_100 && ttl <= 2_419_200, `${ttl} s`);
     // The lengths of what is encrypted are few: 128, 512, … and 103 bytes around them.
     assert.ok([128, 512, 1_024, 2_048, 3_993].includes(bytes - 103), `${bytes} bytes`);
     assert.ok([null, 100].includes(code), `${code}`);

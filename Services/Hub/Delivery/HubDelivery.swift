@@ -19,6 +19,8 @@ final class HubDelivery: Sendable {
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
     let graves: WriteQueue<DeadDevice>
+    /// The keys that the push services of devices accept.
+    let keys: WriteQueue<HubPushKey>
     /// What simulated push services say of handles.
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
@@ -29,16 +31,19 @@ final class HubDelivery: Sendable {
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
 
+    /// - Parameters:
+    ///   - isVolatile: whether the tables are in memory.
+    ///   - simulate: pushes to a simulated device.
     init(
         lanes: PushLanes, tables: HubTables, settings: DeliverySettings = .init(), clock: DeliveryClock = .system,
-        logger: Logger, simulate: @escaping @Sendable (Push) -> Void
+        isVolatile: Bool = false, logger: Logger, simulate: @escaping @Sendable (Push) -> Void
     ) {
         self.lanes = lanes
         self.tables = tables
         self.settings = settings
         self.clock = clock
         self.logger = logger
-        messages = MessageLog(tables, logger: logger)
+        messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         ends = WriteQueue("Outcomes of pushes", logger: logger) { try await tables.end($0, now: clock.now()) }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
         let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
@@ -49,8 +54,14 @@ final class HubDelivery: Sendable {
             }
         }
         self.graves = graves
+        // What is lost is learnt again with the next push.
+        let keys = WriteQueue<HubPushKey>("Keys of devices", capacity: 10_000, logger: logger) {
+            try await tables.remember($0)
+        }
+        self.keys = keys
         courier = PushCourier(
-            lanes: lanes, settings: settings, clock: clock, simulate: simulate, bury: { graves.put([$0]) })
+            lanes: lanes, settings: settings, clock: clock, simulate: simulate, bury: { graves.put([$0]) },
+            remember: { keys.put([$0]) })
     }
 
     /// One send, or one page of its devices.
@@ -180,6 +191,7 @@ final class HubDelivery: Sendable {
         await stop(Task { await inFlight.waitUntilNone() }, after: time)
         await ends.finish()
         await graves.finish()
+        await keys.finish()
         await feedback.finish()
         await messages.finish()
     }

@@ -1,3 +1,5 @@
+import DequeModule
+import Domain
 import Foundations
 import Logging
 import Storage
@@ -6,11 +8,26 @@ import Synchronization
 /// The results of messages, which telemetry reads.
 ///
 /// A message of which nothing has to be stored is written behind the answer to its send, with others: losing its result
-/// in a crash loses no push. Until it is written, it is read from here.
+/// in a crash loses no push. Until it is written, it is read from here. A store in memory would lose it at a restart
+/// anyway: with one, the newest messages stay here, so that its memory is bounded.
 final class MessageLog: Sendable {
     private struct Unwritten: Sendable {
         var messages: [String: HubMessage] = [:]
         var bytes = 0
+        /// The IDs of messages that stay, the oldest first.
+        var order: Deque<String> = []
+
+        /// - Returns: whether it is new.
+        mutating func insert(_ message: HubMessage) -> Bool {
+            let former = messages.updateValue(message, forKey: message.id)
+            bytes += MessageLog.bytes(message) - (former.map(MessageLog.bytes) ?? 0)
+            return former == nil
+        }
+
+        mutating func remove(_ id: String) {
+            guard let former = messages.removeValue(forKey: id) else { return }
+            bytes -= MessageLog.bytes(former)
+        }
     }
 
     private final class Shelf: Sendable {
@@ -19,42 +36,50 @@ final class MessageLog: Sendable {
         /// Forgets what is written, unless it has changed since.
         func remove(_ written: [HubMessage]) {
             unwritten.withLock { state in
-                for message in written where state.messages[message.id] == message {
-                    state.messages[message.id] = nil
-                    state.bytes -= MessageLog.bytes(message)
-                }
+                for message in written where state.messages[message.id] == message { state.remove(message.id) }
             }
         }
     }
 
-    /// What may wait while the database is away, in messages and in bytes; further results are lost.
+    /// What may be here, in messages and in bytes. Further results are lost while the database is away.
     private static let capacity = 10_000
     private static let maxBytes = 64 << 20
 
     private let tables: HubTables
+    private let isVolatile: Bool
     private let shelf: Shelf
     private let queue: WriteQueue<HubMessage>
 
-    init(_ tables: HubTables, logger: Logger) {
+    /// - Parameter isVolatile: whether the tables are in memory.
+    init(_ tables: HubTables, isVolatile: Bool, logger: Logger) {
         let shelf = Shelf()
         self.tables = tables
+        self.isVolatile = isVolatile
         self.shelf = shelf
-        queue = WriteQueue("Results of messages", capacity: Self.capacity, logger: logger) { messages in
-            try await tables.keep(messages)
+        queue = WriteQueue("Results of messages", capacity: 2 * Self.capacity, logger: logger) { messages in
+            do {
+                try await tables.keep(messages)
+            } catch let error as StorageError where !error.isRetriable && messages.count == 1 {
+                shelf.remove(messages)
+                throw error
+            }
             shelf.remove(messages)
         }
     }
 
     /// Writes a message soon.
     func put(_ message: HubMessage) {
-        let isTaken = shelf.unwritten.withLock { state in
-            let former = state.messages[message.id].map(Self.bytes) ?? 0
-            guard state.messages.count < Self.capacity, state.bytes < Self.maxBytes else { return false }
-            state.messages[message.id] = message
-            state.bytes += Self.bytes(message) - former
-            return true
+        let isWritten = shelf.unwritten.withLock { state in
+            if !isVolatile, state.messages.count >= Self.capacity || state.bytes >= Self.maxBytes { return false }
+            let isNew = state.insert(message)
+            guard isVolatile else { return true }
+            if isNew { state.order.append(message.id) }
+            while state.messages.count > Self.capacity || state.bytes > Self.maxBytes,
+                let oldest = state.order.popFirst()
+            { state.remove(oldest) }
+            return false
         }
-        if isTaken { queue.put([message]) }
+        if isWritten { queue.put([message]) }
     }
 
     /// - Parameter hub: the hub's name in lower case.
@@ -72,7 +97,10 @@ final class MessageLog: Sendable {
         try await tables.change(id, hub: hub, state: state, at: time)
     }
 
+    /// The message is in the tables, with pushes that are under way.
+    func forget(_ id: String) { shelf.unwritten.withLock { $0.remove(id) } }
+
     func finish() async { await queue.finish() }
 
-    private static func bytes(_ message: HubMessage) -> Int { 512 + message.body.count }
+    fileprivate static func bytes(_ message: HubMessage) -> Int { 512 + message.body.count }
 }

@@ -27,6 +27,11 @@ struct PlatformPushers: Sendable {
         self.others = others
     }
 
+    /// Whether a platform of a hub is simulated.
+    func hasSimulated(_ hubKey: String) -> Bool {
+        others.isSimulated || hubs[hubKey]?.values.contains(where: \.isSimulated) == true
+    }
+
     /// - Parameter hubKey: the hub's name in lower case.
     subscript(hubKey: String, platform: NotificationFormat) -> Pusher {
         get { hubs[hubKey]?[platform] ?? others }

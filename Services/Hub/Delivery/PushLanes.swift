@@ -50,6 +50,13 @@ final class PushLanes: Sendable {
         state.withLock { $0.pushers[hubKey, platform].isSimulated }
     }
 
+    func pusher(_ hubKey: String, _ platform: NotificationFormat) -> PlatformPushers.Pusher {
+        state.withLock { $0.pushers[hubKey, platform] }
+    }
+
+    /// Whether a platform of a hub is simulated: its page and its devices' streams exist then.
+    func isTrial(_ hubKey: String) -> Bool { state.withLock { $0.pushers.hasSimulated(hubKey) } }
+
     /// Puts other pushers in force. Connectors that are not among them end their pushes, and are closed.
     func use(_ pushers: PlatformPushers) {
         let (lanes, former) = state.withLock { state in

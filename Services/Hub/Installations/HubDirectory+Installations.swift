@@ -66,7 +66,7 @@ extension HubInstallation {
     }
 
     /// Its parts, with new IDs.
-    fileprivate func registrations(at time: Timestamp) -> [HubRegistrationRow] {
+    func registrations(at time: Timestamp) -> [HubRegistrationRow] {
         parts.map { part in
             var stored = registration(part, id: RegistrationID.make(), at: time).stored
             stored.slot = part.slot

@@ -96,7 +96,10 @@ struct SendRun: Sendable {
         record.outcome = !hasTargets ? .noTargetFound : fate == .swallowed ? .faulted : .completed
         if !isStored {
             delivery.messages.put(message)
-        } else if !outcomes.isEmpty {
+            return record
+        }
+        delivery.messages.forget(record.id)
+        if !outcomes.isEmpty {
             // Only telemetry is the poorer if it fails.
             try? await delivery.tables.keep([], of: message)
         }
@@ -120,7 +123,7 @@ struct SendRun: Sendable {
             lane: HubLaneKey(hub: hubKey, platform: target.format.rawValue), messageID: record.id,
             request: PushRequest(
                 address: address, body: target.body, headers: headers,
-                expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt)),
+                expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt), keyHint: target.pushKey),
             handle: target.handle, registrationID: target.registrationID, installationID: target.installationID,
             sentAt: record.receivedAt)
     }

@@ -66,6 +66,10 @@ struct CredentialRow: Encodable, Sendable, Equatable {
 
     private static let limit = Duration.seconds(20)
 
+    init(hub: String, platform: String, state: State, reason: String? = nil) {
+        (self.hub, self.platform, self.state, self.reason) = (hub, platform, state, reason)
+    }
+
     /// Asks the push service.
     init(_ platform: HubTools.Platform) async {
         (hub, self.platform, state) = (platform.hub, platform.name, .simulated)

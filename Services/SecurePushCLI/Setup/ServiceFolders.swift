@@ -46,6 +46,8 @@ struct ServiceFolders: Sendable {
         for service in ["dispatcher", "retrieval"] {
             let text = try SecretFile.readOwn(try hubConnectionString(of: service))
             changed += try hand(text, to: "\(service)/hub-connection-string")
+            // The command line looks at devices, as retrieval does.
+            if service == "retrieval" { changed += try keep(text, "cli.hub-connection-string") }
         }
         for role in DatabaseRole.allCases {
             let url = "postgres://\(role.name):\(try password("database.\(role.rawValue)"))@\(database)"

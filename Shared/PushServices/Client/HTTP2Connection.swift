@@ -38,6 +38,8 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
         ]
         // Many requests may end at their deadline together, and their answers come later.
         connection.maximumRecentlyResetStreams = 1024
+        // APNs may change its SETTINGS with every push, in 30 s.
+        connection.controlFrameRateLimit.maximumCount = 2000
         return NIOHTTP2Handler(mode: .client, connectionConfiguration: connection)
     }
 

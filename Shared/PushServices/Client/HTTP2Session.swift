@@ -6,6 +6,8 @@ import NIOHTTP2
 ///
 /// NIOHTTP2 reads and writes frames, keeps the windows for sending, and closes streams. Here is the rest: which request
 /// is on which stream, how many streams may be open, and what GOAWAY, RST_STREAM and a silent peer mean for a push.
+///
+/// Decision: docs/decisions/0038-own-http-client-for-push-services.md
 struct HTTP2Session {
     enum Action {
         /// The first SETTINGS have come: this many requests may be in flight.

@@ -13,6 +13,8 @@ import Synchronization
 /// It is `Sendable` because all mutable state is touched on `eventLoop` only, except `intake`, which is a lock. Calls
 /// from other threads go through `intake` or `eventLoop.execute`; all other methods are called by the connections,
 /// timers and look-ups of this event loop.
+///
+/// Decision: docs/decisions/0038-own-http-client-for-push-services.md
 package final class PushHTTPClient: PushHTTPSending, @unchecked Sendable {
     /// Where any thread leaves requests for the event loop. The first request into an empty intake wakes the loop.
     private struct Intake {

@@ -59,6 +59,6 @@ extension HubTables {
 
     /// When the next send is due; `nil` without one.
     package func nextSchedule() async throws -> Timestamp? {
-        try await store.first("SELECT due_at FROM hub_schedules ORDER BY due_at LIMIT 1")
+        try await store.first("SELECT due_at FROM hub_schedules WHERE due_at > 0 ORDER BY due_at LIMIT 1")
     }
 }

@@ -35,9 +35,8 @@ import Testing
         try await withHub { hub in
             try await hub.expect(.ok, .get, TestHub.listOfOne, rule: "listener")
             try TestHub.write("app root Manage \(TestHub.key)\n", to: hub.accessFile)
-            let start = ContinuousClock.now
             let isRefused = try await eventually { try await hub.status(rule: "listener") == .unauthorized }
-            #expect(isRefused && ContinuousClock.now - start < .seconds(2))
+            #expect(isRefused)
             try TestHub.write("app root Fly \(TestHub.key)\n", to: hub.accessFile)
             let isTold = try await eventually { try await hub.readiness().contains("HUB_ACCESS_FILE: Line 1") }
             #expect(isTold)

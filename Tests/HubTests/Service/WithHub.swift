@@ -56,8 +56,7 @@ struct TestHub: Sendable {
     static func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path + ".new"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + ".new")
-        _ = try FileManager.default.replaceItemAt(
-            URL(fileURLWithPath: path), withItemAt: URL(fileURLWithPath: path + ".new"))
+        guard rename(path + ".new", path) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
     static let rules = """
@@ -83,7 +82,8 @@ func withHub(
             "HTTP_PORT": "0", "DATABASE_URL": "memory:", "HUB_ACCESS_FILE": folder + "/hub-access",
             "PUSH_CREDENTIALS_FILE": folder + "/push-credentials.json",
         ].merging(settings) { $1 })
-    let configuration = try #require(HubServiceConfiguration(&reader), "\(reader.issues)")
+    let read = HubServiceConfiguration(&reader)
+    let configuration = try #require(read, "\(reader.issues)")
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ServiceContext(name: "hub", logger: logger, metrics: PrometheusMetrics())
     let hub = try await buildHub(configuration, context: context)

@@ -77,7 +77,7 @@ import Testing
 
     @Test func `A body that never ends counts as far as it came`() async throws {
         try await withHTTP2(answering: { _ in [.answer(410, body: [1, 2, 3], ends: false)] }) { server, client in
-            let response = try await client.post(port: server.port, within: .milliseconds(300)).get()
+            let response = try await client.post(port: server.port, within: .seconds(3)).get()
             #expect(response.status == 410 && response.body == [1, 2, 3])
             try await expectEventually { server.resets == 1 }
         }
@@ -144,7 +144,8 @@ import Testing
             try await expectEventually { server.requests.count == 1 }
             async let end: Void = client.close(deadline: .now + .seconds(60))
             try await expectEventually {
-                let late = await client.post(port: server.port)
+                // Before the end has begun, it is a request that gets no answer.
+                let late = await client.post(port: server.port, within: .milliseconds(100))
                 return late.failure == .notSent(reason: "the client is closing")
             }
             server.answer(server.requests[0])

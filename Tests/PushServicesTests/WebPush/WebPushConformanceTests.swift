@@ -86,16 +86,18 @@ import Testing
             let device = try #require(try await service.subscribe(key: harness.key.publicText, service: kind).first)
             let texts = ["", "Gr\u{FC}\u{DF}e \u{1F44B}", String(repeating: "x", count: 3_993)]
             let topic = "0123456789abcdefghijklmnopqrstu_"
+            // Microsoft's refuses 0, unless a header says so that only its own hosts get.
+            let seconds = kind == "windows" ? 1 : 0
             for text in texts {
                 let request = PushRequest(
-                    device, body: Array(text.utf8), headers: ["ttl": "0", "urgency": "high", "topic": topic])
+                    device, body: Array(text.utf8), headers: ["ttl": "\(seconds)", "urgency": "high", "topic": topic])
                 let result = await harness.connector.push(request, deadline: .now + patience)
                 #expect(result == PushResult(.accepted, status: 201))
             }
             let pushes = try await service.pushes()
             #expect(pushes.map(\.text) == texts)
             #expect(pushes.map(\.size) == [86 + 128 + 17, 86 + 128 + 17, 4_096])
-            #expect(pushes.allSatisfy { $0.ttl == 0 && $0.urgency == "high" && $0.topic == topic })
+            #expect(pushes.allSatisfy { $0.ttl == seconds && $0.urgency == "high" && $0.topic == topic })
             #expect(pushes.allSatisfy { $0.key == harness.key.publicText && $0.answer == "sent" })
             #expect(try await service.refusals().isEmpty)
             await harness.connector.close(deadline: .now + .seconds(5))

@@ -139,6 +139,7 @@ export class Firefox {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, HOME: this.folder }, ...user,
     });
     this.children.push(screen);
+    process.once('exit', () => { for (const child of this.children) child.kill('SIGKILL'); });
     this.display = `:${await this.#firstLine(screen, 3)}`;
     const browser = spawn(process.env.FIREFOX ?? 'firefox-esr', [
       '--no-remote', '--new-instance', '--profile', profile, '--width', '1000', '--height', '760',

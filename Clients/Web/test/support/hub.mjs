@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,18 +34,17 @@ export class Hub {
   get tls() { return { cert: readFileSync(this.path('tls.pem')), key: readFileSync(this.path('tls.key')) }; }
 
   /**
-   * Starts the hub, and gives it to the services of a stack in place of their own.
+   * Starts the hub in the place of a stack's hub emulator: at its address, with its key.
    *
    * @param {import('./stack.mjs').Stack} stack
    * @param {string} pushHost the host and port of the push service's endpoints
    */
   async start(stack, pushHost) {
-    const key = randomBytes(32).toString('base64');
-    const write = (name, text) => {
-      writeFileSync(this.path(name), text);
-      chmodSync(this.path(name), 0o600);
-    };
-    write('access', `securepush test Manage ${key}\n`);
+    await stack.stopService('hub-emulator');
+    const connectionString = readFileSync(join(stack.folder, 'run/hub-connection-string'), 'utf8').trim();
+    const part = (name) => new RegExp(`(?:^|;)${name}=([^;]*)`).exec(connectionString)[1];
+    const write = (name, text) => writeFileSync(this.path(name), text, { mode: 0o600 });
+    write('access', `securepush ${part('SharedAccessKeyName')} Manage ${part('SharedAccessKey')}\n`);
     const simulated = { simulated: true };
     write('credentials.json', JSON.stringify({
       securepush: {
@@ -56,26 +55,19 @@ export class Hub {
     this.child = spawn(join(stack.bin, 'securepush'), ['serve', 'hub'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
-        PATH: process.env.PATH, HTTP_PORT: '0', DATABASE_URL: `sqlite:${this.path('hub.sqlite')}`, LOG_FORMAT: 'text',
+        PATH: process.env.PATH, HTTP_PORT: stack.ports.emulator_port, DATABASE_URL: `sqlite:${this.path('hub.sqlite')}`,
         HUB_ACCESS_FILE: this.path('access'), PUSH_CREDENTIALS_FILE: this.path('credentials.json'),
       },
     });
     process.once('exit', () => this.child.kill('SIGKILL'));
     this.log = '';
     this.child.stderr.on('data', (data) => { this.log = (this.log + data).slice(-20_000); });
-    const port = await this.#port();
-    const file = join(stack.folder, 'run/hub-connection-string');
-    writeFileSync(file, `Endpoint=http://127.0.0.1:${port}/;SharedAccessKeyName=test;SharedAccessKey=${key}\n`);
-    // They read the file again within a second.
-    await new Promise((resolve) => { setTimeout(resolve, 1_500); });
+    await this.#untilReady(`${stack.emulator}/readyz`);
   }
 
-  /** The port that the hub has taken, as its log says. */
-  async #port() {
+  async #untilReady(url) {
     const deadline = Date.now() + 20_000;
-    for (;;) {
-      const port = /listening on 127\.0\.0\.1:(\d+)/.exec(this.log)?.[1];
-      if (port) return port;
+    while (!(await fetch(url).catch(() => null))?.ok) {
       if (this.child.exitCode !== null || Date.now() > deadline) throw new Error(`The hub did not start.\n${this.log}`);
       await new Promise((resolve) => { setTimeout(resolve, 50); });
     }

@@ -15,14 +15,14 @@ export class Stack {
   /** @param {Record<string, string>} [settings] of every service, as `STACK_NAME` */
   static async start(settings = {}) {
     const bin = process.env.SECUREPUSH_BIN ?? join(root, '.build/debug');
-    for (const name of ['ingest', 'dispatcher', 'retrieval', 'hub-emulator', 'securepush']) {
+    for (const name of ['ingest', 'dispatcher', 'retrieval', 'hub', 'securepush']) {
       if (!existsSync(join(bin, name))) throw new Error(`${join(bin, name)} is missing; run \`make build\` first.`);
     }
     const folder = await mkdtemp(join(tmpdir(), 'securepush-web-stack.'));
     const stack = new Stack(folder, bin, settings);
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stack.stop().finally(() => process.exit(1)));
     // Names that the scripts would take by default belong to the developer's own stack.
-    const names = ['emulator_port', 'ingest_port', 'dispatcher_port', 'retrieval_port', 'operator_port'];
+    const names = ['hub_port', 'ingest_port', 'dispatcher_port', 'retrieval_port', 'operator_port'];
     const ports = await freePorts(names.length);
     mkdirSync(join(folder, 'run'), { recursive: true });
     writeFileSync(join(folder, 'run/ports'), names.map((name, index) => `${name}=${ports[index]}\n`).join(''));
@@ -43,7 +43,7 @@ export class Stack {
     this.environment = { ...process.env, SECUREPUSH_BIN: bin, DISPATCH_WITHDRAW: 'revoked', ...settings };
   }
 
-  get emulator() { return `http://127.0.0.1:${this.ports.emulator_port}`; }
+  get emulator() { return `http://127.0.0.1:${this.ports.hub_port}`; }
   get app() { return `${this.emulator}/emulator/app/`; }
   get retrieval() { return `http://127.0.0.1:${this.ports.retrieval_port}`; }
   get operatorPage() { return `http://127.0.0.1:${this.ports.operator_port}/`; }
@@ -119,10 +119,21 @@ export class Stack {
     }
   }
 
+  /** Ends one service of the stack, and waits for its end. */
+  async stopService(name) {
+    const pid = Number(/\d+/.exec(readFileSync(join(this.folder, `run/${name}.pid`), 'utf8'))[0]);
+    process.kill(pid, 'SIGTERM');
+    while (isAlive(pid)) await new Promise((done) => setTimeout(done, 50));
+  }
+
   async stop() {
     await run(join(root, 'scripts/stack.sh'), ['down', this.folder], { env: this.environment }).catch(() => {});
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+function isAlive(pid) {
+  try { return process.kill(pid, 0); } catch { return false; }
 }
 
 /** Ports that are free now. */

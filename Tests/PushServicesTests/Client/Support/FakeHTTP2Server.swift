@@ -139,6 +139,8 @@ private final class FakeHTTP2Handler: ChannelInboundHandler {
     private var connection = 0
     private var arriving: [HTTP2StreamID: (headers: HPACKHeaders, body: [UInt8])] = [:]
     private var open: Set<HTTP2StreamID> = []
+    /// The client may not know it yet, and open streams, which NIO reports as an error.
+    private var hasGoneAway = false
 
     init(server: FakeHTTP2Server, gate: Gate) {
         self.server = server
@@ -220,7 +222,9 @@ private final class FakeHTTP2Handler: ChannelInboundHandler {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: ends)), on: id)
         case .reset(let code): write(.rstStream(code), on: id)
         case .goAway(let last, let code, let text):
+            if hasGoneAway { return }
             let data = ByteBuffer(string: text)
+            hasGoneAway = true
             write(.goAway(lastStreamID: HTTP2StreamID(last), errorCode: code, opaqueData: data), on: .rootStream)
         case .settings(let maxStreams):
             let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: maxStreams)
@@ -232,5 +236,7 @@ private final class FakeHTTP2Handler: ChannelInboundHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !hasGoneAway { context.close(promise: nil) }
+    }
 }

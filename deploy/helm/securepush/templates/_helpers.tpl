@@ -30,12 +30,21 @@ HTTP_HOST: 0.0.0.0
 LOG_FORMAT: json
 DATABASE_URL_FILE: /var/lib/securepush/database-url
 DATABASE_MIGRATE: check
-{{- if ne .service "retrieval" }}
+{{- if not (has .service (list "retrieval" "hub")) }}
 AMQP_URL_FILE: /var/lib/securepush/amqp-url
 AMQP_DECLARE: check
 {{- end }}
 {{- if has .service (list "dispatcher" "retrieval") }}
 HUB_CONNECTION_STRING_FILE: /var/lib/securepush/hub-connection-string
+{{- if .root.Values.hub.enabled }}
+{{- /* Of the chart's own hub; Azure's is reached by TLS. */}}
+HUB_INSECURE_HOST: {{ include "securepush.name" .root }}-hub
+{{- end }}
+{{- end }}
+{{- if eq .service "hub" }}
+HTTP_MAX_CONNECTIONS_PER_ADDRESS: "0"
+HUB_ACCESS_FILE: /var/lib/securepush/hub-access
+PUSH_CREDENTIALS_FILE: /var/lib/securepush/push-credentials.json
 {{- end }}
 {{- if has .service (list "ingest" "retrieval") }}
 {{- /* Clients arrive through the ingress controller, from few addresses. */}}
@@ -49,6 +58,9 @@ INGEST_API_KEYS_FILE: /var/lib/securepush/api-keys
 {{- end }}
 {{- if eq .service "retrieval" }}
 AUTH_TOKEN_SIGNING_KEY_FILE: /var/lib/securepush/token-signing-key.pem
+{{- if .root.Values.hub.enabled }}
+WEB_PUSH_PUBLIC_KEY_FILE: /var/lib/securepush/web-push-public-key
+{{- end }}
 {{- end }}
 {{- with $insecure }}
 ALLOW_INSECURE: {{ join "," . }}
@@ -61,6 +73,9 @@ ADMIN_PASSWORD_FILE: /var/lib/securepush/admin-password
 INGEST_URL: http://{{ include "securepush.name" .root }}-ingest-pods:8080
 DISPATCHER_URL: http://{{ include "securepush.name" .root }}-dispatcher:8082
 RETRIEVAL_URL: http://{{ include "securepush.name" .root }}-retrieval-pods:8081
+{{- if .root.Values.hub.enabled }}
+HUB_URL: http://{{ include "securepush.name" .root }}-hub-pods:8085
+{{- end }}
 {{- end }}
 {{- end }}
 

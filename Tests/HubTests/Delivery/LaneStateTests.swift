@@ -1,0 +1,170 @@
+import Foundations
+import HTTPTypes
+import PushServices
+import StackKit
+import Storage
+import Testing
+
+@testable import Hub
+
+/// Pauses, probes, dead devices and the guard of removals (K4).
+@Suite struct LaneStateTests {
+    @Test func `Refused credentials pause the platform, which one push every 30 s probes`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.credentialRefused))
+            #expect(try await bench.send(bench.push("a")) == [.unknown])
+            #expect(bench.report?.state == .paused && bench.report?.problem != nil)
+            // The others wait as retries, and are not tried.
+            for number in 0..<3 { _ = try await bench.send(bench.push("b\(number)", message: "n\(number)")) }
+            #expect(bench.connector.handles == ["a"])
+            #expect(try await bench.stored() == 4)
+            try await bench.sweep(after: .seconds(29))
+            #expect(bench.connector.handles.count == 1)
+            try await bench.sweep(after: .seconds(2))
+            #expect(bench.connector.handles.count == 2 && bench.report?.state == .paused)
+            bench.connector.answerAll(.answer(.accepted))
+            try await bench.sweep(after: .seconds(31))
+            #expect(bench.report?.state == .open && bench.report?.problem == nil)
+            for _ in 0..<5 { try await bench.sweep(after: .seconds(31)) }
+            #expect(try await bench.stored() == 0)
+            #expect(Set(bench.connector.handles) == ["a", "b0", "b1", "b2"])
+        }
+    }
+
+    @Test func `Other credentials end a pause, and the former connector is closed`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.credentialRefused))
+            try await bench.send(bench.push("a"))
+            #expect(bench.report?.state == .paused)
+            let better = ScriptedConnector()
+            bench.delivery.lanes.use(DeliveryBench.pushers(better, version: 2))
+            #expect(bench.report?.state == .open)
+            #expect(try await bench.send(bench.push("b", message: "n")) == [.success])
+            #expect(better.handles == ["b"])
+            try await expectToHold { bench.connector.isClosed }
+            #expect(!better.isClosed)
+        }
+    }
+
+    @Test func `A platform that throttles all is left alone, and its sends are refused`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.throttled(after: .seconds(20))))
+            for number in 0..<PushCircuit.maxFailures {
+                _ = try? await bench.send(bench.push("a\(number)"))
+            }
+            #expect(bench.report?.state == .held && bench.report?.problem == nil)
+            let refused = await #expect(throws: HubError.self) { try await bench.send(bench.push("b")) }
+            #expect(refused?.status == .tooManyRequests)
+            #expect(!bench.connector.handles.contains("b"))
+            bench.connector.answerAll(.answer(.accepted))
+            bench.clock.advance(by: .seconds(21))
+            let result = try await bench.send(bench.push("c"))
+            #expect(result == [.success])
+            #expect(bench.report?.state == .open)
+        }
+    }
+
+    @Test func `One browser push service in trouble holds nothing of the others`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.unreachable))
+            for number in 0..<30 { _ = try? await bench.send(bench.push("https://m/\(number)", .browser)) }
+            #expect(bench.report?.state == .open)
+            bench.connector.plan("https://a/1", .answer(.accepted))
+            let result = try await bench.send(bench.push("https://a/1", .browser))
+            #expect(result == [.success])
+            // A subscription with another key is refused, and the credentials have just been good.
+            bench.connector.plan("https://m/bad", .answer(.credentialRefused))
+            #expect(try await bench.send(bench.push("https://m/bad", .browser)) == [.unknown])
+            #expect(bench.report?.state == .open)
+            bench.clock.advance(by: .seconds(31))
+            bench.connector.plan("https://m/bad2", .answer(.credentialRefused))
+            #expect(try await bench.send(bench.push("https://m/bad2", .browser)) == [.unknown])
+            #expect(bench.report?.state == .paused)
+        }
+    }
+
+    @Test func `A device that is gone is removed, unless it was written since`() async throws {
+        try await withDelivery { bench in
+            let now = bench.clock.clock.now()
+            for (id, time) in [("old", now - .seconds(60)), ("new", now), ("late", now - .seconds(5))] {
+                let row = HubRegistrationRow(
+                    id: id, format: "apple", isTemplate: false, tags: [], handle: id.uppercased(), updatedAt: time,
+                    document: [])
+                _ = try await bench.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            }
+            bench.connector.plan("OLD", .answer(.gone(since: nil)))
+            bench.connector.plan("NEW", .answer(.gone(since: nil)))
+            bench.connector.plan("LATE", .answer(.gone(since: now - .seconds(10))))
+            let pushes = ["OLD", "NEW", "LATE"].map { bench.push($0, registration: $0.lowercased()) }
+            #expect(try await bench.send(pushes) == Array(repeating: .expiredChannel, count: 3))
+            await bench.delivery.graves.waitUntilWritten()
+            let left = try await bench.tables.registrations(handles: ["OLD", "NEW", "LATE"], hub: DeliveryBench.hub)
+            #expect(left.map(\.id).sorted() == ["late", "new"])
+            let feedback = try await bench.tables.feedback(hub: DeliveryBench.hub)
+            #expect(feedback.map(\.registrationID) == ["old"] && feedback.map(\.error) == ["ExpiredChannel"])
+        }
+    }
+
+    @Test func `A wrong environment does not erase the devices`() async throws {
+        try await withDelivery { bench in
+            for number in 0..<200 {
+                let row = HubRegistrationRow(
+                    id: "r\(number)", format: "apple", isTemplate: false, tags: [], handle: "H\(number)",
+                    updatedAt: bench.clock.clock.now() - .seconds(60), document: [])
+                _ = try await bench.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            }
+            for number in 0..<60 { try await bench.send(bench.push("H\(number)", message: "m\(number)")) }
+            bench.connector.answerAll(.answer(.wrongAddress))
+            for number in 60..<200 {
+                #expect(try await bench.send(bench.push("H\(number)", message: "m\(number)")) == [.badChannel])
+            }
+            await bench.delivery.graves.waitUntilWritten()
+            #expect(bench.report?.areRemovalsSuspended == true && bench.report?.problem != nil)
+            let feedback = try await bench.tables.feedback(hub: DeliveryBench.hub)
+            // 15 of 75 are 20 %: the next one is more.
+            #expect(feedback.count == 15)
+            bench.delivery.lanes.use(DeliveryBench.pushers(bench.connector, version: 2))
+            #expect(bench.report?.areRemovalsSuspended == false)
+        }
+    }
+
+    @Test func `The guard counts the last thousand answers`() {
+        var guardian = RemovalGuard()
+        func note(_ isWrong: Bool, _ count: Int) -> Bool {
+            var hasTurned = false
+            for _ in 0..<count where guardian.note(isWrong: isWrong) { hasTurned = true }
+            return hasTurned
+        }
+        #expect(!note(true, 49))
+        #expect(note(true, 1))
+        #expect(guardian.isSuspended)
+        // 50 wrong ones are 5 % of 1,000, and less when one of them is too old.
+        #expect(!note(false, 950))
+        #expect(guardian.isSuspended)
+        #expect(note(false, 1))
+        #expect(!guardian.isSuspended)
+        #expect(!note(true, 151))
+        #expect(note(true, 60))
+        #expect(guardian.isSuspended)
+    }
+
+    @Test func `A probe decides, and a failed one waits longer`() {
+        let start = ContinuousClock.now
+        var circuit = PushCircuit(isShared: false)
+        for _ in 0..<PushCircuit.maxFailures { circuit.observe(.failed(after: nil), isProbe: false, now: start) }
+        func admission(after time: Duration) -> PushCircuit.Admission { circuit.admit(now: start + time) }
+        let pause = PushCircuit.Pause(cause: .unreachable, until: start + .seconds(1), interval: .seconds(1))
+        #expect(admission(after: .zero) == .held(pause))
+        #expect(admission(after: .seconds(1)) == .probe)
+        #expect(admission(after: .seconds(1)) == .held(pause))
+        circuit.observe(.failed(after: nil), isProbe: true, now: start + .seconds(2))
+        #expect(circuit.pause?.until == start + .seconds(4))
+        // The answer to a push from before the pause is no probe.
+        circuit.observe(.accepted, isProbe: false, now: start + .seconds(3))
+        #expect(circuit.pause != nil)
+        #expect(admission(after: .seconds(4)) == .probe)
+        circuit.observe(.tooLarge, isProbe: true, now: start + .seconds(5))
+        #expect(circuit.pause == nil)
+        #expect(admission(after: .seconds(5)) == .push)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundations
+import HTTPTypes
+import HummingbirdTesting
+import PushServices
+import ServiceRuntime
+import StackKit
+import Testing
+
+@testable import Hub
+
+/// Sends over the REST API to push services.
+@Suite struct RealSendTests {
+    private func withHub(_ test: @escaping @Sendable (Emulator, ScriptedConnector) async throws -> Void) async throws {
+        let connector = ScriptedConnector()
+        try await withEmulator(pushers: DeliveryBench.pushers(connector)) { try await test($0, connector) }
+    }
+
+    @Test func `A device gets one push, with the headers of the send`() async throws {
+        try await withHub { hub, connector in
+            for handle in ["aa", "aa", "bb"] { try await hub.register(handle, tags: "t") }
+            let sent = try await hub.send(
+                #"{"aps":{"alert":"a"}}"#, tags: "t", headers: [HTTPField.Name(static: "apns-priority"): "5"])
+            #expect(sent.headers[HubHeaders.outcome] == "Success=2, Skipped=1")
+            #expect(connector.handles.sorted() == ["AA", "BB"])
+            for request in connector.requests {
+                #expect(request.headers["apns-priority"] == "5" && request.headers["authorization"] == nil)
+                #expect(request.body == Array(#"{"aps":{"alert":"a"}}"#.utf8))
+            }
+            let id = try #require(sent.headers[.location]?.between("/messages/", "?"))
+            let details = try await hub.call(.get, "/hub/messages/\(id)").text
+            #expect(details.contains("<State>Completed</State>"))
+            #expect(details.contains("<Name>Success</Name><Count>2</Count>"))
+        }
+    }
+
+    @Test func `What is under way is Unknown in the header, and Processing in telemetry`() async throws {
+        try await withHub { hub, connector in
+            for handle in ["aa", "bb"] { try await hub.register(handle, tags: "t") }
+            connector.plan("BB", .answer(.failed(after: .seconds(600))))
+            let sent = try await hub.send(tags: "t")
+            #expect(sent.status == .created && sent.headers[HubHeaders.outcome] == "Success=1, Unknown=1")
+            let id = try #require(sent.headers[.location]?.between("/messages/", "?"))
+            let details = try await hub.call(.get, "/hub/messages/\(id)").text
+            #expect(details.contains("<State>Processing</State>"))
+            #expect(details.contains("<Name>Success</Name><Count>1</Count>") && !details.contains("Unknown"))
+        }
+    }
+
+    @Test func `A throttled send is 429, and one that reaches nobody 503`() async throws {
+        try await withHub { hub, connector in
+            try await hub.register("aa", tags: "t")
+            connector.answerAll(.answer(.throttled(after: .seconds(90))))
+            let throttled = try await hub.send(tags: "t")
+            #expect(throttled.status == .tooManyRequests)
+            #expect(throttled.headers[.retryAfter].flatMap { Int($0) } ?? 0 >= 90)
+            connector.answerAll(.answer(.unreachable))
+            let unreachable = try await hub.send(tags: "t")
+            #expect(unreachable.status == .serviceUnavailable && unreachable.headers[.retryAfter] != nil)
+        }
+    }
+
+    @Test func `A dead device is gone at once, and in the feedback`() async throws {
+        try await withHub { hub, connector in
+            let id = try await hub.register("aa", tags: "t")
+            // A registration that is written in the same millisecond as the send stays.
+            await pause(.milliseconds(5))
+            connector.plan("AA", .answer(.gone(since: nil)))
+            #expect(try await hub.send(tags: "t").headers[HubHeaders.outcome] == "ExpiredChannel")
+            try await expectToHold { try await hub.call(.get, "/hub/registrations/\(id)").status == .notFound }
+            let feedback = try await hub.call(.get, "/hub/feedbackcontainer/files/feedback.xml").text
+            #expect(feedback.contains("<PnsHandle>AA</PnsHandle><RegistrationId>\(id)</RegistrationId>"))
+            #expect(try await hub.send(tags: "t").headers[HubHeaders.outcome] == "NoTargetFound")
+        }
+    }
+
+    @Test func `A browser is pushed to with its keys, or not at all`() async throws {
+        try await withHub { hub, connector in
+            let direct: HTTPFields = [
+                HubHeaders.deviceHandle: "https://h/1", HubHeaders.p256dh: "P", HubHeaders.auth: "A",
+                HTTPField.Name(static: "TTL"): "60", HTTPField.Name(static: "Urgency"): "high",
+            ]
+            let sent = try await hub.send(format: "browser", headers: direct, uri: "/hub/messages?direct")
+            #expect(sent.headers[HubHeaders.outcome] == "Success")
+            let request = try #require(connector.requests.first)
+            #expect(request.address == .subscription(endpoint: "https://h/1", p256dh: "P", auth: "A"))
+            #expect(request.headers["ttl"] == "60" && request.headers["urgency"] == "high")
+            #expect(request.expiresAt != nil)
+            let bare = try await hub.send(
+                format: "browser", headers: [HubHeaders.deviceHandle: "https://h/2"], uri: "/hub/messages?direct")
+            #expect(bare.headers[HubHeaders.outcome] == "BadChannel")
+        }
+    }
+}
