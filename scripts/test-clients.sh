@@ -16,10 +16,12 @@ for name in "${clients[@]}"; do
 done
 
 logs=$(mktemp -d "${TMPDIR:-/tmp}/securepush-clients.XXXXXX")
+lanes=()
 finish() {
+    local lane
     ignore_signals
-    # A process group of its own: the compilers and their tests, too.
-    if [ -n "${lane:-}" ]; then kill -- "-$lane" 2>/dev/null && wait "$lane" || true; fi
+    # Process groups of their own: the compilers and their tests, too.
+    for lane in ${lanes[@]+"${lanes[@]}"}; do kill -- "-$lane" 2>/dev/null && wait "$lane" || true; done
     rm -rf "$logs"
 }
 trap finish EXIT
@@ -41,33 +43,29 @@ fi
 bin=${SECUREPUSH_BIN:-.build/debug}
 [ -x "$bin/operator" ] || timed "build" make build
 
-# run_lane NAME...: tests one client after another.
-run_lane() {
-    local name begin result
-    for name in "$@"; do
-        heading "$name"
-        begin=$SECONDS result=0
-        "Clients/$name/test.sh" 2>&1 | tee "$logs/$name" || result=$?
-        echo "$result" >"$logs/$name.result"
-        say "${dim}$name: $((SECONDS - begin)) s$plain"
-    done
+# test_client NAME
+test_client() {
+    local begin=$SECONDS result=0
+    heading "$1"
+    "Clients/$1/test.sh" 2>&1 | tee "$logs/$1" || result=$?
+    echo "$result" >"$logs/$1.result"
+    say "${dim}$1: $((SECONDS - begin)) s$plain"
 }
 
-# The tests of Web wait for the browser half of their time, and the others compute on one core. So they run beside it.
-others=()
-for name in "${clients[@]}"; do [ "$name" = Web ] || others+=("$name"); done
-if [ ${#others[@]} -gt 0 ] && [ ${#others[@]} -lt ${#clients[@]} ]; then
-    set -m
-    run_lane "${others[@]}" >"$logs/others" 2>&1 </dev/null &
-    lane=$!
-    set +m
-    run_lane Web
-    wait "$lane" || true
-    lane=
-    cat "$logs/others"
-else
-    run_lane "${clients[@]}"
-fi
+# A compiler and its tests take one core, so those clients are tested beside each other. Web has the machine for itself:
+# its browser, services and simulated hours take more, and its tests have deadlines.
+set -m
+for name in "${clients[@]}"; do
+    [ "$name" != Web ] && [ ${#clients[@]} -gt 1 ] || continue
+    test_client "$name" >"$logs/$name.lane" 2>&1 </dev/null &
+    lanes+=($!)
+done
+set +m
+for lane in ${lanes[@]+"${lanes[@]}"}; do wait "$lane" || true; done
+lanes=()
+for name in "${clients[@]}"; do
+    if [ -e "$logs/$name.lane" ]; then cat "$logs/$name.lane"; else test_client "$name"; fi
+done
 
 passed=0 failed=0 broken=()
 for name in "${clients[@]}"; do
