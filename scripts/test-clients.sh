@@ -41,7 +41,7 @@ if [ $installs = yes ]; then
 fi
 # The web example is tested against the services.
 bin=${SECUREPUSH_BIN:-.build/debug}
-[ -x "$bin/operator" ] || timed "build" make build
+case " ${clients[*]} " in *" Web "*) [ -x "$bin/operator" ] || timed "build" make build ;; esac
 
 # test_client NAME
 test_client() {
