@@ -26,7 +26,7 @@ final class HubDelivery: Sendable {
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
     /// Wakes ``RetryService``.
-    let alarm = RetryAlarm()
+    let alarm: RetryAlarm
     private let problem = LastingProblemLog(
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
@@ -44,7 +44,13 @@ final class HubDelivery: Sendable {
         self.clock = clock
         self.logger = logger
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
-        ends = WriteQueue("Outcomes of pushes", logger: logger) { try await tables.end($0, now: clock.now()) }
+        let alarm = RetryAlarm()
+        self.alarm = alarm
+        ends = WriteQueue("Outcomes of pushes", logger: logger) { ends in
+            try await tables.end(ends, now: clock.now())
+            // Only now a look at the store finds them.
+            for case .retry(let due, _) in ends.map(\.next) { alarm.ring(by: due) }
+        }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
         let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
             // Each is a transaction of its own, and one that was removed before is not found again.
@@ -163,7 +169,6 @@ final class HubDelivery: Sendable {
         case .again(let again):
             let due = min(clock.now() + again.after, row.giveUpAt)
             ends.put([HubPushEnd(row, claim: claim, .retry(at: due, attempt: row.attempt + (again.isTried ? 1 : 0)))])
-            alarm.ring(by: due)
         }
     }
 
@@ -205,6 +210,8 @@ final class PushesInFlight: Sendable {
     }
 
     private let state = Mutex(State())
+
+    var count: Int { state.withLock { $0.count } }
 
     func enter() { state.withLock { $0.count += 1 } }
 

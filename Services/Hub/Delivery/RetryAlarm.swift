@@ -28,9 +28,14 @@ final class RetryAlarm: Sendable {
     func wait(for time: Duration, _ clock: DeliveryClock) async {
         let end = clock.now() + time
         while !Task.isCancelled {
-            let until = state.withLock { min($0.due ?? end, end) }
             let now = clock.now()
-            guard until > now else { break }
+            let next = state.withLock { state -> Timestamp? in
+                let until = min(state.due ?? end, end)
+                if until > now { return until }
+                state.due = nil
+                return nil
+            }
+            guard let until = next else { return }
             let sleep = state.withLock { state in
                 state.begun += 1
                 return state.begun
@@ -45,7 +50,6 @@ final class RetryAlarm: Sendable {
             }
             timer.cancel()
         }
-        state.withLock { $0.due = nil }
     }
 
     private func wake(after sleep: Int) {

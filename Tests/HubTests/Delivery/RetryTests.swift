@@ -49,7 +49,7 @@ import Testing
             dead.connector.plan("a", .answer(.failed(after: .seconds(1))))
             dead.connector.plan("b", .silence)
             async let outcomes = dead.send(dead.push("a"), dead.push("b"))
-            try await expectToHold { dead.connector.silentCount == 1 && clock.sleeperCount == 1 }
+            try await expectToHold { dead.isAlone(silent: 1) }
             clock.advance(by: .seconds(2))
             #expect(try await outcomes == [.unknown, .unknown])
             let next = DeliveryBench(store.tables, clock: clock)
