@@ -27,5 +27,6 @@ export NO_MKDOCS_2_WARNING=1
 if [ "${1:-}" = serve ]; then
     exec "$home/bin/mkdocs" serve --config-file "$here/docs/mkdocs.yml" --dev-addr "${2:-127.0.0.1:8000}"
 fi
-"$home/bin/mkdocs" build --quiet --strict --config-file "$here/docs/mkdocs.yml"
+# With --quiet MkDocs neither shows nor counts warnings, so --strict would find nothing.
+"$home/bin/mkdocs" build --strict --config-file "$here/docs/mkdocs.yml" 2>&1 | sed '/^INFO /d' >&2
 say "The site is in .build/site: open .build/site/index.html."

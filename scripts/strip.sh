@@ -10,6 +10,9 @@ set -euo pipefail
 from=$1/securepush to=$2/securepush debug=$2/debug/securepush.debug
 objcopy=$(command -v objcopy || command -v llvm-objcopy) || die "objcopy is missing: install binutils." 69
 [ -x "$from" ] || die "$from is not there: build it first." 66
+# Stripped once more it would get an empty file of symbols. grep -q would end readelf with SIGPIPE.
+"${objcopy%objcopy}readelf" -SW "$from" | grep -F .symtab >/dev/null ||
+    die "$from has no symbols: name the folder of the executable as it was built, such as .build/release." 66
 
 mkdir -p "$2/debug"
 mebibytes() { awk -v bytes="$(stat -Lc %s "$1")" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'; }

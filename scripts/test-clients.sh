@@ -15,8 +15,18 @@ for name in "${clients[@]}"; do
     [ -x "Clients/$name/test.sh" ] || die "There is no Clients/$name/test.sh." 64
 done
 
-log=$(mktemp "${TMPDIR:-/tmp}/securepush-clients.XXXXXX")
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d "${TMPDIR:-/tmp}/securepush-clients.XXXXXX")
+lanes=()
+finish() {
+    local lane
+    ignore_signals
+    # Process groups of their own: the compilers and their tests, too.
+    for lane in ${lanes[@]+"${lanes[@]}"}; do kill -- "-$lane" 2>/dev/null && wait "$lane" || true; done
+    rm -rf "$logs"
+}
+trap finish EXIT
+exit_at_signals
+
 if [ $installs = yes ]; then
     command -v apt-get >/dev/null || die "This script installs on Debian and Ubuntu only; use --no-install." 69
     "$here/install-dependencies.sh" demo
@@ -31,22 +41,42 @@ if [ $installs = yes ]; then
 fi
 # The web example is tested against the services.
 bin=${SECUREPUSH_BIN:-.build/debug}
-[ -x "$bin/operator" ] || timed "build" make build
+case " ${clients[*]} " in *" Web "*) [ -x "$bin/operator" ] || timed "build" make build ;; esac
+
+# test_client NAME
+test_client() {
+    local begin=$SECONDS result=0
+    heading "$1"
+    "Clients/$1/test.sh" 2>&1 | tee "$logs/$1" || result=$?
+    echo "$result" >"$logs/$1.result"
+    say "${dim}$1: $((SECONDS - begin)) s$plain"
+}
+
+# A compiler and its tests take one core, so those clients are tested beside each other. Web has the machine for itself:
+# its browser, services and simulated hours take more, and its tests have deadlines.
+set -m
+for name in "${clients[@]}"; do
+    [ "$name" != Web ] && [ ${#clients[@]} -gt 1 ] || continue
+    test_client "$name" >"$logs/$name.lane" 2>&1 </dev/null &
+    lanes+=($!)
+done
+set +m
+for lane in ${lanes[@]+"${lanes[@]}"}; do wait "$lane" || true; done
+lanes=()
+for name in "${clients[@]}"; do
+    if [ -e "$logs/$name.lane" ]; then cat "$logs/$name.lane"; else test_client "$name"; fi
+done
 
 passed=0 failed=0 broken=()
 for name in "${clients[@]}"; do
-    heading "$name"
-    begin=$SECONDS result=0
-    "Clients/$name/test.sh" 2>&1 | tee "$log" || result=$?
-    counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log" | tail -n 1)
+    counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$logs/$name" 2>/dev/null | tail -n 1)
     # shellcheck disable=SC2086 # two numbers
     set -- ${counts:-0 1}
     passed=$((passed + $1)) failed=$((failed + $2))
-    if [ $result -ne 0 ] || [ "$2" -ne 0 ] || [ "$1" -eq 0 ]; then
+    if [ "$(cat "$logs/$name.result" 2>/dev/null || echo 1)" -ne 0 ] || [ "$2" -ne 0 ] || [ "$1" -eq 0 ]; then
         broken+=("$name")
         [ "$2" -gt 0 ] || failed=$((failed + 1))
     fi
-    say "${dim}$name: $((SECONDS - begin)) s$plain"
 done
 say
 [ ${#broken[@]} -eq 0 ] || say "Failed: ${broken[*]}"

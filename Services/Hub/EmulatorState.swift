@@ -15,14 +15,19 @@ struct EmulatorState: Sendable {
     let schedules: ScheduleTable
     let delivery: HubDelivery
     let sends: SendProcessor
+    /// Whether answers to sends have `SecurePush-Outcome`. Azure, which the emulator stands in for, has no such header.
+    let tellsOutcomes: Bool
 
     /// The state of `hub-emulator` on the tables of a store; with the faults of the configured scenario.
     ///
-    /// - Parameter pushers: who pushes for each platform.
+    /// - Parameters:
+    ///   - pushers: who pushes for each platform.
+    ///   - tellsOutcomes: see the property.
     /// - Throws: when the scenario cannot be used.
     init(
         _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
-        delivery settings: DeliverySettings = .init(), logger: Logger = Logger(label: "securepush.hub")
+        delivery settings: DeliverySettings = .init(), tellsOutcomes: Bool = false,
+        logger: Logger = Logger(label: "securepush.hub")
     ) throws {
         let hubs = HubDirectory(
             store.tables, names: configuration.hubNames.map { .only($0) } ?? .any,
@@ -33,7 +38,7 @@ struct EmulatorState: Sendable {
             lanes: PushLanes(pushers, settings: settings, logger: logger), settings: settings, feed: feed,
             log: RecordLog(
                 capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
-            faults: FaultTable(defaultSeed: configuration.seed), logger: logger)
+            faults: FaultTable(defaultSeed: configuration.seed), tellsOutcomes: tellsOutcomes, logger: logger)
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
@@ -48,15 +53,16 @@ struct EmulatorState: Sendable {
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
             gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
-            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), logger: logger)
+            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), tellsOutcomes: true,
+            logger: logger)
     }
 
     private init(
         store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, settings: DeliverySettings,
-        feed: EventFeed, log: RecordLog, faults: FaultTable, logger: Logger
+        feed: EventFeed, log: RecordLog, faults: FaultTable, tellsOutcomes: Bool, logger: Logger
     ) {
         (self.store, self.hubs, self.gate) = (store, hubs, gate)
-        (self.feed, self.log, self.faults) = (feed, log, faults)
+        (self.feed, self.log, self.faults, self.tellsOutcomes) = (feed, log, faults, tellsOutcomes)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         schedules = ScheduleTable(store.tables)
         delivery = HubDelivery(

@@ -67,7 +67,7 @@ extension UserAuthenticationConfiguration {
         configuration.usersFile = reader[\.authUsersFile]
         configuration.signingKeyFile = reader[\.authTokenSigningKeyFile]
         if configuration.jwksFile != nil, configuration.jwksURL != nil {
-            reader.note(\.authJWKSURL, "is set, and AUTH_JWKS_FILE too: set one of them")
+            reader.note(\.authJWKSURL, "is set, and AUTH_JWKS_FILE too: leave one of them empty")
         }
         if issuesTokens {
             configuration.tokenTTL = reader[\.authTokenTTL]

@@ -26,7 +26,7 @@ struct UsernameClaimTests {
         ) { bench in
             let token = try "Bearer " + key.token(claims: #"{\#(members),"exp":\#(Timestamp.claim(60))}"#)
             guard let user else {
-                try await bench.expectRefusal(token, .malformed)
+                try await bench.expectRefusal(token, .invalid)
                 let reason = "info A token was refused reason=The token does not name a user."
                 #expect(bench.lines.all.filter { $0.contains("refused") } == [reason])
                 return
@@ -57,7 +57,7 @@ struct UsernameClaimTests {
                 if let user {
                     try await bench.expectUser(token, user)
                 } else {
-                    try await bench.expectRefusal(token, .malformed)
+                    try await bench.expectRefusal(token, .invalid)
                 }
             }
         }

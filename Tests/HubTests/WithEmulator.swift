@@ -18,6 +18,7 @@ let testConnectionString = HubConnectionString(
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
     stateFile: String? = nil, webAppFolder: String? = nil, pushers: PlatformPushers = .simulated,
+    tellsOutcomes: Bool = false,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -30,7 +31,8 @@ func withEmulator(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         metrics: PrometheusMetrics())
     try await withTables(try configuration.storage) { store in
-        let state = try EmulatorState(configuration, store: store, pushers: pushers, logger: context.logger)
+        let state = try EmulatorState(
+            configuration, store: store, pushers: pushers, tellsOutcomes: tellsOutcomes, logger: context.logger)
         try await state.hubs.load()
         let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)
         let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)

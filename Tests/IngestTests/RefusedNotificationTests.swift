@@ -46,6 +46,16 @@ struct RefusedNotificationTests {
         }
     }
 
+    /// An app that sends its provider's token learns from the answer why it is refused.
+    @Test func `A wrong token is called a token`() async throws {
+        try await withIngest { bench in
+            let parts = [#"{"alg":"ES256"}"#, #"{"exp":1}"#, "a"].map { Base64.encode(Array($0.utf8), .url) }
+            let answer = try await bench.post(Self.good, authorization: "Bearer " + parts.joined(separator: "."))
+            try answer.expectProblem(401)
+            #expect(String(buffer: answer.body).contains("The token does not name a user."))
+        }
+    }
+
     @Test func `Without credentials both schemes are offered`() async throws {
         try await withIngest { bench in
             let answer = try await bench.client.execute(uri: "/api/notifications", method: .post)

@@ -126,6 +126,8 @@ struct ChaosRun: Sendable {
         case .off: break
         // A refused withdrawal may wait for the last of the retry delays.
         case .revoked: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
+        // A push that waited in a hub of one's own may come after its withdrawal.
+        case .read where own != nil: try await hub.awaitQuiet(.seconds(16), within: .seconds(60))
         case .read: try await hub.awaitWithdrawals(within: .seconds(60))
         }
         if let own {

@@ -182,13 +182,16 @@ def on_page_markdown(markdown, page, config, files):
         relative = posixpath.relpath(place, posixpath.dirname(page.file.src_uri) or ".")
         return f"{match[1]}{relative}{'#' if target[1] else ''}{target[1]}{match[3]}"
 
-    return reindented(outside_code(markdown, lambda line: LINK.sub(local, line)))
+    return reindented(outside_code(markdown, lambda line: LINK.sub(local, line)), path)
 
 
-def reindented(text):
-    """What belongs to a list item is indented to the item's text; Python-Markdown wants four columns a level."""
+def reindented(text, path):
+    """What belongs to a list item is indented to the item's text; Python-Markdown wants four columns a level.
+
+    A list directly below a paragraph is a part of it for Python-Markdown, and a list on code hosts. It ends the build."""
     lines, columns, fence = [], [], None
     for line in text.split("\n"):
+        before, had = lines[-1].strip() if lines else "", len(columns)
         blank, indent = not line.strip(), len(line) - len(line.lstrip())
         if not blank and fence is None:
             while columns and indent < columns[-1]:
@@ -201,6 +204,8 @@ def reindented(text):
             fence = mark[1] if fence is None else None if mark[1] == fence else fence
         item = re.match(r" *([-*+]|\d+[.)]) +", line)
         if item and fence is None:
+            if had == 0 and before and not before.startswith("#"):
+                log.warning("%s has a list without a blank line before it: %s", path, line)
             columns.append(len(item[0]))
         lines.append(moved)
     return "\n".join(lines)

@@ -7,7 +7,6 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Firefox } from './support/firefox.mjs';
-import { Hub } from './support/hub.mjs';
 import { PushService } from './support/push-service.mjs';
 import { Stack } from './support/stack.mjs';
 
@@ -22,9 +21,7 @@ const script = (name) => fileURLToPath(new URL(`../../../scripts/${name}`, impor
 test('the example in Firefox', { timeout: 300_000 }, async (context) => {
   const ends = [];
   context.after(async () => { for (const end of ends.reverse()) await end(); });
-  const hub = await Hub.prepare();
-  ends.push(() => hub.stop());
-  const service = await PushService.start(hub.tls);
+  const service = await PushService.start();
   ends.push(() => service.stop());
   const folder = mkdtempSync(join(tmpdir(), 'securepush-firefox-app.'));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,13 +30,14 @@ test('the example in Firefox', { timeout: 300_000 }, async (context) => {
   // The browser starts while the services do.
   const [stack] = await Promise.all([
     Stack.start({
-      STACK_WEB_PUSH_PUBLIC_KEY: hub.publicKey, STACK_RETRIEVAL_CORS_ORIGINS: firefox.origin,
-      STACK_BROWSER_PUSH_URL: 'https://app.example.org/',
+      STACK_RETRIEVAL_CORS_ORIGINS: firefox.origin, STACK_BROWSER_PUSH_URL: 'https://app.example.org/',
+    }, (credentials) => {
+      credentials.caFile = service.certificate;
+      credentials.webPush.allowedHosts = [service.host];
     }).then((started) => { ends.push(() => started.stop()); return started; }),
     firefox.start(service.url),
   ]);
   await run(script('web-app.sh'), [folder, stack.retrieval]);
-  await hub.start(stack, service.host);
   const step = (name, body) => context.test(name, body);
   const shows = (text) => (shown) => shown.some(({ body }) => body === text);
 
@@ -51,7 +49,7 @@ test('the example in Firefox', { timeout: 300_000 }, async (context) => {
         document.getElementById('app').contentDocument.getElementById('fact-channel').textContent)));
     assert.match(await firefox.text('fact-channel'), /^By the push service of this browser/);
     const [subscription] = [...service.subscriptions.values()];
-    assert.equal(subscription.key.replace(/=+$/, ''), hub.publicKey);
+    assert.equal(subscription.key.replace(/=+$/, ''), stack.secret('web-push-public-key'));
   });
 
   let id;

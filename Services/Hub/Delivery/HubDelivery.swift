@@ -19,6 +19,8 @@ final class HubDelivery: Sendable {
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
     let graves: WriteQueue<DeadDevice>
+    /// The keys that the push services of devices accept.
+    let keys: WriteQueue<HubPushKey>
     /// What simulated push services say of handles.
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
@@ -52,8 +54,14 @@ final class HubDelivery: Sendable {
             }
         }
         self.graves = graves
+        // What is lost is learnt again with the next push.
+        let keys = WriteQueue<HubPushKey>("Keys of devices", capacity: 10_000, logger: logger) {
+            try await tables.remember($0)
+        }
+        self.keys = keys
         courier = PushCourier(
-            lanes: lanes, settings: settings, clock: clock, simulate: simulate, bury: { graves.put([$0]) })
+            lanes: lanes, settings: settings, clock: clock, simulate: simulate, bury: { graves.put([$0]) },
+            remember: { keys.put([$0]) })
     }
 
     /// One send, or one page of its devices.
@@ -183,6 +191,7 @@ final class HubDelivery: Sendable {
         await stop(Task { await inFlight.waitUntilNone() }, after: time)
         await ends.finish()
         await graves.finish()
+        await keys.finish()
         await feedback.finish()
         await messages.finish()
     }

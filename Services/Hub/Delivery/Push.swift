@@ -37,6 +37,7 @@ extension Push {
         var installation: String?
         var headers: [String: String]
         var expiresAt: Int64?
+        var keyHint: String?
         var sentAt: Int64
     }
 
@@ -44,7 +45,8 @@ extension Push {
     func stored(dueAt: Timestamp, claim: Int64?, _ settings: DeliverySettings) throws -> HubPush {
         var document = Document(
             address: handle, handle: handle, registration: registrationID, installation: installationID,
-            headers: request.headers, expiresAt: request.expiresAt?.milliseconds, sentAt: sentAt.milliseconds)
+            headers: request.headers, expiresAt: request.expiresAt?.milliseconds, keyHint: request.keyHint,
+            sentAt: sentAt.milliseconds)
         switch request.address {
         case .handle(let text): document.address = text
         case .subscription(let endpoint, let p256dh, let auth):
@@ -68,7 +70,7 @@ extension Push {
             lane: stored.lane, messageID: stored.messageID,
             request: PushRequest(
                 address: address, body: stored.body, headers: document.headers,
-                expiresAt: document.expiresAt.map(Timestamp.init(milliseconds:))),
+                expiresAt: document.expiresAt.map(Timestamp.init(milliseconds:)), keyHint: document.keyHint),
             handle: document.handle, registrationID: document.registration, installationID: document.installation,
             sentAt: Timestamp(milliseconds: document.sentAt), attempt: stored.attempt)
     }

@@ -31,6 +31,8 @@ struct PushCourier: Sendable {
     let simulate: @Sendable (Push) -> Void
     /// Takes a device that its push service no longer accepts.
     let bury: @Sendable (DeadDevice) -> Void
+    /// Takes a key with which a push was accepted, if it is another one than before.
+    let remember: @Sendable (HubPushKey) -> Void
 
     /// - Parameter begin: see ``PushLane/push(_:begin:)``.
     func deliver(_ push: Push, begin: @Sendable () -> Bool = { true }) async -> PushVerdict {
@@ -45,7 +47,11 @@ struct PushCourier: Sendable {
         case .notTried: return .again(.notTried)
         case .held(let cause, let rest):
             return .again(PushAgain(cause: cause, after: rest + RetryWait.shortest, isTried: false))
-        case .answered(let result): return verdict(result.answer, of: push, lane)
+        case .answered(let result):
+            if result.answer == .accepted, result.keyUsed != push.request.keyHint, push.registrationID != nil {
+                remember(HubPushKey(hub: push.lane.hub, handle: push.handle, key: result.keyUsed))
+            }
+            return verdict(result.answer, of: push, lane)
         }
     }
 

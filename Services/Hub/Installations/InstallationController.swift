@@ -18,7 +18,7 @@ struct InstallationController: Sendable {
         let (call, id) = try admit(request, context)
         let body = try await request.bytes()
         let installation = try HubInstallation(id: id, document: body)
-        try state.checkAddresses(of: installation, hub: call.hubKey)
+        try state.lanes.checkAddresses(of: installation, hub: call.hubKey)
         try await state.injectFaults(.installation, platform: installation.platform, context)
         try await state.hubs.use(call.hubKey)
         let change = try await state.hubs.changeInstallation(id, hub: call.hubKey) { _ in installation }
@@ -46,7 +46,7 @@ struct InstallationController: Sendable {
         let change = try await state.hubs.changeInstallation(id, hub: call.hubKey) { found throws(HubError) in
             guard let found else { throw HubError.unknownInstallation }
             let patched = try patch.applied(to: found)
-            try state.checkAddresses(of: patched, hub: call.hubKey)
+            try state.lanes.checkAddresses(of: patched, hub: call.hubKey)
             return patched
         }
         note(change, request, body: body, call)

@@ -75,7 +75,7 @@ struct RegistrationController: Sendable {
     ) async throws -> Response {
         let body = try await request.bytes()
         let registration = try RegistrationEntry(id: id, entry: body, receivedAt: .now)
-        try state.checkAddresses(of: [registration], hub: call.hubKey)
+        try state.lanes.checkAddresses(of: [registration], hub: call.hubKey)
         let format = registration.format
         let effect = state.faults.effect(
             on: .register, platform: format, tags: { Array(registration.lowercasedTags) })

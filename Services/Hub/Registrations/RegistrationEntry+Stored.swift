@@ -15,6 +15,7 @@ extension RegistrationEntry {
         version = Int(clamping: stored.version)
         sequence = Int(clamping: stored.sequence)
         installationID = stored.installationID
+        pushKey = stored.pushKey
         expirationTime = document?.attribute(Self.expiration) ?? (isPart ? HubInstallation.never : Self.never)
     }
 

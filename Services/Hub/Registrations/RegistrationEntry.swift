@@ -24,6 +24,8 @@ struct RegistrationEntry: Sendable {
     var expirationTime = RegistrationEntry.never
     /// The installation that it is a part of.
     var installationID: String?
+    /// See ``HubRegistrationRow/pushKey``.
+    var pushKey: String?
 
     init(
         id: String, format: NotificationFormat, isTemplate: Bool, tags: [String], handle: String, fields: [XMLElement],

@@ -15,6 +15,8 @@ struct DeliveryTarget: Sendable {
     /// The keys of a browser's subscription, with which pushes are encrypted (RFC 8291).
     var p256dh: String?
     var auth: String?
+    /// The key of ours that its push service accepted last, if it is not the newest one.
+    var pushKey: String?
     /// The outcome before the delivery; success if it can be delivered.
     var outcome = DeliveryOutcome.success
 
@@ -54,6 +56,7 @@ extension DeliveryTarget {
             registrationID: registration.id, installationID: registration.installationID)
         guard format == .browser else { return }
         (p256dh, auth) = (registration.field("P256DH"), registration.field("Auth"))
+        pushKey = registration.pushKey
     }
 
     /// Marks notifications that APNs refuses because of their size: they are lost, and the sender is not told.

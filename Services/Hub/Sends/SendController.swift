@@ -19,20 +19,20 @@ struct SendController: Sendable {
     @Sendable func send(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, send, receipt) = try await process(request, context) { try await SendRequest($0, call: $1) }
         let location = call.location("messages/\(receipt.record.id)", suffix: send.kind == .direct ? "&direct" : "")
-        return Self.accepted(location, receipt, document: send.kind == .test ? receipt.document : "")
+        return accepted(location, receipt, document: send.kind == .test ? receipt.document : "")
     }
 
     /// A direct send to many handles.
     @Sendable func sendBatch(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, _, receipt) = try await process(request, context) { try await SendRequest(batch: $0, call: $1) }
-        return Self.accepted(call.location("messages/$batch/\(receipt.record.id)", suffix: "&direct"), receipt)
+        return accepted(call.location("messages/$batch/\(receipt.record.id)", suffix: "&direct"), receipt)
     }
 
     @Sendable func schedule(_ request: Request, context: EmulatorContext) async throws -> Response {
         let (call, _, receipt) = try await process(request, context) {
             try await SendRequest(scheduling: $0, call: $1)
         }
-        return Self.accepted(call.location("schedulednotifications/\(receipt.record.id)"), receipt)
+        return accepted(call.location("schedulednotifications/\(receipt.record.id)"), receipt)
     }
 
     @Sendable func cancel(_ request: Request, context: EmulatorContext) async throws -> Response {
@@ -62,11 +62,11 @@ struct SendController: Sendable {
     }
 
     /// Recorded: 201, an empty body with a content type, and the location. A debug send has a document.
-    private static func accepted(
+    private func accepted(
         _ location: String, _ receipt: SendProcessor.Receipt, document: String = ""
     ) -> Response {
         var headers: HTTPFields = [.location: location]
-        headers[HubHeaders.outcome] = receipt.outcome
+        if state.tellsOutcomes { headers[HubHeaders.outcome] = receipt.outcome }
         return .hub(document, status: .created, headers: headers)
     }
 }

@@ -123,7 +123,7 @@ struct SendRun: Sendable {
             lane: HubLaneKey(hub: hubKey, platform: target.format.rawValue), messageID: record.id,
             request: PushRequest(
                 address: address, body: target.body, headers: headers,
-                expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt)),
+                expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt), keyHint: target.pushKey),
             handle: target.handle, registrationID: target.registrationID, installationID: target.installationID,
             sentAt: record.receivedAt)
     }

@@ -2,20 +2,20 @@ import Foundations
 import PushServices
 import Storage
 
-extension EmulatorState {
+extension PushLanes {
     /// Refuses devices whose addresses no push of this hub may go to, or that cannot be encrypted for (contract-hub, K5).
     ///
     /// - Throws: 400.
     func checkAddresses(of registrations: [RegistrationEntry], hub hubKey: String) throws(HubError) {
         for registration in registrations {
-            if let problem = lanes.problem(of: registration.address, hubKey, registration.format) {
+            if let problem = problem(of: registration.address, hubKey, registration.format) {
                 throw HubError.badRequest(problem)
             }
         }
     }
 
     func checkAddresses(of installation: HubInstallation, hub hubKey: String) throws(HubError) {
-        let registrations = try installation.registrations(at: .now).compactMap { RegistrationEntry($0) }
+        let registrations = installation.registrations(at: .now).compactMap { RegistrationEntry($0) }
         try checkAddresses(of: registrations, hub: hubKey)
     }
 }

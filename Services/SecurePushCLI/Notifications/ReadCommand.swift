@@ -55,7 +55,10 @@ struct ReadCommand: NetworkCommand {
         } else {
             try console.write(Data(payload.utf8))
         }
-        if JSONCoding.member("Read", of: response.body) == "true" { console.message("It had been read before.") }
+        // In a terminal it must not look like another line of the payload.
+        if JSONCoding.member("Read", of: response.body) == "true" {
+            console.message("note: this notification had been read before.")
+        }
     }
 
     /// The largest payload in a response, with its escapes.

@@ -12,10 +12,14 @@ struct JSONWebToken {
     /// Why a text is not a token that could be accepted, for the caller.
     struct Malformed: Error {
         let message: String
-        var isTooLong = false
-        init(_ message: String = "The token is malformed") { self.message = message }
+        /// `malformed` for a text that is no token at all.
+        let code: AuthenticationError.Code
+        init(_ message: String = "The token is malformed", _ code: AuthenticationError.Code = .malformed) {
+            self.message = message
+            self.code = code
+        }
 
-        static let noUser = Malformed("The token does not name a user")
+        static let noUser = Malformed("The token does not name a user", .invalid)
     }
 
     /// The maximum length in bytes: enough for some hundred groups of a user.
@@ -37,9 +41,7 @@ struct JSONWebToken {
     ///   - keyID: gets the `kid`, also if the rest cannot be used.
     init(_ text: Substring, userClaims: Set<String>, noting keyID: inout String?) throws(Malformed) {
         guard text.utf8.count <= Self.maxLength else {
-            var error = Malformed("The token is longer than 16 KiB")
-            error.isTooLong = true
-            throw error
+            throw Malformed("The token is longer than 16 KiB", .tooLong)
         }
         let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.decode(parts[0], .url),
@@ -73,13 +75,13 @@ struct JSONWebToken {
         guard header.member("crit") == nil else { throw Malformed("The token has an unknown critical header") }
         guard let name = header["alg"]?.text else { throw Malformed() }
         guard let algorithm = SignatureAlgorithm(name: name) else {
-            throw Malformed("The token's algorithm is not accepted")
+            throw Malformed("The token's algorithm is not accepted", .invalid)
         }
         if let type = header.member("typ") {
             // A token that was made for another purpose is not an access token (RFC 8725, section 3.11).
             let names = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
             guard let type = type.text, names.contains(type.lowercased()) else {
-                throw Malformed("The token is of another type")
+                throw Malformed("The token is of another type", .invalid)
             }
         }
         if header.member("kid") != nil, keyID == nil { throw Malformed() }
@@ -122,7 +124,7 @@ extension TokenClaims {
     /// Reads the claims of a user's token. Other claims may have any value.
     fileprivate init(_ claims: JSONValue, of subject: UserName) throws(JSONWebToken.Malformed) {
         guard let expiresAt = try Self.date(claims.member("exp")) else {
-            throw JSONWebToken.Malformed("The token has no expiry")
+            throw JSONWebToken.Malformed("The token has no expiry", .invalid)
         }
         self.init(
             subject: subject, expiresAt: expiresAt, issuedAt: try Self.date(claims.member("iat")),

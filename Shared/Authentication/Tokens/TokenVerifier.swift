@@ -68,8 +68,8 @@ final class TokenVerifier: Sendable {
         do throws(AuthenticationError) {
             let token: JSONWebToken
             do { token = try JSONWebToken(text, userClaims: userClaims, noting: &keyID) } catch {
-                if error.isTooLong { throw AuthenticationError(.tooLong, error.message + ".") }
-                throw Self.refusal(.malformed, error.message)
+                if error.code == .tooLong { throw AuthenticationError(.tooLong, error.message + ".") }
+                throw Self.refusal(error.code, error.message)
             }
             try check(token.claims)
             let accepted = try await verifySignature(token)
@@ -114,7 +114,7 @@ final class TokenVerifier: Sendable {
                 if await key.isValid(token.signature, of: token.signedBytes, with: token.header.algorithm) {
                     // Which claim names the user depends on whose key it is: no token may choose.
                     guard let user = token.users[sources[index].userClaim] else {
-                        throw Self.refusal(.malformed, JSONWebToken.Malformed.noUser.message)
+                        throw Self.refusal(.invalid, JSONWebToken.Malformed.noUser.message)
                     }
                     var claims = token.claims
                     claims.subject = user

@@ -25,6 +25,9 @@ package struct HubRegistrationRow: Sendable, Hashable {
     package var expiresAt: Timestamp?
     /// What the hub alone interprets.
     package var document: [UInt8]
+    /// The key of the hub that the device's push service has accepted last, if it is not the newest one. Only
+    /// ``HubTables/remember(_:)`` writes it.
+    package internal(set) var pushKey: String?
 
     package init(
         id: String, format: String, isTemplate: Bool, tags: [String], handle: String, installationID: String? = nil,
@@ -50,6 +53,18 @@ package struct HubRegistrationRow: Sendable, Hashable {
 
     /// The approximate memory, in bytes.
     var heldBytes: Int { 512 + document.count + handle.utf8.count + tags.reduce(0) { $0 + $1.utf8.count } }
+}
+
+/// With which key the push service of a device has accepted a push.
+package struct HubPushKey: Sendable, Hashable {
+    package var hub: String
+    package var handle: String
+    /// `nil`: with the newest key of the hub.
+    package var key: String?
+
+    package init(hub: String, handle: String, key: String?) {
+        (self.hub, self.handle, self.key) = (hub, handle, key)
+    }
 }
 
 /// The condition of a change: the version that a registration must have.

@@ -45,7 +45,8 @@ enum HubSchema {
             slot \(.text),
             updated_at \(.integer) NOT NULL,
             expires_at \(.integer),
-            document \(.bytes) NOT NULL
+            document \(.bytes) NOT NULL,
+            push_key \(.text)
         ) \(.table)
         """,
         "CREATE UNIQUE INDEX hub_registrations_id ON hub_registrations (hub, lower(id))",

@@ -51,6 +51,13 @@ extension HubTables {
         try await store.write { db in try db.remove(handle: handle, hub: hub, before: time) }
     }
 
+    /// Keeps with which keys the push services of devices have accepted pushes.
+    package func remember(_ keys: [HubPushKey]) async throws {
+        // In one order, so that two processes do not wait for each other.
+        let statements = keys.sorted { ($0.hub, $0.handle) < ($1.hub, $1.handle) }.map(SQL.remember)
+        try await store.write(weight: keys.count) { db in try db.run(each: statements) }
+    }
+
     /// The registrations with one of these handles, exactly as given, in the order of their places.
     package func registrations(handles: [String], hub: String) async throws -> [HubRegistrationRow] {
         try await store.all(.registrations(handles: handles, hub: hub)) { try HubRegistrationRow(&$0) }
@@ -109,6 +116,7 @@ extension SQLTransaction {
         }
         stored.version = former.version + 1
         stored.sequence = former.sequence
+        stored.pushKey = former.pushKey
         let (before, now) = (Set(former.tagKeys(hub: hub)), Set(stored.tagKeys(hub: hub)))
         var statements: [SQL] = [
             """
@@ -149,7 +157,7 @@ extension SQLTransaction {
 extension SQL {
     static let registrationColumns: SQL = """
         r.sequence, r.id, r.version, r.format, r.is_template, r.tags, r.handle, r.installation_id, r.slot,
-        r.updated_at, r.expires_at, r.document
+        r.updated_at, r.expires_at, r.document, r.push_key
         """
 
     fileprivate static func registrations(hub: String, id: String) -> SQL {
@@ -166,6 +174,10 @@ extension SQL {
         SELECT \(registrationColumns) FROM \(table: Set(handles), as: "asked") CROSS JOIN hub_registrations AS r
         WHERE r.handle = asked.value AND r.hub || '' = \(hub)
         """
+    }
+
+    fileprivate static func remember(_ key: HubPushKey) -> SQL {
+        "UPDATE hub_registrations SET push_key = \(key.key) WHERE handle = \(key.handle) AND hub || '' = \(key.hub)"
     }
 
     fileprivate static func insert(_ keys: some Sequence<String>, of sequence: Int64) -> SQL {
@@ -188,6 +200,7 @@ extension HubRegistrationRow {
             tags: try row.map { (text: String) in text.split(separator: ",").map(String.init) },
             handle: try row(), installationID: try row(), slot: try row(), updatedAt: try row(),
             expiresAt: try row(), document: try row())
+        pushKey = try row()
         self.sequence = sequence
         self.version = version
     }

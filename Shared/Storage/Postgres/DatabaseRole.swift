@@ -82,7 +82,8 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 // `hubs rebalance` moves devices.
                 ("device_leases", all), ("device_places", all),
                 // `hub devices` counts.
-                ("hub_registrations", "SELECT"), (HubSchema.markTable, "SELECT"), schema,
+                ("hub_registrations", "SELECT (hub, format, is_template, updated_at)"), (HubSchema.markTable, "SELECT"),
+                schema,
             ]
         }
     }

@@ -12,7 +12,9 @@ import Testing
 @Suite struct RealSendTests {
     private func withHub(_ test: @escaping @Sendable (Emulator, ScriptedConnector) async throws -> Void) async throws {
         let connector = ScriptedConnector()
-        try await withEmulator(pushers: DeliveryBench.pushers(connector)) { try await test($0, connector) }
+        try await withEmulator(pushers: DeliveryBench.pushers(connector), tellsOutcomes: true) { hub in
+            try await test(hub, connector)
+        }
     }
 
     @Test func `A device gets one push, with the headers of the send`() async throws {

@@ -27,7 +27,8 @@ import Testing
             let list = "/app/registrations/?api-version=2020-06"
             try await hub.expect(.ok, .get, list)
             try await hub.expect(.forbidden, .get, list, rule: "listener")
-            try await hub.expect(.notFound, .get, "/other/registrations/", rule: "everywhere")
+            let other = TestHub.listOfOne.replacing("/app/", with: "/other/")
+            try await hub.expect(.notFound, .get, other, rule: "everywhere")
         }
     }
 

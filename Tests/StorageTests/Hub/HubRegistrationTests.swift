@@ -43,6 +43,23 @@ import Testing
     }
 
     @Test(arguments: hubStores)
+    func `The key of a device is kept by updates`(_ kind: StoreKind) async throws {
+        let tables = try await kind.openHub()
+        for id in ["a", "b"] { try await tables.put(.sample(id)) }
+        let handle = try #require(try await tables.registration("a", hub: "hub")).handle
+        try await tables.remember([
+            HubPushKey(hub: "hub", handle: handle, key: "0a0b0c0d"),
+            HubPushKey(hub: "other", handle: handle, key: "ffffffff"),
+            HubPushKey(hub: "hub", handle: "nobody", key: "ffffffff"),
+        ])
+        try await tables.put(.sample("a", tags: ["t"]))
+        let found = try #require(try await tables.registration("a", hub: "hub"))
+        #expect((found.pushKey, found.version) == ("0a0b0c0d", 2))
+        try await tables.remember([HubPushKey(hub: "hub", handle: handle, key: nil)])
+        #expect(try await tables.registration("a", hub: "hub")?.pushKey == nil)
+    }
+
+    @Test(arguments: hubStores)
     func `Conditions are met or nothing changes`(_ kind: StoreKind) async throws {
         let tables = try await kind.openHub()
         for condition in [HubCondition.any, .version(1), .never] {

@@ -68,7 +68,17 @@ import Testing
                 DatabaseRole.allCases.filter { $0 != .hub }.map { ($0, Self.calls[$0] ?? []) }
                 + [(.ingest, [.revoke, .purge])]
             for (role, calls) in steps {
-                try await withRunningStore("postgres://\(role.name)@127.0.0.1:\(server.port)/securepush") { test in
+                let url = "postgres://\(role.name)@127.0.0.1:\(server.port)/securepush"
+                if [.hub, .cli].contains(role) {
+                    let (tables, stop) = try await StoreKind.startHub(url)
+                    await #expect(throws: Never.self, "\(role)") {
+                        if role == .hub { try await tables.useAll() }
+                        if role == .cli { _ = try await tables.deviceCounts(hub: "hub") }
+                    }
+                    try await stop()
+                }
+                if role == .hub { continue }
+                try await withRunningStore(url) { test in
                     for call in calls {
                         await #expect(throws: Never.self, "\(role): \(call)") {
                             try await call.make(test.store, sample)

@@ -68,17 +68,25 @@ extension StoreKind {
 
     /// The tables of a hub in a database, whose store runs until the test ends.
     static func runHub(_ url: String) async throws -> HubTables {
+        let (tables, stop) = try await startHub(url)
+        try await atEndOfTest(stop)
+        return tables
+    }
+
+    /// - Returns: the tables of a hub, and the call that stops their store.
+    static func startHub(_ url: String) async throws -> (HubTables, @Sendable () async throws -> Void) {
         let logger = Logger(label: "StorageTests") { _ in SwiftLogNoOpLogHandler() }
         let opened = try await openHubTables(StorageConfiguration(url: url), logger: logger)
         let services = ServiceGroup(services: [opened.service], gracefulShutdownSignals: [], logger: logger)
         let task = Task { try await services.run() }
-        try await atEndOfTest {
+        let stop: @Sendable () async throws -> Void = {
             await services.triggerGracefulShutdown()
             try await task.value
         }
         let isReady = try await eventually { await opened.readiness() == nil }
-        guard isReady else { throw StorageError(.unavailable, "The store under test did not start.") }
-        return opened.tables
+        if isReady { return (opened.tables, stop) }
+        try? await stop()
+        throw StorageError(.unavailable, "The store under test did not start.")
     }
 
     /// The URL of a database without a schema, which is removed when the test ends.

@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { WebSocket } from './web-socket.mjs';
 
 const hex = () => randomUUID().replaceAll('-', '');
@@ -11,23 +15,32 @@ const hex = () => randomUUID().replaceAll('-', '');
  * browser says of each push: 100 delivered, 101 not decrypted.
  */
 export class PushService {
-  /** @param {{cert: Buffer, key: Buffer} | null} tls of the endpoints */
-  static async start(tls = null) {
-    const service = new PushService();
+  static async start() {
+    const service = new PushService(mkdtempSync(join(tmpdir(), 'securepush-push-service.')));
+    const key = join(service.folder, 'key.pem');
+    execFileSync('openssl', [
+      'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+      '-subj', '/CN=push service', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key,
+      '-out', service.certificate,
+    ], { stdio: 'ignore' });
     service.sockets = createServer((_, response) => response.writeHead(426).end());
     service.sockets.on('upgrade', (request, socket) => service.#connect(request, socket));
-    const handle = (request, response) => service.#receive(request, response);
-    service.endpoints = tls ? createSecureServer(tls, handle) : createServer(handle);
+    service.endpoints = createSecureServer(
+      { cert: readFileSync(service.certificate), key: readFileSync(key) },
+      (request, response) => service.#receive(request, response));
     for (const server of [service.sockets, service.endpoints]) {
       await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
     }
     service.url = `ws://127.0.0.1:${service.sockets.address().port}/`;
     service.host = `127.0.0.1:${service.endpoints.address().port}`;
-    service.origin = `${tls ? 'https' : 'http'}://${service.host}`;
+    service.origin = `https://${service.host}`;
     return service;
   }
 
-  constructor() {
+  constructor(folder) {
+    this.folder = folder;
+    /** The file with the authority of the endpoints' certificate. */
+    this.certificate = join(folder, 'certificate.pem');
     /** The subscriptions by the last part of their endpoints; `isOver` if the browser has ended one. */
     this.subscriptions = new Map();
     /** What was accepted: `{id, ttl, urgency, topic, bytes, code}`, `code` as the browser has acknowledged it. */
@@ -135,5 +148,6 @@ export class PushService {
       server.closeAllConnections();
       await new Promise((resolve) => { server.close(resolve); });
     }
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -12,8 +12,11 @@ const run = promisify(execFile);
 
 /** A private stack of the services (`scripts/stack.sh`) on ports that the system hands out. */
 export class Stack {
-  /** @param {Record<string, string>} [settings] of every service, as `STACK_NAME` */
-  static async start(settings = {}) {
+  /**
+   * @param {Record<string, string>} [settings] of every service, as `STACK_NAME`
+   * @param {(credentials: object) => void} [prepare] changes the hub's credentials (PUSH_CREDENTIALS_FILE)
+   */
+  static async start(settings = {}, prepare = undefined) {
     const bin = process.env.SECUREPUSH_BIN ?? join(root, '.build/debug');
     for (const name of ['ingest', 'dispatcher', 'retrieval', 'hub', 'securepush']) {
       if (!existsSync(join(bin, name))) throw new Error(`${join(bin, name)} is missing; run \`make build\` first.`);
@@ -26,6 +29,13 @@ export class Stack {
     const ports = await freePorts(names.length);
     mkdirSync(join(folder, 'run'), { recursive: true });
     writeFileSync(join(folder, 'run/ports'), names.map((name, index) => `${name}=${ports[index]}\n`).join(''));
+    if (prepare) {
+      await run(join(bin, 'securepush'), ['setup', '--directory', folder]);
+      const file = join(folder, 'secrets/push-credentials.json');
+      const credentials = JSON.parse(readFileSync(file, 'utf8'));
+      prepare(credentials.securepush);
+      writeFileSync(file, JSON.stringify(credentials));
+    }
     try {
       await run(join(root, 'scripts/stack.sh'), ['up', folder], { env: stack.environment });
     } catch (error) {
@@ -119,21 +129,10 @@ export class Stack {
     }
   }
 
-  /** Ends one service of the stack, and waits for its end. */
-  async stopService(name) {
-    const pid = Number(/\d+/.exec(readFileSync(join(this.folder, `run/${name}.pid`), 'utf8'))[0]);
-    process.kill(pid, 'SIGTERM');
-    while (isAlive(pid)) await new Promise((done) => setTimeout(done, 50));
-  }
-
   async stop() {
     await run(join(root, 'scripts/stack.sh'), ['down', this.folder], { env: this.environment }).catch(() => {});
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-function isAlive(pid) {
-  try { return process.kill(pid, 0); } catch { return false; }
 }
 
 /** Ports that are free now. */
