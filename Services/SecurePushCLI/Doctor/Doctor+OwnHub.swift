@@ -33,7 +33,8 @@ extension Doctor {
                 "Correct \(row.platform) in PUSH_CREDENTIALS_FILE. No push is lost meanwhile, until HUB_RETRY_FOR has "
                     + "passed.")
         case .unknown:
-            return .unreachable(
+            // The hub may run on a machine with another way out than this one.
+            return .warning(
                 part, "\(title) does not say whether it accepts the credentials\(reason)",
                 "Can this machine reach the push service by HTTPS? HTTPS_PROXY names a proxy.")
         }

@@ -6,9 +6,9 @@ extension HubCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the platforms of each hub: their rate, pushes in flight, retries that wait, and pauses.",
             discussion: """
-                Asks /metrics and /readyz of a running hub twice, a second apart. STATE is open, paused (the push service throttles \
-                or fails), refused (it refuses the credentials; one push in 30 s tries again) or simulated. REMOVALS \
-                says suspended while too many devices have wrong addresses. Exit code 1 if a lane is refused or its \
+                Asks /metrics and /readyz of a running hub twice, a second apart. STATE is open, paused (the push \
+                service throttles or fails), refused (it refuses the credentials; one push in 30 s tries again) or \
+                simulated. REMOVALS says suspended while too many devices have wrong addresses. Exit code 1 if a lane is refused or its \
                 removals are suspended.
 
                 EXAMPLES
