@@ -89,12 +89,12 @@ import Testing
     }
 
     @Test func `Refusals are borne longer each time and forgotten after a minute`() {
-        var patience = NackBackoff()
+        var patience = GrowingTime()
         var now = ContinuousClock.now
         var borne: [Duration] = []
         for _ in 0..<7 {
             borne.append(patience.current(now))
-            patience.exceeded(now)
+            patience.used(now)
             now += .seconds(1)
         }
         #expect(borne == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
@@ -202,7 +202,7 @@ import Testing
 
     @Test func `A declaration is repeated at growing intervals`() {
         let start = ContinuousClock.now
-        var backoff = DeclareBackoff()
+        var backoff = GrowingTime()
         var times: [Int] = []
         for second in 0..<200 where backoff.isDue(start + .seconds(second)) { times.append(second) }
         #expect(times == [0, 1, 3, 7, 15, 31, 61, 91, 121, 151, 181])

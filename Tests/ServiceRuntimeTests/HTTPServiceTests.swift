@@ -85,6 +85,45 @@ struct HTTPServiceTests {
         }
     }
 
+    /// As a batch does whose sender goes on: nginx, for one, gives up an answer whose stream is reset with CANCEL.
+    @Test(.timeLimit(.minutes(2))) func `An HTTP2 answer that ends during the drain is whole, and no error follows it`()
+        async throws
+    {
+        try await withCertificate { tls in
+            try await withServer(
+                tls: tls,
+                routes: { router in
+                    router.post("/lines") { _, _ in
+                        Response(
+                            status: .ok,
+                            body: ResponseBody { writer in
+                                try await writer.write(ByteBuffer(string: "first\n"))
+                                try? await gracefulShutdown()
+                                // A batch goes on for 5 s.
+                                try await Task.sleep(for: .milliseconds(5500))
+                                try await writer.write(ByteBuffer(string: "last\n"))
+                                try await writer.finish(nil)
+                            })
+                    }
+                }
+            ) { port, group in
+                let client = try await RawHTTP2(port: port)
+                client.request("POST", "/lines", stream: 1, isComplete: false)
+                try await expectEventually { client.body(of: 1) == "first\n" }
+                await group.triggerGracefulShutdown()
+                try await expectEventually { client.frames.contains { $0.type == 6 } }
+                // The answer to PING, after which the server knows that no stream follows.
+                let ping = try #require(client.frames.first { $0.type == 6 }).payload
+                client.send(RawHTTP2.frame(6, flags: 1, payload: ping))
+                try await expectEventually { client.isClosed }
+                #expect(client.body(of: 1) == "first\nlast\n")
+                // END_STREAM, and then RST_STREAM with NO_ERROR.
+                let ends = client.frames.filter { $0.stream == 1 && ($0.type == 3 || ($0.type == 0 && $0.flags == 1)) }
+                #expect(ends.map { $0.type } == [0, 3] && ends.last?.payload == [0, 0, 0, 0])
+            }
+        }
+    }
+
     @Test func `An answer names no server`() async throws {
         try await withServer { port, _ in
             let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))

@@ -65,15 +65,15 @@ final class RawHTTP2: Sendable {
     var isClosed: Bool { received.state.withLock { $0.isClosed } }
 
     /// The frames that have come so far.
-    var frames: [(type: UInt8, stream: UInt32, payload: [UInt8])] {
+    var frames: [(type: UInt8, flags: UInt8, stream: UInt32, payload: [UInt8])] {
         var bytes = received.state.withLock { $0.bytes }[...]
-        var frames: [(type: UInt8, stream: UInt32, payload: [UInt8])] = []
+        var frames: [(type: UInt8, flags: UInt8, stream: UInt32, payload: [UInt8])] = []
         while bytes.count >= 9 {
             let head = Array(bytes.prefix(9))
             let count = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
             guard bytes.count >= 9 + count else { break }
             let stream = head[5...8].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            frames.append((head[3], stream, Array(bytes.dropFirst(9).prefix(count))))
+            frames.append((head[3], head[4], stream, Array(bytes.dropFirst(9).prefix(count))))
             bytes = bytes.dropFirst(9 + count)
         }
         return frames

@@ -115,30 +115,22 @@ struct OperatorActions: Sendable {
         of ids: Set<NotificationID>? = nil,
         _ resend: @Sendable (inout [NotificationID]) async throws -> ResendReport
     ) async throws -> ResendReport {
+        @Sendable func report(removing remove: ([NotificationID]) async throws -> Int) async throws -> ResendReport {
+            var resent: [NotificationID] = []
+            var report = try await resend(&resent)
+            do { report.lettersRemoved = try await remove(resent) } catch { report.lettersProblem = "\(error)" }
+            return report
+        }
         let result: Result<ResendReport, any Error>
         do {
             result = try await deadLetters.change { queue in
                 let letters = try await HeldDeadLetters(of: ids, in: queue, reading: Self.maxRead)
-                var resent: [NotificationID] = []
-                do {
-                    var report = try await resend(&resent)
-                    do {
-                        report.lettersRemoved = try await letters.remove(of: resent)
-                    } catch {
-                        report.lettersProblem = "\(error)"
-                    }
-                    return .success(report)
-                } catch {
+                do { return .success(try await report { try await letters.remove(of: $0) }) } catch {
                     return .failure(error)
                 }
             }
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            var resent: [NotificationID] = []
-            var report = try await resend(&resent)
-            report.lettersProblem = "\(error)"
-            return report
+        } catch let error where !(error is CancellationError) {
+            return try await report { _ in throw error }
         }
         return try result.get()
     }

@@ -43,15 +43,9 @@ struct Settings: Sendable {
 
     /// The value of a secret, or the contents of the file that `KEY_FILE` names.
     ///
-    /// - Throws: ``CommandFailure`` with code `configuration` if both are set, the file cannot be read, or the value
-    ///   has a control character inside.
-    func secret(_ key: String) throws -> String? {
-        try secret(key) { try SecretText.line($0, of: $1, .configuration) }
-    }
-
-    /// The same with a check of its own.
-    ///
     /// - Parameter check: gets the value, and the variable that it comes from.
+    /// - Throws: ``CommandFailure`` with code `configuration` if both are set or the file cannot be read; and what the
+    ///   check throws.
     func secret(_ key: String, _ check: (String, String) throws -> String) throws -> String? {
         guard let path = self[key + "_FILE"] else { return try self[key].map { try check($0, key) } }
         guard self[key] == nil else {
@@ -91,7 +85,6 @@ struct Settings: Sendable {
                 .configuration, "Neither HUB_CONNECTION_STRING nor HUB_CONNECTION_STRING_FILE is set.",
                 hint: "Copy the connection string from the hub's page in the Azure portal.")
         }
-        _ = try secret("HUB_CONNECTION_STRING")
         var reader = ConfigurationReader(environment: environment)
         guard let hub = HubSettings.read(&reader)?.hubs.first else {
             throw CommandFailure(.configuration, reader.issues.map { "\($0)" }.joined(separator: "; "))

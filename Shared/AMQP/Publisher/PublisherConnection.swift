@@ -16,8 +16,15 @@ actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     private var machine: PublisherStateMachine<CheckedContinuation<Results, Never>>
     var link = BrokerLink()
     private var blockedReason: String?
-    private var nackBackoff = NackBackoff()
-    private var declareBackoff = DeclareBackoff()
+    /// How long it is borne that all messages to a queue are refused before a new connection is tried.
+    ///
+    /// RabbitMQ looks up a quorum queue's leader once per channel. A channel that was opened just after the leader's
+    /// node died keeps using the dead node, and refuses every message (`basic.nack`) until that node is back; a new
+    /// channel finds the new leader. A full queue refuses too, and a new connection does not help there, so the time
+    /// grows.
+    private var patience = GrowingTime()
+    /// Between declarations of exchanges, queues and bindings while messages are returned, in case one does not help.
+    private var declaration = GrowingTime()
     /// The node of the last connection.
     private var node: AMQPConfiguration.Node?
     /// Whether the socket accepts no more for now.
@@ -98,7 +105,7 @@ extension PublisherConnection {
         if let handle = link.handle, blockedReason == nil, machine.canWrite { writeGroup(handle) }
         resumeIdleWaiter()
         let deadline = [
-            machine.nextDeadline(), machine.nextForgetting, isMissingSomething ? declareBackoff.due : nil,
+            machine.nextDeadline(), machine.nextForgetting, isMissingSomething ? declaration.due : nil,
         ].compactMap(\.self).min()
         guard link.handle != nil else { return ThreadExecutor.Interest(deadline: deadline) }
         let canWriteMore = machine.canWrite && blockedReason == nil && !isSocketFull
@@ -161,8 +168,8 @@ extension PublisherConnection {
         guard link.handle != nil, blockedReason == nil, !isShuttingDown else { return }
         if let message = machine.stuckMessage {
             disconnect(stuck(message))
-        } else if !machine.refusedSince.isEmpty, let key = machine.keyRefused(for: nackBackoff.current(now), now: now) {
-            nackBackoff.exceeded(now)
+        } else if !machine.refusedSince.isEmpty, let key = machine.keyRefused(for: patience.current(now), now: now) {
+            patience.used(now)
             disconnect(AMQPError(.nacked, "the broker refuses all messages to \(key) (basic.nack)"))
         }
     }
@@ -196,7 +203,7 @@ extension PublisherConnection {
     /// this one, and with it the messages to all other queues.
     private func declareIfMissing(_ now: ContinuousClock.Instant) {
         machine.forgetReturns(now: now)
-        if isMissingSomething, declareBackoff.isDue(now), let node {
+        if isMissingSomething, declaration.isDue(now), let node {
             do throws(AMQPError) {
                 let handle = try Handle(node: node, configuration: declaring)
                 defer { handle.close() }
@@ -240,23 +247,30 @@ extension PublisherConnection {
     private var hasOpenBatches: Bool { machine.nextDeadline() != nil }
 }
 
-/// When a publisher whose messages are returned declares exchanges, queues and bindings again: at once, and then at
-/// growing intervals, in case that does not help.
-struct DeclareBackoff {
-    private static let waits = Duration.seconds(1) ... .seconds(30)
+/// A time that doubles with each use, from 1 to 30 s, and is the shortest again a minute after the last use.
+struct GrowingTime {
+    private static let range = Duration.seconds(1) ... .seconds(30)
 
-    private var wait = waits.lowerBound
-    /// The next time; `nil` for at once.
+    private var next = range.lowerBound
+    private var lastUse: ContinuousClock.Instant?
+    /// When ``isDue(_:)`` is true the next time; `nil` for at once.
     private(set) var due: ContinuousClock.Instant?
 
-    /// Whether it is time; if so, sets the next time.
+    func current(_ now: ContinuousClock.Instant) -> Duration {
+        guard let lastUse, now - lastUse <= Self.range.upperBound * 2 else { return Self.range.lowerBound }
+        return next
+    }
+
+    mutating func used(_ now: ContinuousClock.Instant) {
+        next = min(current(now) * 2, Self.range.upperBound)
+        lastUse = now
+    }
+
+    /// Whether the time since this was true is over; if so, the next one begins.
     mutating func isDue(_ now: ContinuousClock.Instant) -> Bool {
-        if let due {
-            guard now >= due else { return false }
-            let wasLongAgo = now - due > Self.waits.upperBound
-            wait = wasLongAgo ? Self.waits.lowerBound : min(wait * 2, Self.waits.upperBound)
-        }
-        due = now + wait
+        if let due, now < due { return false }
+        due = now + current(now)
+        used(now)
         return true
     }
 }
@@ -265,31 +279,5 @@ extension AMQPTopology {
     /// Why messages to an address are returned, for an operator.
     fileprivate func reasonForReturn<Waiter>(_ address: PublisherStateMachine<Waiter>.Address) -> String {
         reasonForReturn(exchange: address.exchange, routingKey: address.routingKey)
-    }
-}
-
-/// How long a publisher tolerates that all messages to a queue are refused before it tries a new connection.
-///
-/// RabbitMQ looks up a quorum queue's leader once per channel. A channel that was opened just after the leader's node
-/// died keeps using the dead node, and refuses every message (`basic.nack`) until that node is back; a new channel
-/// finds the new leader. A full queue refuses too, and a new connection does not help there, so the time grows.
-struct NackBackoff {
-    private static let minLimit = Duration.seconds(1)
-    private static let maxLimit = Duration.seconds(30)
-    /// How long refusals are tolerated now.
-    private(set) var limit = minLimit
-    private var lastEnd: ContinuousClock.Instant?
-
-    /// The limit was exceeded, and the connection was ended.
-    mutating func exceeded(_ now: ContinuousClock.Instant) {
-        let wasLongAgo = lastEnd.map { now - $0 > NackBackoff.maxLimit * 2 } ?? true
-        limit = wasLongAgo ? NackBackoff.minLimit * 2 : min(limit * 2, NackBackoff.maxLimit)
-        lastEnd = now
-    }
-
-    /// The limit now. It is the shortest again a minute after the last connection that was ended because of refusals.
-    mutating func current(_ now: ContinuousClock.Instant) -> Duration {
-        if let lastEnd, now - lastEnd > NackBackoff.maxLimit * 2 { limit = NackBackoff.minLimit }
-        return limit
     }
 }

@@ -21,7 +21,7 @@ package final class LastingProblemLog: Sendable {
     }
 
     private let message: Logger.Message
-    private let end: Logger.Message
+    private let end: Logger.Message?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -29,10 +29,10 @@ package final class LastingProblemLog: Sendable {
     ///
     /// - Parameters:
     ///   - message: the text while the problem lasts, logged as a warning.
-    ///   - end: the text when it is over, logged as a notice.
+    ///   - end: the text when it is over, logged as a notice; `nil` if nobody sees that.
     ///   - now: the clock; tests bring their own.
     package init(
-        _ message: Logger.Message, end: Logger.Message,
+        _ message: Logger.Message, end: Logger.Message? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.message = message
@@ -43,7 +43,7 @@ package final class LastingProblemLog: Sendable {
     /// Notes a failure. Logs a line if one is due, with the number of failures that were not logged.
     ///
     /// - Parameter error: goes to the log, so it must not hold anything of a payload or a credential.
-    package func failed(_ error: String, to logger: Logger, metadata: Logger.Metadata = [:]) {
+    package func failed(_ error: String? = nil, to logger: Logger, metadata: Logger.Metadata = [:]) {
         let now = now()
         let unlogged: Int? = state.withLock { state in
             state.failures += 1
@@ -58,7 +58,7 @@ package final class LastingProblemLog: Sendable {
         }
         guard let unlogged else { return }
         var metadata = metadata
-        metadata["error"] = "\(error)"
+        if let error { metadata["error"] = "\(error)" }
         if unlogged > 0 { metadata["unlogged_failures"] = "\(unlogged)" }
         logger.warning(message, metadata: metadata)
     }
@@ -69,6 +69,6 @@ package final class LastingProblemLog: Sendable {
             defer { (state.failures, state.isLogged) = (0, false) }
             return state.isLogged ? state.failures : nil
         }
-        if let failures { logger.notice(end, metadata: ["failures": "\(failures)"]) }
+        if let failures, let end { logger.notice(end, metadata: ["failures": "\(failures)"]) }
     }
 }

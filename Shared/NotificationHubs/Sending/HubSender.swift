@@ -60,8 +60,8 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
     var connectFailures = 0
     private var writer: HubRequestWriter
     private var metrics: HubMetrics
-    /// When the next success with an odd status is logged.
-    private var nextOddLine = NIODeadline.now()
+    /// Something between here and the hub seems to answer in its place.
+    private let oddSuccesses = LastingProblemLog("The hub has accepted a push with an unexpected status")
     private let spans: HubSpans?
     private var taken: [HubSend] = []
 
@@ -176,17 +176,8 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     func responded(_ send: HubSend, _ response: HubResponse, on connection: HubConnection, isReusable: Bool) {
         if response.status == 401 { tokens.invalidate(writer.tokenNumber, hubTime: response.hubTime) }
-        if response.isOddSuccess { note(response.status) }
+        if response.isOddSuccess { oddSuccesses.failed(to: logger, metadata: ["status": "\(response.status)"]) }
         finished(send, response.outcome(now: .now), .status(response.status), on: connection, isReusable: isReusable)
-    }
-
-    /// Logs, once a minute, that something between here and the hub seems to answer in its place.
-    private func note(_ oddSuccess: Int) {
-        let now = NIODeadline.now()
-        guard now >= nextOddLine else { return }
-        nextOddLine = now + .minutes(1)
-        logger.warning(
-            "The hub has accepted a push with an unexpected status", metadata: ["status": "\(oddSuccess)"])
     }
 
     /// A request has ended, with or without a response: the connection takes the next one first, then the caller is

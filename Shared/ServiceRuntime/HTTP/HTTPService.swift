@@ -146,8 +146,8 @@ final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Channel
 
     private let logger: Logger
+    private let problem = LastingProblemLog("Connections cannot be accepted and wait in the kernel")
     private var isPaused = false
-    private var nextWarning = NIODeadline.now()
 
     init(logger: Logger) { self.logger = logger }
 
@@ -159,13 +159,7 @@ final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func pause(_ context: ChannelHandlerContext, _ error: IOError) {
-        let now = NIODeadline.now()
-        if now >= nextWarning {
-            nextWarning = now + .minutes(1)
-            logger.warning(
-                "Connections cannot be accepted and wait in the kernel",
-                metadata: [LogKeys.errorMessage: "\(error)"])
-        }
+        problem.failed(to: logger, metadata: [LogKeys.errorMessage: "\(error)"])
         guard !isPaused else { return }
         isPaused = true
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)

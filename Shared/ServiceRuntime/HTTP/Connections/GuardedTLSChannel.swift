@@ -103,10 +103,11 @@ final class GuardedTLSChannel: ServerChildChannel {
         try channel.pipeline.syncOperations.addHandler(LargeHeadHandler(timeout: TimeAmount(limits.headerTimeout)))
         // Answers to PING, SETTINGS and resets that the client does not read.
         configuration.connection.maximumBufferedControlFrames = 1000
+        // No time for what is in flight at a shutdown: that of the service counts, as for HTTP/1.1.
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server,
             connectionManagerConfiguration: .init(
-                maxIdleTime: TimeAmount(limits.idleTimeout), maxAge: nil, maxGraceTime: .seconds(5), keepalive: nil),
+                maxIdleTime: TimeAmount(limits.idleTimeout), maxAge: nil, maxGraceTime: nil, keepalive: nil),
             http2HandlerConfiguration: configuration
         ) { [http1] stream in
             stream.eventLoop.makeCompletedFuture {

@@ -43,7 +43,6 @@ final class HTTPConnections: Sendable {
         /// The connections with bytes that their clients do not take, and those bytes.
         var unsent: [ConnectionTable.ID: Int] = [:]
         var unsentInAll = 0
-        var nextWarning = ContinuousClock.now
     }
 
     let limits: HTTPLimits
@@ -53,6 +52,7 @@ final class HTTPConnections: Sendable {
     private let state: Mutex<State>
     private let counters: [Reason: Counter]
     private let logger: Logger
+    private let refusals = LastingProblemLog("Connections are refused because the limit is reached")
 
     /// - Parameter limits: the result of ``HTTPLimits/resolved(descriptors:)``.
     init(limits: HTTPLimits, context: ServiceContext) {
@@ -81,32 +81,20 @@ final class HTTPConnections: Sendable {
         // A proxy has the connections of many clients.
         let peer = proxies.contains(channel.remoteAddress) ? nil : channel.remoteAddress
         let address = peer?.ipAddress.flatMap { ClientAddress($0) }
-        let (admission, victim, warns) = state.withLock { state in
+        let (admission, victim) = state.withLock { state -> (ConnectionTable.Admission, (any Channel)?) in
             let admission = state.book.admit(address)
-            var victim: (any Channel)?
-            switch admission {
-            case .admitted(let id, _, let evicted):
-                state.channels[id] = channel
-                victim = evicted.flatMap { state.channels[$0] }
-                return (admission, victim, false)
-            case .refused:
-                let now = ContinuousClock.now
-                guard now >= state.nextWarning else { return (admission, victim, false) }
-                state.nextWarning = now + .seconds(60)
-                return (admission, victim, true)
-            }
+            guard case .admitted(let id, _, let evicted) = admission else { return (admission, nil) }
+            state.channels[id] = channel
+            return (admission, evicted.flatMap { state.channels[$0] })
         }
         victim?.pipeline.fireUserInboundEventTriggered(Eviction())
         switch admission {
         case .refused(let refusal):
             count(refusal == .limit ? .limit : .address)
-            if warns {
-                let key =
-                    refusal == .limit
-                    ? ConfigurationKeys.httpMaxConnections : ConfigurationKeys.httpMaxConnectionsPerAddress
-                logger.warning(
-                    "Connections are refused because the limit is reached", metadata: ["limit": "\(key.name)"])
-            }
+            let key =
+                refusal == .limit
+                ? ConfigurationKeys.httpMaxConnections : ConfigurationKeys.httpMaxConnectionsPerAddress
+            refusals.failed(to: logger, metadata: ["limit": "\(key.name)"])
             channel.close(promise: nil)
             return nil
         case .admitted(let id, let isRestricted, _):

@@ -31,6 +31,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var parserError: HTTPParserError?
     /// All further input is ignored.
     private var isDone = false
+    /// The answer of a stream is complete.
+    private var isAnswered = false
+    /// The stream ends when its answer has left.
+    private var isEnding = false
     private var wakeUp: Scheduled<Void>?
     private var context: ChannelHandlerContext?
     /// The parts of a request that arrived in the current read. Whether its body waits is known at the end of the read,
@@ -247,6 +251,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             connection?.willSend(0, isEnd: true)
             unsent += 1
             isStreaming = false
+            isAnswered = !isHTTP1
             context.write(data, promise: covering(isEnd: true, promise, context))
             if isDone { closeSoon(context) } else { schedule(context) }
         }
@@ -277,6 +282,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             connection?.sent(bytes, isEnd: isEnd)
             guard isEnd else { return }
             handler.unsent -= 1
+            handler.endRequest()
             if handler.notedUnsent > 0 { handler.noteUnsent(min(1, handler.unsent)) }
         }
         return promise
@@ -334,6 +340,24 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.value.eventLoop.scheduleTask(in: Self.lingering) { context.value.close(promise: nil) }
     }
 
+    /// Of HTTP/2, ends a stream when its answer has left; the second time at once.
+    ///
+    /// NIO closes a stream by a reset with `CANCEL`, which drops what waits for the client's window, and for which
+    /// clients such as nginx give up an answer that they have whole.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard mode == .all, isAnswered, !isEnding else { return context.close(mode: mode, promise: promise) }
+        isEnding = true
+        context.channel.closeFuture.cascade(to: promise)
+        endRequest()
+    }
+
+    /// Tells the client that the rest of its request is not needed (RFC 9113, section 8.1). Without a rest the stream has
+    /// ended by itself.
+    private func endRequest() {
+        guard isEnding, unsent == 0, body.isOpen else { return }
+        context?.triggerUserOutboundEvent(NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
+    }
+
     // MARK: Deadlines of the body
 
     private func schedule(_ context: ChannelHandlerContext) {
@@ -366,7 +390,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func close(_ reason: HTTPConnections.Reason, _ context: ChannelHandlerContext) {
         wakeUp?.cancel()
         wakeUp = nil
-        connection?.connections.count(reason)
-        context.close(promise: nil)
+        if !isEnding { connection?.connections.count(reason) }
+        close(context: context, mode: .all, promise: nil)
     }
 }
