@@ -332,8 +332,8 @@ let package = Package(
                 "SecurePushCLI", "Ingest", "Hub", "Domain", "Foundations", "ServiceConfiguration",
                 "ServiceRuntime",
                 "Authentication",
-                "Storage", "Messaging", "AMQP", "StackKit", "TestSupport", argumentParser, asyncHTTPClient,
-                securePushClient, securePushEnvelope,
+                "Storage", "Messaging", "AMQP", "OutgoingHTTP", "StackKit", "TestSupport", argumentParser,
+                asyncHTTPClient, securePushClient, securePushEnvelope,
             ]),
         tests(
             "EndToEndTests",
