@@ -12,7 +12,7 @@ extension HubCommand {
 
                 EXAMPLES
                   securepush hub check
-                  securepush hub check securepush --credentials-file push-credentials.json --json
+                  securepush hub check securepush --json
                 """)
 
         @Argument(help: "The name of a hub; all hubs without it.") var name: String?

@@ -18,6 +18,7 @@ struct ServiceFolders: Sendable {
     /// The files of `secrets` by service. The URLs of database and broker, and the strings of the hub, are added.
     static let files: [String: [String]] = [
         "ingest": ["payload.keys", "api-keys", "users", "jwks.json"],
+        "dispatcher": [],
         "retrieval": ["payload.keys", "users", "jwks.json", "token-signing-key.pem", "web-push-public-key"],
         "operator": ["admin-password"],
         "hub": ["hub-access", "push-credentials.json"],
