@@ -55,6 +55,7 @@ struct APIDocumentTests {
         let settings = [
             "AUTH_TOKEN_SIGNING_KEY_FILE": secret("token-signing-key.pem"), "AUTH_REFRESH_TTL": "1h",
             "HUB_CONNECTION_STRING": "Endpoint=http://127.0.0.1:\(emulator.port)/;\(parts)", "HUB_NAME": "securepush",
+            "WEB_PUSH_PUBLIC_KEY_FILE": secret("web-push-public-key"),
         ]
         let retrieval = try await stack.start("retrieval", users.merging(settings) { $1 })
         return [

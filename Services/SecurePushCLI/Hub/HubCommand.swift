@@ -27,7 +27,7 @@ struct HubCommand: AsyncParsableCommand {
 
                 EXAMPLES
                   securepush hub create securepush --access-file hub-access
-                  securepush hub create securepush --endpoint https://hub.example.org --json
+                  securepush hub create staging --endpoint https://hub.example.org --json
                 """)
 
         @Argument(help: "The name of the hub: letters, digits, -, . and _.") var name: String

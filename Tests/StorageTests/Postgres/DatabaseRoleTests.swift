@@ -91,7 +91,9 @@ import Testing
             }
             // It has tables of its own.
             let url = "postgres://\(DatabaseRole.hub.name)@127.0.0.1:\(server.port)/securepush"
-            try await StoreKind.runHub(url).useAll()
+            let (tables, stop) = try await StoreKind.startHub(url)
+            try await tables.useAll()
+            try await stop()
         }
     }
 }
