@@ -58,6 +58,8 @@ final class RetryService: Service {
             let over = try await delivery.tables.claimPushesToGiveUp(
                 limit: settings.maxRetries, claim: Self.makeClaim(), now: now, until: now + settings.claim)
             for row in over { delivery.end(row, .over(.abandonedNotification)) }
+            // There may be more.
+            if over.count == settings.maxRetries { pause = .zero }
             let lanes = try await delivery.tables.nextPushes()
             for (key, due) in lanes {
                 guard let lane = delivery.lanes.lane(key) else { continue }
