@@ -76,7 +76,9 @@ import Testing
             """)
         let readiness = Readiness(
             status: 200,
-            body: #"{"status":"ready","checks":{},"simulated":{"app/apple":1,"app/fcmv1":1},"in_flight":{"app/browser":3}}"#)
+            body: """
+                {"status":"ready","checks":{},"simulated":{"app/apple":1,"app/fcmv1":1},"in_flight":{"app/browser":3}}
+                """)
         let rows = HubLaneRow.rows(ProcessState(ProcessPoll(readiness: readiness, samples: samples)))
         #expect(rows.map(\.platform) == ["apple", "browser", "fcmv1", "windows"])
         #expect(rows.map(\.state) == [.simulated, .refused, .simulated, .paused])
