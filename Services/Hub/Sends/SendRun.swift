@@ -28,8 +28,10 @@ struct SendRun: Sendable {
 
     init(_ record: RecordedRequest, fate: FaultEffect.Fate?, delivery: HubDelivery, mayRefuse: Bool) {
         self.record = record
-        self.fate = fate
         self.delivery = delivery
+        // A fault is of simulated devices: no push to a push service is lost by it.
+        let isReal = record.format.map { delivery.lanes.isReal(record.hub.lowercased(), $0) } ?? false
+        self.fate = isReal ? nil : fate
         self.mayRefuse = mayRefuse
         deadline = delivery.clock.instant() + delivery.settings.acceptTimeout
     }
