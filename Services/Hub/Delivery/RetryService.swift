@@ -11,8 +11,8 @@ import Synchronization
 /// It sleeps until the next push falls due, and looks for those that others left every few seconds.
 final class RetryService: Service {
     private struct State: Sendable {
-        /// The lanes whose claimed pushes are being pushed.
-        var busy: Set<HubLaneKey> = []
+        /// How many claimed pushes of each lane are being pushed.
+        var busy: [HubLaneKey: Int] = [:]
         var countedAt: ContinuousClock.Instant?
         var purgedAt: ContinuousClock.Instant?
         /// The lanes whose gauge was shown.
@@ -78,31 +78,43 @@ final class RetryService: Service {
         return max(pause, .milliseconds(10))
     }
 
-    /// Claims pushes of a lane, and begins to push them. When they have ended, there may be more.
+    /// Claims pushes of a lane, and begins to push them. When half of them have ended, there may be more: a push service
+    /// that does not answer must not hold those of others.
     private func push(_ lane: PushLane, now: Timestamp) async throws {
-        guard state.withLock({ $0.busy.insert(lane.key).inserted }) else { return }
-        var rows: [HubPush] = []
-        do {
-            // While the lane is paused, one push probes it.
-            rows = try await delivery.tables.claimPushes(
-                of: lane.key, limit: lane.isProbing ? 1 : settings.maxRetries, claim: Self.makeClaim(), now: now,
-                until: now + settings.claim)
-        } catch {
-            release(lane.key)
-            throw error
-        }
-        if rows.isEmpty { return release(lane.key) }
+        let key = lane.key
+        // While the lane is paused, one push probes it.
+        let isProbing = lane.isProbing
+        let busy = state.withLock { $0.busy[key] ?? 0 }
+        guard busy <= (isProbing ? 0 : settings.maxRetries / 2) else { return }
+        let rows = try await delivery.tables.claimPushes(
+            of: key, limit: isProbing ? 1 : settings.maxRetries - busy, claim: Self.makeClaim(), now: now,
+            until: now + settings.claim)
+        if rows.isEmpty { return }
+        state.withLock { $0.busy[key, default: 0] += rows.count }
         delivery.inFlight.enter()
-        Task { [rows] in
+        Task {
             await withDiscardingTaskGroup { tasks in
-                for row in rows { tasks.addTask { await self.push(row) } }
+                for row in rows {
+                    tasks.addTask {
+                        await self.push(row)
+                        // The outcome first: otherwise the next look finds this push once more.
+                        await self.delivery.ends.waitUntilWritten()
+                        self.release(key)
+                    }
+                }
             }
-            // The outcomes first: otherwise the next look finds these pushes once more.
-            await delivery.ends.waitUntilWritten()
-            release(lane.key)
-            delivery.alarm.ring(by: clock.now())
             delivery.inFlight.leave()
         }
+    }
+
+    /// A claimed push has ended.
+    private func release(_ key: HubLaneKey) {
+        let busy = state.withLock { state in
+            let busy = (state.busy[key] ?? 1) - 1
+            state.busy[key] = busy > 0 ? busy : nil
+            return busy
+        }
+        if busy <= 0 || busy == settings.maxRetries / 2 { delivery.alarm.ring(by: clock.now()) }
     }
 
     private func push(_ row: HubPush) async {
@@ -112,8 +124,6 @@ final class RetryService: Service {
         }
         delivery.end(row, await delivery.courier.deliver(push))
     }
-
-    private func release(_ key: HubLaneKey) { state.withLock { _ = $0.busy.remove(key) } }
 
     private static func makeClaim() -> Int64 { .random(in: 1...Int64.max) }
 
