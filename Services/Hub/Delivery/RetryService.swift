@@ -1,3 +1,4 @@
+import Domain
 import Foundations
 import Logging
 import Metrics
@@ -11,8 +12,8 @@ import Synchronization
 /// It sleeps until the next push falls due, and looks for those that others left every few seconds.
 final class RetryService: Service {
     private struct State: Sendable {
-        /// How many claimed pushes of each lane are being pushed.
-        var busy: [HubLaneKey: Int] = [:]
+        /// The claimed pushes of each lane whose outcomes are not written yet.
+        var busy: [HubLaneKey: Set<NotificationID>] = [:]
         var countedAt: ContinuousClock.Instant?
         var purgedAt: ContinuousClock.Instant?
         /// The lanes whose gauge was shown.
@@ -84,13 +85,16 @@ final class RetryService: Service {
         let key = lane.key
         // While the lane is paused, one push probes it.
         let isProbing = lane.isProbing
-        let busy = state.withLock { $0.busy[key] ?? 0 }
+        let busy = state.withLock { $0.busy[key]?.count ?? 0 }
         guard busy <= (isProbing ? 0 : settings.maxRetries / 2) else { return }
-        let rows = try await delivery.tables.claimPushes(
+        let claimed = try await delivery.tables.claimPushes(
             of: key, limit: isProbing ? 1 : settings.maxRetries - busy, claim: Self.makeClaim(), now: now,
             until: now + settings.claim)
+        // A claim ends while the database is away: what was pushed meanwhile must not be pushed again.
+        let rows = state.withLock { state in
+            claimed.filter { state.busy[key, default: []].insert($0.id).inserted }
+        }
         if rows.isEmpty { return }
-        state.withLock { $0.busy[key, default: 0] += rows.count }
         delivery.inFlight.enter()
         Task {
             await withDiscardingTaskGroup { tasks in
@@ -99,7 +103,7 @@ final class RetryService: Service {
                         await self.push(row)
                         // The outcome first: otherwise the next look finds this push once more.
                         await self.delivery.ends.waitUntilWritten()
-                        self.release(key)
+                        self.release(row.id, key)
                     }
                 }
             }
@@ -108,13 +112,14 @@ final class RetryService: Service {
     }
 
     /// A claimed push has ended.
-    private func release(_ key: HubLaneKey) {
+    private func release(_ id: NotificationID, _ key: HubLaneKey) {
         let busy = state.withLock { state in
-            let busy = (state.busy[key] ?? 1) - 1
-            state.busy[key] = busy > 0 ? busy : nil
+            state.busy[key]?.remove(id)
+            let busy = state.busy[key]?.count ?? 0
+            if busy == 0 { state.busy[key] = nil }
             return busy
         }
-        if busy <= 0 || busy == settings.maxRetries / 2 { delivery.alarm.ring(by: clock.now()) }
+        if busy == 0 || busy == settings.maxRetries / 2 { delivery.alarm.ring(by: clock.now()) }
     }
 
     private func push(_ row: HubPush) async {
