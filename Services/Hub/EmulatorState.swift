@@ -50,11 +50,18 @@ struct EmulatorState: Sendable {
         logger: Logger
     ) {
         let feed = EventFeed()
+        // The page needs no token: it shows nothing of real devices.
+        let log = RecordLog(capacity: 10_000, feed: feed) { record in
+            let hubKey = record.hub.lowercased()
+            guard let format = record.format, format != .template else {
+                return lanes.isTrial(hubKey) && !lanes.isReal(hubKey, .template)
+            }
+            return lanes.isSimulated(hubKey, format)
+        }
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
             gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
-            log: RecordLog(capacity: 10_000, feed: feed), faults: FaultTable(defaultSeed: nil), tellsOutcomes: true,
-            logger: logger)
+            log: log, faults: FaultTable(defaultSeed: nil), tellsOutcomes: true, logger: logger)
     }
 
     private init(
@@ -82,6 +89,12 @@ struct EmulatorState: Sendable {
         _ operation: Fault.Operation, platform: NotificationFormat? = nil, _ context: EmulatorContext
     ) async throws {
         try await faults.effect(on: operation, platform: platform).inject(context)
+    }
+
+    /// Shows a change on the page, which needs no token, if the device is a simulated one.
+    func noteRegistration(_ registration: RegistrationEntry, isRegistered: Bool, hub hubKey: String) {
+        guard lanes.isSimulated(registration, hub: hubKey) else { return }
+        devices.noteRegistration(registration, isRegistered: isRegistered)
     }
 
     /// A service that begins when the store serves and the hubs are known.

@@ -90,6 +90,9 @@ package enum PushAnswer: Sendable, Hashable {
     case gone(since: Timestamp?)
     /// The address is for another app or environment, or was never valid.
     case wrongAddress
+    /// The rules of the operator do not let pushes go there. That says nothing about the device, and the rules may change
+    /// back.
+    case notAllowed
     /// The address belongs to another sender (WNS 403, FCM `SENDER_ID_MISMATCH`).
     case wrongSender
     /// Too many requests: try again after the time that the push service names, if it does.

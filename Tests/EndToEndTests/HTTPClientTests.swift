@@ -66,8 +66,10 @@ struct HTTPClientTests {
         // The raw socket also shows the chunks around the lines.
         let results = batch.body.split(separator: "\n").filter { $0.hasPrefix("{") }
         #expect(batch.status == 200 && results.count == 2 && results[1].contains("422"), "\(probe): \(batch)")
+        // Java 17 waits for ever for the answer to such a request if it is refused at once; Java 25 does not.
+        let expectation = probe.isJava ? [] : ["Expect: 100-continue"]
         let refused = try await send(
-            "POST", ingest, "/api/notifications", ["Authorization: Bearer wrong", json, "Expect: 100-continue"], body)
+            "POST", ingest, "/api/notifications", ["Authorization: Bearer wrong", json] + expectation, body)
         #expect(refused.status == 401, "\(probe): \(refused)")
         let coded = try await send(
             "POST", ingest, "/api/notifications", [key, json, "Content-Encoding: gzip"], body)

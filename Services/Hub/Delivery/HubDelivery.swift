@@ -194,6 +194,9 @@ final class HubDelivery: Sendable {
     /// another process, or after the next start.
     func finish(within time: Duration) async {
         await stop(Task { await inFlight.waitUntilNone() }, after: time)
+        // It interrupts what is left, so that it is known to be tried again.
+        await lanes.close(deadline: .now + .seconds(1))
+        await stop(Task { await inFlight.waitUntilNone() }, after: .seconds(1))
         await ends.finish()
         await graves.finish()
         await keys.finish()

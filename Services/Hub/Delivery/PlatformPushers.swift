@@ -32,6 +32,12 @@ struct PlatformPushers: Sendable {
         others.isSimulated || hubs[hubKey]?.values.contains(where: \.isSimulated) == true
     }
 
+    /// Whether sends of a format can reach a push service; those to templates reach every platform.
+    func isReal(_ hubKey: String, _ format: NotificationFormat) -> Bool {
+        if format != .template { return self[hubKey, format].isConnector }
+        return hubs[hubKey]?.values.contains(where: \.isConnector) == true
+    }
+
     /// - Parameter hubKey: the hub's name in lower case.
     subscript(hubKey: String, platform: NotificationFormat) -> Pusher {
         get { hubs[hubKey]?[platform] ?? others }

@@ -4,7 +4,9 @@ extension PushAnswer {
     /// Why the push is tried again; `nil` if the answer is final.
     var cause: PushCircuit.Cause? {
         switch self {
-        case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .wrongSender, .tooLarge, .invalid: nil
+        case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .notAllowed, .wrongSender, .tooLarge,
+            .invalid:
+            nil
         case .credentialRefused: .credentials
         case .throttled: .throttled
         case .failed, .unreachable, .unanswered: .unreachable
@@ -26,7 +28,7 @@ extension PushAnswer {
         case .dropped: .dropped
         case .channelThrottled: .channelThrottled
         case .gone: .expiredChannel
-        case .wrongAddress: .badChannel
+        case .wrongAddress, .notAllowed: .badChannel
         case .wrongSender: .wrongToken
         case .throttled: .throttled
         case .failed: .pnsServerError
@@ -45,7 +47,8 @@ extension PushAnswer {
     var isAboutDevice: Bool {
         switch self {
         case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .wrongSender: true
-        case .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .tooLarge, .invalid: false
+        case .notAllowed, .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .tooLarge, .invalid:
+            false
         }
     }
 }

@@ -109,12 +109,12 @@ final class PushLane: Sendable {
     /// Whether one push may probe the push service now, and no more.
     var isProbing: Bool { state.withLock { $0.pusher.isConnector && $0.circuit.pause != nil } }
 
-    var report: LaneReport {
-        state.withLock { state in
-            LaneReport(
-                lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
-                areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight)
-        }
+    var report: LaneReport { state.withLock { makeReport($0) } }
+
+    private func makeReport(_ state: State) -> LaneReport {
+        LaneReport(
+            lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
+            areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight)
     }
 
     private func takePlace() async throws {
@@ -152,15 +152,12 @@ final class PushLane: Sendable {
 
     /// Shows the state in the metrics, and logs a change of it.
     private func show(_ result: PushResult? = nil) {
-        let (report, before) = state.withLock { state in
-            defer { state.shown = LaneReport.State(state.circuit) }
-            return (
-                LaneReport(
-                    lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
-                    areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight), state.shown
-            )
+        // The gauges too, so that the newest state is the one that they show.
+        let (report, before, wasSuspended) = state.withLock { state in
+            let report = makeReport(state)
+            defer { state.shown = report.state }
+            return (report, state.shown, metrics.show(report.state, isSuspended: report.areRemovalsSuspended))
         }
-        let wasSuspended = metrics.show(report.state, isSuspended: report.areRemovalsSuspended)
         var metadata: Logger.Metadata = ["hub": "\(key.hub)", "platform": "\(platform.rawValue)"]
         if let result {
             metadata["reason"] = "\(result.reason)"

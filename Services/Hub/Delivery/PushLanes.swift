@@ -50,6 +50,11 @@ final class PushLanes: Sendable {
         state.withLock { $0.pushers[hubKey, platform].isSimulated }
     }
 
+    /// See ``PlatformPushers/isReal(_:_:)``.
+    func isReal(_ hubKey: String, _ format: NotificationFormat) -> Bool {
+        state.withLock { $0.pushers.isReal(hubKey, format) }
+    }
+
     func pusher(_ hubKey: String, _ platform: NotificationFormat) -> PlatformPushers.Pusher {
         state.withLock { $0.pushers[hubKey, platform] }
     }

@@ -1,3 +1,4 @@
+import Domain
 import Foundations
 import Logging
 import Metrics
@@ -11,8 +12,8 @@ import Synchronization
 /// It sleeps until the next push falls due, and looks for those that others left every few seconds.
 final class RetryService: Service {
     private struct State: Sendable {
-        /// The lanes whose claimed pushes are being pushed.
-        var busy: Set<HubLaneKey> = []
+        /// The claimed pushes of each lane whose outcomes are not written yet.
+        var busy: [HubLaneKey: Set<NotificationID>] = [:]
         var countedAt: ContinuousClock.Instant?
         var purgedAt: ContinuousClock.Instant?
         /// The lanes whose gauge was shown.
@@ -58,6 +59,8 @@ final class RetryService: Service {
             let over = try await delivery.tables.claimPushesToGiveUp(
                 limit: settings.maxRetries, claim: Self.makeClaim(), now: now, until: now + settings.claim)
             for row in over { delivery.end(row, .over(.abandonedNotification)) }
+            // There may be more.
+            if over.count == settings.maxRetries { pause = .zero }
             let lanes = try await delivery.tables.nextPushes()
             for (key, due) in lanes {
                 guard let lane = delivery.lanes.lane(key) else { continue }
@@ -76,31 +79,47 @@ final class RetryService: Service {
         return max(pause, .milliseconds(10))
     }
 
-    /// Claims pushes of a lane, and begins to push them. When they have ended, there may be more.
+    /// Claims pushes of a lane, and begins to push them. When half of them have ended, there may be more: a push service
+    /// that does not answer must not hold those of others.
     private func push(_ lane: PushLane, now: Timestamp) async throws {
-        guard state.withLock({ $0.busy.insert(lane.key).inserted }) else { return }
-        var rows: [HubPush] = []
-        do {
-            // While the lane is paused, one push probes it.
-            rows = try await delivery.tables.claimPushes(
-                of: lane.key, limit: lane.isProbing ? 1 : settings.maxRetries, claim: Self.makeClaim(), now: now,
-                until: now + settings.claim)
-        } catch {
-            release(lane.key)
-            throw error
+        let key = lane.key
+        // While the lane is paused, one push probes it.
+        let isProbing = lane.isProbing
+        let busy = state.withLock { $0.busy[key]?.count ?? 0 }
+        guard busy <= (isProbing ? 0 : settings.maxRetries / 2) else { return }
+        let claimed = try await delivery.tables.claimPushes(
+            of: key, limit: isProbing ? 1 : settings.maxRetries - busy, claim: Self.makeClaim(), now: now,
+            until: now + settings.claim)
+        // A claim ends while the database is away: what was pushed meanwhile must not be pushed again.
+        let rows = state.withLock { state in
+            claimed.filter { state.busy[key, default: []].insert($0.id).inserted }
         }
-        if rows.isEmpty { return release(lane.key) }
+        if rows.isEmpty { return }
         delivery.inFlight.enter()
-        Task { [rows] in
+        Task {
             await withDiscardingTaskGroup { tasks in
-                for row in rows { tasks.addTask { await self.push(row) } }
+                for row in rows {
+                    tasks.addTask {
+                        await self.push(row)
+                        // The outcome first: otherwise the next look finds this push once more.
+                        await self.delivery.ends.waitUntilWritten()
+                        self.release(row.id, key)
+                    }
+                }
             }
-            // The outcomes first: otherwise the next look finds these pushes once more.
-            await delivery.ends.waitUntilWritten()
-            release(lane.key)
-            delivery.alarm.ring(by: clock.now())
             delivery.inFlight.leave()
         }
+    }
+
+    /// A claimed push has ended.
+    private func release(_ id: NotificationID, _ key: HubLaneKey) {
+        let busy = state.withLock { state in
+            state.busy[key]?.remove(id)
+            let busy = state.busy[key]?.count ?? 0
+            if busy == 0 { state.busy[key] = nil }
+            return busy
+        }
+        if busy == 0 || busy == settings.maxRetries / 2 { delivery.alarm.ring(by: clock.now()) }
     }
 
     private func push(_ row: HubPush) async {
@@ -110,8 +129,6 @@ final class RetryService: Service {
         }
         delivery.end(row, await delivery.courier.deliver(push))
     }
-
-    private func release(_ key: HubLaneKey) { state.withLock { _ = $0.busy.remove(key) } }
 
     private static func makeClaim() -> Int64 { .random(in: 1...Int64.max) }
 

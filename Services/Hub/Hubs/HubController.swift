@@ -60,7 +60,9 @@ struct HubController: Sendable {
         let call = try state.gate.admitToManage(request, context)
         try await state.injectFaults(.hub, context)
         try await state.hubs.delete(call.hubKey) { registrations in
-            for registration in registrations { state.devices.noteRegistration(registration, isRegistered: false) }
+            for registration in registrations {
+                state.noteRegistration(registration, isRegistered: false, hub: call.hubKey)
+            }
         }
         try await state.delivery.tables.removeDeliveries(hub: call.hubKey)
         return Response(status: .ok)

@@ -75,13 +75,13 @@ struct InstallationController: Sendable {
         let stored = change.stored
         let kept = Set(stored.map(\.handle))
         for registration in change.removed where kept.contains(registration.handle) {
-            state.devices.noteRegistration(registration, isRegistered: false)
+            state.noteRegistration(registration, isRegistered: false, hub: call.hubKey)
         }
         for registration in change.former where !kept.contains(registration.handle) {
-            state.devices.noteRegistration(registration, isRegistered: false)
+            state.noteRegistration(registration, isRegistered: false, hub: call.hubKey)
         }
         for registration in stored where !registration.isTemplate {
-            state.devices.noteRegistration(registration, isRegistered: true)
+            state.noteRegistration(registration, isRegistered: true, hub: call.hubKey)
         }
         let native = stored.first ?? change.removed.first { !$0.isTemplate }
         state.log.append(

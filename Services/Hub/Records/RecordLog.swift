@@ -34,23 +34,30 @@ final class RecordLog: Sendable {
     private let capacity: Int
     private let maxBytes: Int
     private let feed: EventFeed
+    private let keeps: @Sendable (RecordedRequest) -> Bool
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - capacity: the maximum number of records.
     ///   - maxBytes: the approximate maximum of their memory, in bytes.
-    init(capacity: Int, maxBytes: Int = defaultMaxBytes, feed: EventFeed) {
+    ///   - keeps: whether a record is kept.
+    init(
+        capacity: Int, maxBytes: Int = defaultMaxBytes, feed: EventFeed,
+        keeps: @escaping @Sendable (RecordedRequest) -> Bool = { _ in true }
+    ) {
         self.capacity = capacity
         self.maxBytes = maxBytes
         self.feed = feed
+        self.keeps = keeps
     }
 
     /// Keeps a record. One without an ID gets one, which contains its place in the log.
     ///
-    /// - Returns: the record as kept.
+    /// - Returns: the record as kept; as given if it is not.
     @discardableResult
     func append(_ record: consuming RecordedRequest) -> RecordedRequest {
         var record = record
+        guard keeps(record) else { return record }
         state.withLock { state in
             state.lastSequence += 1
             record.sequence = state.lastSequence

@@ -65,7 +65,7 @@ struct RegistrationController: Sendable {
         let change = try await state.hubs.tables.removeRegistration(
             id, hub: call.hubKey, condition: HubCondition(ifMatch: header))
         guard let removed = try change.get().former else { return Response(status: .ok) }
-        state.devices.noteRegistration(removed, isRegistered: false)
+        state.noteRegistration(removed, isRegistered: false, hub: call.hubKey)
         state.log.append(.registration(.unregister, removed.id, removed.format, removed, request, call))
         return Response(status: .ok)
     }
@@ -89,8 +89,8 @@ struct RegistrationController: Sendable {
         let change = try await state.hubs.tables.put(registration.stored, hub: call.hubKey, condition: condition)
         let (stored, former) = try change.get()
         guard let stored else { throw HubError.internalError }
-        if let former { state.devices.noteRegistration(former, isRegistered: false) }
-        state.devices.noteRegistration(stored, isRegistered: true)
+        if let former { state.noteRegistration(former, isRegistered: false, hub: call.hubKey) }
+        state.noteRegistration(stored, isRegistered: true, hub: call.hubKey)
         state.log.append(.registration(.register, id, format, stored, request, body: body, call))
         return Self.response(stored, isStored: true, call)
     }

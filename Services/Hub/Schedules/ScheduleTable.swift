@@ -139,16 +139,7 @@ struct ScheduleService: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    // A send waits for the push services, so the others do not wait for it.
-                    try await withThrowingTaskGroup(of: Void.self) { tasks in
-                        for send in try await schedules.takeDue(now: .now) {
-                            tasks.addTask {
-                                try await sends.deliver(send)
-                                try await schedules.remove(send)
-                            }
-                        }
-                        try await tasks.waitForAll()
-                    }
+                    try await deliverDue()
                     try await schedules.removeExpiredInstallations()
                     try await schedules.waitUntilNextIsDue()
                 } catch {
@@ -159,5 +150,22 @@ struct ScheduleService: Service {
                 }
             }
         }
+    }
+
+    /// Delivers what is due. A send waits for the push services, so the others do not wait for it.
+    ///
+    /// Neither a failure of another send nor a shutdown cuts a send off: it would reach its devices once more.
+    ///
+    /// - Throws: the first error, after all have ended.
+    private func deliverDue() async throws {
+        let tasks = try await schedules.takeDue(now: .now).map { send in
+            Task {
+                try await sends.deliver(send)
+                try await schedules.remove(send)
+            }
+        }
+        var results: [Result<Void, any Error>] = []
+        for task in tasks { results.append(await task.result) }
+        for result in results { try result.get() }
     }
 }

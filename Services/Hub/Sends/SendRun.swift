@@ -20,7 +20,7 @@ struct SendRun: Sendable {
     private var hasPushed = false
     /// Whether the message is in the store, because pushes are.
     private var isStored = false
-    /// The outcomes that are not in the store.
+    /// The outcomes that are not in the store, one count for each platform and name.
     private var outcomes: [HubOutcome] = []
     private var seen: Set<String> = []
 
@@ -28,8 +28,10 @@ struct SendRun: Sendable {
 
     init(_ record: RecordedRequest, fate: FaultEffect.Fate?, delivery: HubDelivery, mayRefuse: Bool) {
         self.record = record
-        self.fate = fate
         self.delivery = delivery
+        // A fault is of simulated devices: no push to a push service is lost by it.
+        let isReal = record.format.map { delivery.lanes.isReal(record.hub.lowercased(), $0) } ?? false
+        self.fate = isReal ? nil : fate
         self.mayRefuse = mayRefuse
         deadline = delivery.clock.instant() + delivery.settings.acceptTimeout
     }
@@ -65,7 +67,8 @@ struct SendRun: Sendable {
         }
         noteFeedback(targets)
         let pushed = Set(places)
-        outcomes += targets.indices.filter { !pushed.contains($0) }.map { targets[$0].counted }
+        outcomes = HubMessage.sum(
+            outcomes + targets.indices.filter { !pushed.contains($0) }.map { targets[$0].counted })
         if !pushes.isEmpty { try await push(pushes, to: places, of: &targets) }
         mayRefuse = false
         for target in targets {
@@ -86,7 +89,7 @@ struct SendRun: Sendable {
         if result.isStored {
             (isStored, outcomes) = (true, [])
         } else {
-            outcomes += places.map { targets[$0].counted }
+            outcomes = HubMessage.sum(outcomes + places.map { targets[$0].counted })
         }
     }
 
@@ -107,8 +110,7 @@ struct SendRun: Sendable {
     }
 
     private var message: HubMessage {
-        record.message(
-            HubMessage.sum(outcomes), purgeAt: record.receivedAt + delivery.settings.retention)
+        record.message(outcomes, purgeAt: record.receivedAt + delivery.settings.retention)
     }
 
     /// `nil` if the subscription of a browser lacks its keys.

@@ -36,6 +36,13 @@ extension PushLanes {
     }
 }
 
+extension PushLanes {
+    /// Whether the device of a registration is simulated.
+    func isSimulated(_ registration: RegistrationEntry, hub hubKey: String) -> Bool {
+        isSimulated(hubKey, registration.format) || registration.address.isOfTrial && isTrial(hubKey)
+    }
+}
+
 extension PushAddress {
     /// Whether it is the address of a page that listens to the hub in place of a push service, as the example web app
     /// does where its browser reaches none. No name below `.invalid` exists (RFC 2606, section 2).

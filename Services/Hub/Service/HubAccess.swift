@@ -23,8 +23,6 @@ final class HubAccess: Sendable {
 
     /// The names of the hubs as they are written, by their names in lower case.
     let hubs: [String: String]
-    /// The number of rules, for the log.
-    let ruleCount: Int
     /// Checks tokens under the rules of every hub.
     let forAll: HubAuthorizer
     private let byHub: [String: HubAuthorizer]
@@ -69,7 +67,6 @@ final class HubAccess: Sendable {
         }
         guard problems.isEmpty else { throw SetupError(.malformed, problems.joined(separator: " ")) }
         hubs = names
-        ruleCount = lines.count
         forAll = HubAuthorizer(rules: rules[Self.every] ?? [], endpointHost: endpointHost)
         byHub = names.keys.reduce(into: [:]) { authorizers, key in
             authorizers[key] = HubAuthorizer(rules: rules[key] ?? [], endpointHost: endpointHost)

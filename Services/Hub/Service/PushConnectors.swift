@@ -89,11 +89,7 @@ final class PushConnectors: Sendable {
         guard case .webPush(let webPush) = credentials, let configuration = try? webPush.configuration else {
             return nil
         }
-        var client = PushHTTPClientConfiguration(name: "webpush")
-        client.outgoing = outgoing
-        client.authoritiesFile = hub.authorities?.path
-        let destinations = configuration.destinations
-        client.isAllowed = { destinations.permits($0, for: $1) }
+        let client = configuration.client(outgoing: outgoing, authoritiesFile: hub.authorities?.path)
         return WebPushConnector(
             configuration: configuration, client: PushHTTPClient(configuration: client, logger: logger))
     }

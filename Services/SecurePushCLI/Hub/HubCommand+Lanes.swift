@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundations
 import ServiceRuntime
 
 extension HubCommand {
@@ -8,8 +9,8 @@ extension HubCommand {
             discussion: """
                 Asks /metrics and /readyz of a running hub twice, a second apart. STATE is open, paused (the push \
                 service throttles or fails), refused (it refuses the credentials; one push in 30 s tries again) or \
-                simulated. REMOVALS says suspended while too many devices have wrong addresses. Exit code 1 if a lane is refused or its \
-                removals are suspended.
+                simulated. REMOVALS says suspended while too many devices have wrong addresses. Exit code 1 if a lane \
+                is refused or its removals are suspended.
 
                 EXAMPLES
                   securepush hub lanes
@@ -66,7 +67,7 @@ struct HubLaneRow: Encodable, Sendable, Equatable {
     static func rows(_ process: ProcessState) -> [HubLaneRow] {
         guard let window = process.window else { return [] }
         let samples = window.after
-        return samples["securepush_hub_lane_state"].compactMap { sample -> HubLaneRow? in
+        let used = samples["securepush_hub_lane_state"].compactMap { sample -> HubLaneRow? in
             guard let hub = sample.labels["hub"], let platform = sample.labels["platform"] else { return nil }
             let labels = ["hub": hub, "platform": platform]
             var row = HubLaneRow(hub: hub, platform: platform, state: .open)
@@ -79,7 +80,16 @@ struct HubLaneRow: Encodable, Sendable, Equatable {
             row.retriesWaiting = samples.count("securepush_hub_retries_waiting", labels)
             row.removalsSuspended = samples.count("securepush_hub_removals_suspended", labels) > 0
             return row
-        }.sorted { ($0.hub, $0.platform) < ($1.hub, $1.platform) }
+        }
+        // A simulated platform has no metrics of its own.
+        let shown = Set(used.map { "\($0.hub)/\($0.platform)" })
+        let simulated = process.readiness.simulated.filter { !shown.contains($0) }.compactMap { name -> HubLaneRow? in
+            // No platform has a slash.
+            let parts = OutsideText.parts(name, at: "/")
+            guard parts.count == 2 else { return nil }
+            return HubLaneRow(hub: String(parts[0]), platform: String(parts[1]), state: .simulated)
+        }
+        return (used + simulated).sorted { ($0.hub, $0.platform) < ($1.hub, $1.platform) }
     }
 
     static var columns: [Column<HubLaneRow>] {

@@ -11,7 +11,7 @@ package struct WebPushConfiguration: Sendable {
     package var checkOrigin = PushOrigin(host: "web.push.apple.com")
 
     /// Each of them costs a request for each device that none of them fits.
-    private static let maxPreviousKeys = 4
+    package static let maxPreviousKeys = 4
 
     /// - Parameters:
     ///   - key: the VAPID key. Browsers subscribe with its public key.

@@ -114,7 +114,7 @@ package final class WebPushConnector: PushConnector {
         let result = await push(PushRequest(address: address, body: [], headers: ["ttl": "60"]), deadline: deadline)
         switch result.answer {
         case .credentialRefused where result.reason != "VapidPkHashMismatch": return .refused(reason: result.reason)
-        case .unreachable, .unanswered, .throttled, .failed, .wrongAddress:
+        case .unreachable, .unanswered, .throttled, .failed, .wrongAddress, .notAllowed:
             return .unknown(reason: result.reason)
         default: return .good
         }

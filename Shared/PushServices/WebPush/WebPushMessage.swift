@@ -27,7 +27,7 @@ struct WebPushMessage: Sendable {
         do {
             destination = try destinations.destination(endpoint)
         } catch {
-            throw Refusal(.wrongAddress, "the endpoint is \(error)")
+            throw Refusal(error == .notAllowed ? .notAllowed : .wrongAddress, "the endpoint is \(error)")
         }
         let keys: WebPushSubscription
         do {

@@ -105,6 +105,23 @@ import Testing
         }
     }
 
+    @Test func `A host that is no longer allowed does not erase its devices`() async throws {
+        try await withDelivery { bench in
+            let row = HubRegistrationRow(
+                id: "r", format: "apple", isTemplate: false, tags: [], handle: "H",
+                updatedAt: bench.clock.clock.now() - .seconds(60), document: [])
+            _ = try await bench.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            bench.connector.answerAll(.answer(.notAllowed))
+            for number in 0..<60 {
+                #expect(try await bench.send(bench.push("H", message: "m\(number)")) == [.badChannel])
+            }
+            await bench.delivery.graves.waitUntilWritten()
+            #expect(try await bench.tables.registrations(handles: ["H"], hub: DeliveryBench.hub).count == 1)
+            #expect(try await bench.tables.feedback(hub: DeliveryBench.hub).isEmpty)
+            #expect(bench.report?.areRemovalsSuspended == false)
+        }
+    }
+
     @Test func `A wrong environment does not erase the devices`() async throws {
         try await withDelivery { bench in
             for number in 0..<200 {

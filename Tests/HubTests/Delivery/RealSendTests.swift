@@ -35,6 +35,17 @@ import Testing
         }
     }
 
+    @Test func `A fault is of simulated devices, and loses no real push`() async throws {
+        try await withHub { hub, connector in
+            try await hub.register("aa", tags: "t")
+            for fault in [#"{"Swallow":true,"Count":1}"#, #"{"Outcome":"ExpiredChannel","Count":1}"#] {
+                try await hub.addFault(fault)
+                #expect(try await hub.send(tags: "t").headers[HubHeaders.outcome] == "Success")
+            }
+            #expect(connector.handles == ["AA", "AA"])
+        }
+    }
+
     @Test func `What is under way is Unknown in the header, and Processing in telemetry`() async throws {
         try await withHub { hub, connector in
             for handle in ["aa", "bb"] { try await hub.register(handle, tags: "t") }

@@ -67,6 +67,27 @@ import Testing
         }
     }
 
+    @Test func `One push without an answer does not hold the others of its platform`() async throws {
+        var settings = DeliverySettings()
+        settings.maxRetries = 4
+        try await withDelivery(settings: settings) { bench in
+            bench.connector.answerAll(.answer(.failed(after: .seconds(1))))
+            // Fewer failures than open the circuit.
+            let sent = try await bench.send((0..<9).map { bench.push("h\($0)") })
+            #expect(Set(sent) == [.unknown])
+            bench.connector.answerAll(.answer(.accepted))
+            bench.connector.plan("h0", .silence)
+            bench.clock.advance(by: .seconds(2))
+            try await expectToHold {
+                _ = await bench.retries.sweep()
+                return try await bench.stored() == 1
+            }
+            bench.connector.end("h0", .accepted)
+            await bench.delivery.inFlight.waitUntilNone()
+            #expect(try await bench.outcomes() == ["Success": 9])
+        }
+    }
+
     @Test func `Of several processes one pushes each`() async throws {
         try await withPostgresDatabase { url in
             try await withTables(try StorageConfiguration(url: url)) { store in

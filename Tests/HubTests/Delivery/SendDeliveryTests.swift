@@ -16,7 +16,7 @@ import Testing
         arguments: [
             (.accepted, .success), (.dropped, .dropped), (.channelThrottled, .channelThrottled),
             (.gone(since: nil), .expiredChannel), (.wrongAddress, .badChannel), (.wrongSender, .wrongToken),
-            (.tooLarge, .invalidNotificationSize), (.invalid, .invalidNotificationFormat),
+            (.notAllowed, .badChannel), (.tooLarge, .invalidNotificationSize), (.invalid, .invalidNotificationFormat),
         ] as [(PushAnswer, DeliveryOutcome)])
     func `A final answer is the outcome, and nothing is stored`(
         _ answer: PushAnswer, _ outcome: DeliveryOutcome

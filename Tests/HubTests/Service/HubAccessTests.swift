@@ -19,7 +19,6 @@ import Testing
             * root Manage \(Self.key)
             """)
         #expect(access.hubs == ["securepush": "SecurePush", "other": "other"])
-        #expect(access.ruleCount == 4)
         #expect(access["securepush"] != nil && access["nobody"] == nil && access["*"] == nil)
     }
 

@@ -85,6 +85,20 @@ import Testing
         }
     }
 
+    @Test func `The page shows nothing of the devices of other platforms`() async throws {
+        try await withHub { hub in
+            for (platform, handle) in [("apns", "AA11"), ("wns", "https://a.notify.windows.com/w/?token=BB22")] {
+                let body = #"{"installationId":"\#(platform)","platform":"\#(platform)","pushChannel":"\#(handle)"}"#
+                try await hub.expect(
+                    .ok, .put, "/app/installations/\(platform)?api-version=2020-06", rule: "listener", body: body)
+            }
+            for path in ["/emulator/devices", "/emulator/messages"] {
+                let shown = try await hub.call(.get, path, rule: nil).text
+                #expect(shown.contains("AA11") && !shown.contains("BB22"), "\(path)")
+            }
+        }
+    }
+
     @Test func `Hubs are those of the file, and no client makes or removes one`() async throws {
         try await withHub { hub in
             let read = try await hub.call(.get, "/app?api-version=2020-06")

@@ -76,11 +76,13 @@ import Testing
             """)
         let readiness = Readiness(
             status: 200,
-            body: #"{"status":"ready","checks":{},"simulated":{"app/apple":1},"in_flight":{"app/browser":3}}"#)
+            body: """
+                {"status":"ready","checks":{},"simulated":{"app/apple":1,"app/fcmv1":1},"in_flight":{"app/browser":3}}
+                """)
         let rows = HubLaneRow.rows(ProcessState(ProcessPoll(readiness: readiness, samples: samples)))
-        #expect(rows.map(\.platform) == ["apple", "browser", "windows"])
-        #expect(rows.map(\.state) == [.simulated, .refused, .paused])
-        #expect(rows[1].retriesWaiting == 1200 && rows[1].inFlight == 3 && rows[2].removalsSuspended)
+        #expect(rows.map(\.platform) == ["apple", "browser", "fcmv1", "windows"])
+        #expect(rows.map(\.state) == [.simulated, .refused, .simulated, .paused])
+        #expect(rows[1].retriesWaiting == 1200 && rows[1].inFlight == 3 && rows[3].removalsSuspended)
         let findings = Doctor.ownLanes("HUB_URL", rows, simulated: readiness.simulated)
         #expect(findings.map(\.state) == [.failed, .failed, .warning, .warning])
         #expect(findings[3].detail.contains("app/apple"))

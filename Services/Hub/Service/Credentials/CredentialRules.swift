@@ -5,7 +5,7 @@ import PushServices
 /// The rules by which the members of `PUSH_CREDENTIALS_FILE` are read (contract-hub, K2).
 struct CredentialRules {
     private static let maxHosts = 64
-    private static let maxPreviousKeys = 8
+    private static let maxPreviousKeys = WebPushConfiguration.maxPreviousKeys
 
     let files: CredentialFiles
 
