@@ -64,5 +64,21 @@ import Testing
             receivedAt: .now)
         for number in 0..<100 { registry.deliver(push, to: "h\(number)") }
         #expect(registry.all.count == 3)
+        // Also registered ones whose push waits: what is newest counts.
+        for number in 0..<100 { registry.deliver(push, to: "r\(number)", registrationID: "\(number)") }
+        #expect(registry.all.map(\.handle) == ["r97", "r98", "r99"])
+    }
+
+    @Test func `A push to one device more than there is room for costs no more than another`() {
+        let registry = DeviceRegistry(capacity: 20_000, feed: EventFeed())
+        let push = DevicePush(
+            platform: .apple, body: [], requestHeaders: [:], templateHeaders: nil, messageID: "",
+            receivedAt: .now)
+        let clock = ContinuousClock()
+        let deliver = { (numbers: Range<Int>) in
+            clock.measure { for number in numbers { registry.deliver(push, to: "r\(number)", registrationID: "r") } }
+        }
+        let first = deliver(0..<20_000)
+        #expect(deliver(20_000..<22_000) < first * 5)
     }
 }

@@ -13,7 +13,12 @@ final class DeviceRegistry: Sendable {
         var keptBytes = 0
         /// The devices with kept data, and some that are gone, the oldest first.
         var keptOrder: Deque<String> = []
+        /// All devices, in the order in which they may have to make room.
+        var order: Deque<String> = []
     }
+
+    /// How many devices are looked at to make room for one, so that a push costs no more when they are many.
+    private static let maxLooks = 64
 
     /// The maximum number of open streams; the queue of each holds at most ``EventQueue/maxBytes``.
     static let maxStreams = 10_000
@@ -28,7 +33,7 @@ final class DeviceRegistry: Sendable {
 
     /// - Parameters:
     ///   - capacity: the maximum number of devices. Beyond it, one that nobody misses is dropped
-    ///     (``Device/isReplaceable``), or, if there is none, new devices are refused.
+    ///     (``Device/isReplaceable``), or else one without a stream. If all have streams, new devices are refused.
     ///   - maxKeptBytes: the approximate maximum of the memory of pushes and displays; the oldest are dropped first.
     init(capacity: Int, maxKeptBytes: Int = defaultMaxKeptBytes, feed: EventFeed) {
         self.capacity = capacity
@@ -134,6 +139,8 @@ final class DeviceRegistry: Sendable {
     func clear() {
         state.withLock { state in
             state.devices = state.devices.filter { !$0.value.isIdle }
+            let devices = state.devices
+            state.order.removeAll { devices[$0] == nil }
             for key in state.devices.keys {
                 state.devices[key]?.pending = nil
                 state.devices[key]?.received = []
@@ -174,6 +181,7 @@ final class DeviceRegistry: Sendable {
                 if state.devices.count >= capacity { Self.dropIdle(&state) }
                 guard state.devices.count < capacity else { return nil }
                 state.devices[key] = Device(handle: handle)
+                state.order.append(key)
             }
             guard let index = state.devices.index(forKey: key) else { return nil }
             let before = state.devices.values[index].keptBytes
@@ -192,8 +200,20 @@ final class DeviceRegistry: Sendable {
     }
 
     private static func dropIdle(_ state: inout State) {
-        guard let idle = state.devices.first(where: \.value.isReplaceable)?.key else { return }
-        state.keptBytes -= state.devices.removeValue(forKey: idle)?.keptBytes ?? 0
+        var withoutStream: String?
+        for _ in 0..<min(maxLooks, state.order.count) {
+            guard let key = state.order.popFirst(), let device = state.devices[key] else { continue }
+            if device.isReplaceable {
+                if let withoutStream { state.order.append(withoutStream) }
+                return drop(key, &state)
+            }
+            if withoutStream == nil, device.streams.isEmpty { withoutStream = key } else { state.order.append(key) }
+        }
+        if let withoutStream { drop(withoutStream, &state) }
+    }
+
+    private static func drop(_ key: String, _ state: inout State) {
+        state.keptBytes -= state.devices.removeValue(forKey: key)?.keptBytes ?? 0
     }
 
     /// Drops the oldest pushes and displays until the bound holds.
