@@ -88,7 +88,7 @@ def connections():
 
 environment = os.environ | {
     "INGEST_URL": f"http://127.0.0.1:{stack.port('ingest')}", "INGEST_API_KEY": stack.KEY,
-    "HUB_EMULATOR_URL": f"http://127.0.0.1:{stack.port('emulator')}",
+    "HUB_EMULATOR_URL": f"http://127.0.0.1:{stack.port('hub')}",
 }
 leader = cluster("leader", QUEUE)
 settled = Settled()

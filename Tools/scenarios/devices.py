@@ -15,7 +15,7 @@ class Devices:
     def __init__(self, *arguments):
         environment = os.environ | {
             "RETRIEVAL_URL": f"http://127.0.0.1:{stack.port('retrieval')}",
-            "HUB_EMULATOR_URL": f"http://127.0.0.1:{stack.port('emulator')}",
+            "HUB_EMULATOR_URL": f"http://127.0.0.1:{stack.port('hub')}",
         }
         self.process = subprocess.Popen(
             [stack.BIN / "securepush", "device", *map(str, arguments), "--json"],

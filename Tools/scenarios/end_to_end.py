@@ -109,7 +109,7 @@ files = [path for path in stack.FOLDER.rglob("*") if path.is_file() and "secrets
 good = search("database, broker and logs", files, NEEDLES, {b"securepush.dispatch"})
 with tempfile.TemporaryDirectory() as folder:
     messages = pathlib.Path(folder, "messages")
-    messages.write_bytes(stack.request(stack.port("emulator"), "GET", "/emulator/messages", None, {})[2])
+    messages.write_bytes(stack.request(stack.port("hub"), "GET", "/emulator/messages", None, {})[2])
     good &= search("what crossed the hub", [messages], NEEDLES, {first.encode()})
     for service in SERVICES:
         process = stack.pid(service)

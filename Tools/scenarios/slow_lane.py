@@ -13,7 +13,7 @@ import stack
 
 seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 rate = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-EMULATOR = stack.port("emulator")
+EMULATOR = stack.port("hub")
 SLOW, OTHERS = "windows", ("apple", "fcmv1")
 
 

@@ -65,7 +65,7 @@ def get_json(service_port, path, headers=HEADERS):
 def emulator(method, path, body=None):
     """A request to the hub emulator's own API, which must succeed; its decoded answer."""
     text = None if body is None else json.dumps(body)
-    status, _, answer = request(port("emulator"), method, path, text, {"Content-Type": "application/json"})
+    status, _, answer = request(port("hub"), method, path, text, {"Content-Type": "application/json"})
     if status >= 300:
         sys.exit(f"{method} {path}: {status} {answer[:500]}")
     return json.loads(answer) if answer else None

@@ -12,7 +12,7 @@ import stack
 
 seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 600
 count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-EMULATOR = stack.port("emulator")
+EMULATOR = stack.port("hub")
 
 
 def metric(name, **labels):
