@@ -56,7 +56,7 @@ struct EmulatorState: Sendable {
             guard let format = record.format, format != .template else {
                 return lanes.isTrial(hubKey) && !lanes.isReal(hubKey, .template)
             }
-            return lanes.isSimulated(hubKey, format)
+            return lanes.isSimulated(hubKey, format) || lanes.isTrial(hubKey) && record.isOfTrial
         }
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),

@@ -48,6 +48,18 @@ extension PushAddress {
     /// does where its browser reaches none. No name below `.invalid` exists (RFC 2606, section 2).
     var isOfTrial: Bool {
         guard case .subscription(let endpoint, _, _) = self else { return false }
-        return endpoint.utf8.starts(with: "https://emulator.invalid/".utf8)
+        return Self.isOfTrial(endpoint: endpoint)
+    }
+
+    fileprivate static func isOfTrial(endpoint: String) -> Bool {
+        endpoint.utf8.starts(with: "https://emulator.invalid/".utf8)
+    }
+}
+
+extension RecordedRequest {
+    /// Whether it is about pages that listen to the hub in place of a push service, and about no other device.
+    var isOfTrial: Bool {
+        !results.isEmpty && results.count == outcomeCounts.reduce(0) { $0 + $1.count }
+            && results.allSatisfy { PushAddress.isOfTrial(endpoint: $0.handle) }
     }
 }
