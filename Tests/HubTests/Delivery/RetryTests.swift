@@ -84,6 +84,7 @@ import Testing
             }
             bench.connector.end("h0", .accepted)
             await bench.delivery.inFlight.waitUntilNone()
+            await bench.delivery.ends.waitUntilWritten()
             #expect(try await bench.outcomes() == ["Success": 9])
         }
     }
