@@ -108,6 +108,10 @@ export function calm(span = '1h') {
     ],
     Outbox: { Pending: 0, OldestUnfinishedSeconds: 31 },
     Lanes: ['apple', 'browser', 'fcmv1', 'windows'].map((platform) => lane(platform)),
+    PushServices: [{
+      Hub: 'securepush', Platform: 'browser', Process: 'hub-1', State: 'open', PushesPerSecond: 1.2, AcceptedPerSecond: 1.1,
+      P99Milliseconds: 31, InFlight: 0, RetriesWaiting: 2, RemovalsSuspended: false,
+    }],
     Processes: [
       service('dispatcher', 'http://127.0.0.1:8082', 40, 16.2), service('ingest', 'http://127.0.0.1:8080', 42, 8),
       service('operator', 'this process', 31, 0.4), service('retrieval', 'http://127.0.0.1:8081', 40, 0.2),
@@ -164,6 +168,7 @@ export function empty(span = '1h') {
   for (const name of ['Accepted', 'Published', 'Pushed', 'Read', 'Shown', 'Revoked']) now.Funnel[name] = 0;
   now.Rates = {};
   now.Lanes = [];
+  now.PushServices = [];
   now.Sources[3] = { Name: 'dispatcher', State: 'off', Detail: 'DISPATCHER_URL names none.' };
   now.Processes = [now.Processes[2]];
   now.Outbox = { Pending: 0 };
