@@ -27,7 +27,7 @@ test("the operator's page with the services", { timeout: 600_000 }, async (conte
     await page.until(() => document.getElementById('failures')?.textContent.includes('HTTP 400'));
     await page.until(() => document.querySelectorAll('#lanes tbody tr').length === 4);
     await page.until(() => document.querySelector('#queues tbody')?.textContent.includes('securepush.dispatch'));
-    await page.until(() => document.querySelectorAll('#processes .pill.good').length === 4);
+    await page.until(() => document.querySelectorAll('#processes .pill.good').length === 5);
     assert.match(await text('state'), /1 notification failed/);
     assert.match(await page.evaluate(() => document.title), /^! .* · SecurePush$/);
     assert.match(await text('funnel'), /Accepted stored by ingest2100 %/);
