@@ -24,13 +24,15 @@ struct SendRun: Sendable {
     private var outcomes: [HubOutcome] = []
     private var seen: Set<String> = []
 
-    private var hubKey: String { record.hub.lowercased() }
+    private let hubKey: String
 
     init(_ record: RecordedRequest, fate: FaultEffect.Fate?, delivery: HubDelivery, mayRefuse: Bool) {
         self.record = record
         self.delivery = delivery
+        let hubKey = record.hub.lowercased()
+        self.hubKey = hubKey
         // A fault is of simulated devices: no push to a push service is lost by it.
-        let isReal = record.format.map { delivery.lanes.isReal(record.hub.lowercased(), $0) } ?? false
+        let isReal = record.format.map { delivery.lanes.isReal(hubKey, $0) } ?? false
         self.fate = isReal ? nil : fate
         self.mayRefuse = mayRefuse
         deadline = delivery.clock.instant() + delivery.settings.acceptTimeout

@@ -34,9 +34,7 @@ extension PushLanes {
         else { return nil }
         return connector.problem(of: address)
     }
-}
 
-extension PushLanes {
     /// Whether the device of a registration is simulated.
     func isSimulated(_ registration: RegistrationEntry, hub hubKey: String) -> Bool {
         isSimulated(hubKey, registration.format) || registration.address.isOfTrial && isTrial(hubKey)
