@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import NIOSSL
 import Synchronization
 
@@ -39,28 +38,15 @@ final class FakeHTTP1Server: Sendable {
     ) async throws -> Value {
         let server = FakeHTTP1Server(script)
         let tls = try certificate.context(protocols)
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-                    try channel.pipeline.syncOperations.addHandler(FakeHTTP1Handler(server: server))
-                }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        server.listener.withLock { $0 = channel }
-        do {
-            let value = try await body(server)
-            try await server.stop()
-            return value
-        } catch {
-            try? await server.stop()
-            throw error
+        return try await FakeListener.with { channel in
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+            try channel.pipeline.syncOperations.addHandler(FakeHTTP1Handler(server: server))
+        } connections: {
+            server.record.withLock { $0.channels }
+        } run: { listener in
+            server.listener.withLock { $0 = listener }
+            return try await body(server)
         }
-    }
-
-    private func stop() async throws {
-        for channel in record.withLock({ $0.channels }) { channel.close(promise: nil) }
-        try await listener.withLock { $0 }?.close()
     }
 
     var port: Int { listener.withLock { $0 }?.localAddress?.port ?? 0 }

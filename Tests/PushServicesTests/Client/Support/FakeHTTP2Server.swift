@@ -1,7 +1,6 @@
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
-import NIOPosix
 import NIOSSL
 import Synchronization
 
@@ -65,19 +64,13 @@ final class FakeHTTP2Server: Sendable {
     ) async throws -> Value {
         let server = FakeHTTP2Server(script)
         let tls = try certificate.context(["h2"])
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try server.configure(channel, tls, maxStreams: maxStreams) }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        server.listener.withLock { $0 = channel }
-        do {
-            let value = try await body(server)
-            try await server.stop()
-            return value
-        } catch {
-            try? await server.stop()
-            throw error
+        return try await FakeListener.with { channel in
+            try server.configure(channel, tls, maxStreams: maxStreams)
+        } connections: {
+            server.record.withLock { $0.channels }
+        } run: { listener in
+            server.listener.withLock { $0 = listener }
+            return try await body(server)
         }
     }
 
@@ -91,11 +84,6 @@ final class FakeHTTP2Server: Sendable {
         try pipeline.addHandler(
             NIOHTTP2Handler(mode: .server, initialSettings: settings, contentLengthValidation: .disabled))
         try pipeline.addHandler(FakeHTTP2Handler(server: self, gate: gate))
-    }
-
-    private func stop() async throws {
-        for channel in record.withLock({ $0.channels }) { channel.close(promise: nil) }
-        try await listener.withLock { $0 }?.close()
     }
 
     var port: Int { listener.withLock { $0 }?.localAddress?.port ?? 0 }
