@@ -380,7 +380,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
             "Chaos", "Chaos",
             [
                 "ChaosChecker", "Domain", "Foundations", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
-                argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
+                argumentParser, crypto, cryptoExtras, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         tests("ChaosTests", in: "Tools/Tests", ["ChaosChecker", "StackKit"]),
     ]
