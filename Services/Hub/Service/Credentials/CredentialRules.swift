@@ -150,7 +150,7 @@ struct CredentialRules {
                 return value
             }
             let key = try member("private_key")
-            if let problem = CredentialFiles.rsaProblem(key) { throw SetupError(.malformed, problem) }
+            _ = try RS256Key(pem: key)
             return FCMCredentials(
                 projectID: try member("project_id"), clientEmail: try member("client_email"),
                 keyID: json["private_key_id"]?.text, privateKey: key, tokenEndpoint: try member("token_uri"))
