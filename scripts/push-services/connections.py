@@ -9,9 +9,9 @@ import h2.connection
 import h2.events
 import h2.exceptions
 from h2.settings import SettingCodes
-from hyperframe.frame import GoAwayFrame
+from hyperframe.frame import GoAwayFrame, SettingsFrame
 
-from exchange import Request
+from exchange import Refused, Request
 
 # Larger than what is accepted, so that a sender is told 413.
 MAX_BODY = 64 << 10
@@ -34,7 +34,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport = transport
         self.endpoint.connections.add(self)
-        is_h2 = transport.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
+        chosen = transport.get_extra_info("ssl_object").selected_alpn_protocol()
+        is_h2 = chosen == "h2" or self.endpoint.versions == ("h2",)
         self.endpoint.count("connections", "h2" if is_h2 else "http/1.1")
         self.http = HTTP2(self) if is_h2 else HTTP1(self)
 
@@ -93,7 +94,12 @@ class HTTP2:
         config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
         self.h2 = h2.connection.H2Connection(config)
         self.h2.initiate_connection()
-        self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: connection.endpoint.first_streams})
+        self.h2.data_to_send()
+        # hyper-h2 would apply its first settings before the client knows them.
+        self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = connection.endpoint.first_streams
+        first = {**self.h2.local_settings, SettingCodes.MAX_CONCURRENT_STREAMS: connection.endpoint.first_streams}
+        connection.transport.write(SettingsFrame(0, settings=first).serialize())
+        self.watch_table()
         # Bodies are small, so the whole connection gets one large window.
         self.h2.increment_flow_control_window(1 << 24)
         self.requests = {}
@@ -102,6 +108,17 @@ class HTTP2:
         # Streams above this one are not processed.
         self.last = None
         self.flush()
+
+    def watch_table(self):
+        """Counts which fields the sender puts into the table of HPACK."""
+        table, endpoint = self.h2.decoder.header_table, self.connection.endpoint
+        add = table.add
+
+        def counted(name, value):
+            endpoint.count("indexed", bytes(name).decode("latin-1"))
+            add(name, value)
+
+        table.add = counted
 
     def flush(self):
         if not self.connection.transport.is_closing():
@@ -121,8 +138,12 @@ class HTTP2:
     def handle(self, event):
         endpoint = self.connection.endpoint
         if isinstance(event, h2.events.RequestReceived):
-            if self.last is None or event.stream_id <= self.last:
-                self.requests[event.stream_id] = [event.headers, bytearray(), 0]
+            if self.last is not None and event.stream_id > self.last:
+                return
+            if not endpoint.may_open(self.connection, len(self.requests)):
+                endpoint.problem("a second stream before the first was answered")
+                return self.h2.reset_stream(event.stream_id, error_code=7)
+            self.requests[event.stream_id] = [event.headers, bytearray(), 0]
         elif isinstance(event, h2.events.DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if event.stream_id in self.requests:
@@ -132,9 +153,9 @@ class HTTP2:
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.requests:
             headers, body, size = self.requests[event.stream_id]
             fields = {name: value for name, value in headers if name.startswith(":")}
-            plain = [(name, value) for name, value in headers if not name.startswith(":")]
-            request = Request(fields[":method"], fields[":path"], fields.get(":authority"), plain, bytes(body), size,
-                              self.connection)
+            plain = [(name, value) for name, value in headers if name[0] != ":" and name not in ("host", "content-length")]
+            authority = fields.get(":authority") or dict(headers).get("host")
+            request = Request(fields[":method"], fields[":path"], authority, plain, bytes(body), size, self.connection)
             self.connection.respond(event.stream_id, endpoint.answer(request))
         elif isinstance(event, h2.events.StreamReset):
             self.requests.pop(event.stream_id, None)
@@ -207,6 +228,8 @@ class HTTP1:
         self.closes = False
 
     def receive(self, data):
+        if self.is_busy:
+            self.connection.endpoint.problem("HTTP/1.1: a request before the answer to the last")
         self.buffer += data
         self.advance()
 
@@ -214,6 +237,13 @@ class HTTP1:
         self.connection.endpoint.problem(f"HTTP/1.1: {text}")
         self.connection.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         self.connection.end()
+
+    def refuse_length(self, words, headers):
+        """A body in chunks, or none that says its length."""
+        request = Request(words[0], words[1], None, headers, b"", 0, self.connection)
+        refused = Refused(411, "Length Required", "no Content-Length")
+        self.closes = True
+        self.connection.respond(None, self.connection.endpoint.refuse(request, refused))
 
     def advance(self):
         while not self.is_busy and not self.connection.transport.is_closing():
@@ -226,7 +256,9 @@ class HTTP1:
                 words = lines[0].split(" ")
                 headers = [(name.strip().lower(), value.strip()) for name, _, value in
                            (line.partition(":") for line in lines[1:])]
-                length = dict(headers).get("content-length", "")
+                length = dict(headers).get("content-length", "" if words[0] == "POST" else "0")
+                if words[0] == "POST" and "content-length" not in dict(headers):
+                    return self.refuse_length(words, headers)
                 if len(words) != 3 or words[2] != "HTTP/1.1" or not length.isdigit() or int(length) > 1 << 24:
                     return self.refuse("a request line or a length that cannot be read")
                 self.head = (words, headers, int(length))
