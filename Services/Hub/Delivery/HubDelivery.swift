@@ -121,7 +121,8 @@ final class HubDelivery: Sendable {
         var isThrottled = false
         var wait = Duration.zero
         for stage in stages {
-            guard case .ended(.again(let again)) = stage, let cause = again.cause, cause != .credentials,
+            guard case .ended(.again(let again)) = stage, let cause = again.cause,
+                ![.credentials, .device].contains(cause),
                 !again.wasReached
             else { return nil }
             if cause == .throttled { isThrottled = true }

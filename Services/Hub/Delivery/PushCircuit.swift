@@ -9,6 +9,8 @@ struct PushCircuit: Sendable {
         /// The push service refuses the credentials.
         case credentials
         case throttled
+        /// The push service throttles one device. That opens no circuit.
+        case device
         /// No push reaches the push service, it does not answer, or it has trouble (5xx).
         case unreachable
     }
@@ -89,7 +91,7 @@ struct PushCircuit: Sendable {
     }
 
     private mutating func observeClosed(_ answer: PushAnswer, now: Instant) {
-        guard let cause = answer.cause else {
+        guard let cause = answer.cause, cause != .device else {
             failures = 0
             return
         }
@@ -106,7 +108,7 @@ struct PushCircuit: Sendable {
 
     private mutating func observeProbe(_ answer: PushAnswer, _ pause: Pause, now: Instant) {
         switch answer.cause {
-        case nil:
+        case nil, .device?:
             (failures, state) = (0, .closed)
         case .credentials?:
             open(.credentials, for: Self.credentialsInterval, interval: Self.credentialsInterval, now: now)

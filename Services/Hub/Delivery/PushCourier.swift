@@ -60,6 +60,7 @@ struct PushCourier: Sendable {
             var wait = RetryWait.duration(
                 afterAttempt: push.attempt + 1, of: lane.platform, asked: answer.wait)
             if cause == .credentials { wait = max(wait, PushCircuit.credentialsInterval) }
+            if cause == .device { wait = max(wait, RetryWait.shortestOfDevice) }
             let wasReached = cause == .unreachable && answer != .unreachable
             return .again(PushAgain(cause: cause, after: wait, isTried: true, wasReached: wasReached))
         }

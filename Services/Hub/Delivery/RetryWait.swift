@@ -7,6 +7,8 @@ enum RetryWait {
     private static let longest = Duration.seconds(86_400)
     /// Google's advice ("Scale FCM"): the first retry after 10 seconds or later.
     private static let shortestOfGoogle = Duration.seconds(10)
+    /// A device that gets too many pushes needs a pause: the limits are by the minute.
+    static let shortestOfDevice = Duration.seconds(10)
 
     /// - Parameters:
     ///   - attempt: how often the push was tried, from 1.

@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test func `A device that gets too many pushes holds nothing of the others, and its send is stored`() async throws {
+        try await withDelivery { bench in
+            for number in 0..<2 * PushCircuit.maxFailures {
+                bench.connector.plan("a\(number)", .answer(.deviceThrottled(after: nil)))
+                #expect(try await bench.send(bench.push("a\(number)")) == [.unknown])
+            }
+            #expect(bench.report?.state == .open)
+            #expect(try await bench.send(bench.push("b", message: "n")) == [.success])
+            try await bench.sweep(after: .seconds(9))
+            #expect(bench.connector.handles.count == 2 * PushCircuit.maxFailures + 1)
+            try await bench.sweep(after: .seconds(2))
+            #expect(try await bench.stored() == 0)
+            #expect(try await bench.outcomes() == ["Success": 2 * PushCircuit.maxFailures])
+        }
+    }
+
     @Test func `One browser push service in trouble holds nothing of the others`() async throws {
         try await withDelivery { bench in
             bench.connector.answerAll(.answer(.unreachable))
