@@ -173,8 +173,8 @@ let package = Package(
         module(
             "PushServices",
             [
-                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
-                logging, metrics, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras,
+                deque, logging, metrics, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
             ]),
         module(
             "Authentication",
@@ -222,7 +222,7 @@ let package = Package(
             "Hub", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
-                "Storage", crypto, cryptoExtras, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
+                "Storage", crypto, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
                 serviceLifecycle, tracing,
             ], resources: [.embedInCode("Page")]),
         // The one program: the command line and every service.

@@ -15,11 +15,11 @@ struct FleetDevice: Sendable {
     private let token: String
     private let url: URL
     /// Of a browser, whose handle is its ID.
-    private let subscription: WebPushService.Device?
+    private let subscription: FakePushService.Device?
 
     /// A browser of a user, who has several.
     init(
-        user: String, subscription: WebPushService.Device, place: Int, stack: Stack, history: HistoryWriter
+        user: String, subscription: FakePushService.Device, place: Int, stack: Stack, history: HistoryWriter
     ) throws {
         try self.init(
             user: user, platform: "browser", handle: subscription.id, name: "\(user)/browser-\(place)",
@@ -29,7 +29,7 @@ struct FleetDevice: Sendable {
     /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(
         user: String, platform: String, handle: String, name: String? = nil,
-        subscription: WebPushService.Device? = nil, stack: Stack, history: HistoryWriter
+        subscription: FakePushService.Device? = nil, stack: Stack, history: HistoryWriter
     ) throws {
         let name = name ?? "\(user)/\(platform)"
         self.name = name
@@ -61,8 +61,10 @@ struct FleetDevice: Sendable {
     }
 
     /// As the web SDK does it: the Swift SDK knows no browsers.
-    private func register(_ subscription: WebPushService.Device) async throws {
-        let channel = ["endpoint": subscription.endpoint, "p256dh": subscription.p256dh, "auth": subscription.auth]
+    private func register(_ subscription: FakePushService.Device) async throws {
+        let channel = [
+            "endpoint": subscription.handle, "p256dh": subscription.p256dh ?? "", "auth": subscription.auth ?? "",
+        ]
         var request = TransportRequest(method: "PUT", url: url.appending(path: "api/installations/\(UUID())"))
         request.headers["Authorization"] = "Bearer \(token)"
         request.body = try JSONSerialization.data(withJSONObject: ["platform": "browser", "pushChannel": channel])

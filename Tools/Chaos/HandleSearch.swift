@@ -4,10 +4,10 @@ import StackKit
 
 /// Looks for the endpoints and keys of a run with hubs of one's own in the logs, where none may be.
 struct HandleSearch: Sendable {
-    private let subscriptions: [WebPushService.Device]
+    private let subscriptions: [FakePushService.Device]
     private let secrets: StackSecrets
 
-    init(_ subscriptions: [WebPushService.Device], _ secrets: StackSecrets) {
+    init(_ subscriptions: [FakePushService.Device], _ secrets: StackSecrets) {
         (self.subscriptions, self.secrets) = (subscriptions, secrets)
     }
 
@@ -16,9 +16,9 @@ struct HandleSearch: Sendable {
         func forms(_ text: String) -> [String] {
             [text, text.replacing("-", with: "+").replacing("_", with: "/")]
         }
-        let ofDevices = subscriptions.flatMap { [$0.id] + forms($0.p256dh) + forms($0.auth) }
+        let ofDevices = subscriptions.flatMap { [$0.id] + forms($0.p256dh ?? "") + forms($0.auth ?? "") }
         let ofHub = secrets.webPushKeyPEM.split(separator: "\n").filter { !$0.hasPrefix("-") }.map(String.init)
-        return Set(ofDevices + ofHub + [secrets.hubKey])
+        return Set(ofDevices + ofHub + [secrets.hubKey]).subtracting([""])
     }
 
     /// Searches the logs of a run. `grep` looks for all at once, many times faster than this program.

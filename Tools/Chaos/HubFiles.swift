@@ -19,7 +19,7 @@ enum HubFiles {
         let caFile: String
     }
 
-    static func write(_ secrets: StackSecrets, to folder: URL, service: WebPushService) throws {
+    static func write(_ secrets: StackSecrets, to folder: URL, service: FakePushService) throws {
         try secrets.write("hub-access", "\(hub) \(rule) Manage \(secrets.hubKey)", folder)
         try secrets.write("vapid.pem", secrets.webPushKeyPEM, folder)
         let credentials = Credentials(

@@ -41,7 +41,7 @@ struct OwnHubs: Sendable {
 
     /// Puts into the history which devices the hub still pushes to, and the counts of the push service.
     func writeFinalState(_ fleet: Fleet, history: HistoryWriter) async throws {
-        let alive = Dictionary(uniqueKeysWithValues: webPush.subscriptions.map { ($0.endpoint, $0.id) })
+        let alive = Dictionary(uniqueKeysWithValues: webPush.subscriptions.map { ($0.handle, $0.id) })
         var registered: Set<String> = []
         var after: Int64? = 0
         while let place = after {

@@ -3,7 +3,7 @@ import Foundation
 import StackKit
 import Synchronization
 
-/// The strict Web Push service of `scripts/web-push-service.sh`, to which hubs of one's own push: it accepts pushes one
+/// The strict Web Push service of `scripts/push-services.sh`, to which hubs of one's own push: it accepts pushes one
 /// by one and knows which of its answers were lost.
 final class WebPushBackend: PushBackend {
     private struct State: Sendable {
@@ -20,15 +20,15 @@ final class WebPushBackend: PushBackend {
     /// A push has its answer, and the connection is known to have lived on, after this time.
     private static let settled = 0.25
 
-    let service: WebPushService
+    let service: FakePushService
     /// Of all devices.
-    let subscriptions: [WebPushService.Device]
+    let subscriptions: [FakePushService.Device]
     private let program: Program
     private let seed: UInt64
     private let state = Mutex(State())
 
     private init(
-        _ service: WebPushService, _ program: Program, _ subscriptions: [WebPushService.Device], seed: UInt64
+        _ service: FakePushService, _ program: Program, _ subscriptions: [FakePushService.Device], seed: UInt64
     ) {
         (self.service, self.program, self.subscriptions) = (service, program, subscriptions)
         self.seed = seed % 1_000_000
@@ -40,30 +40,30 @@ final class WebPushBackend: PushBackend {
     static func start(
         _ options: ChaosOptions, in folder: RunFolder, firstPort: Int, scripts: Scripts, key: String
     ) async throws -> WebPushBackend {
-        let (service, program) = try await WebPushService.start(
-            in: folder.pushService, options: ["--port", "\(firstPort)", "--admin-port", "\(firstPort + 1)"],
-            scripts: scripts, record: folder.run.appending(path: "web-push-service.pid"))
+        let (service, program) = try await FakePushService.start(
+            .webPush, in: folder.pushService, options: ["--port", "\(firstPort)", "--admin-port", "\(firstPort + 1)"],
+            scripts: scripts, record: folder.run.appending(path: "web-push.pid"))
         do {
             let subscriptions = try await subscribe(options.recipients * options.devicesOfUser, at: service, key: key)
             return WebPushBackend(service, program, subscriptions, seed: options.seed)
         } catch {
-            await WebPushService.end(program)
+            await FakePushService.end(program)
             throw error
         }
     }
 
     /// Makes subscriptions of each kind of service by turns, so that a user's devices have different ones.
     private static func subscribe(
-        _ count: Int, at service: WebPushService, key: String
-    ) async throws -> [WebPushService.Device] {
+        _ count: Int, at service: FakePushService, key: String
+    ) async throws -> [FakePushService.Device] {
         let kinds = ["apple", "google", "mozilla", "windows"]
         let share = (count + kinds.count - 1) / kinds.count
-        var made: [[WebPushService.Device]] = []
-        for kind in kinds { made.append(try await service.subscribe(share, key: key, service: kind)) }
+        var made: [[FakePushService.Device]] = []
+        for kind in kinds { made.append(try await service.devices(share, .webPush(key: key, service: kind))) }
         return (0..<count).map { made[$0 % kinds.count][$0 / kinds.count] }
     }
 
-    func end() async { await WebPushService.end(program) }
+    func end() async { await FakePushService.end(program) }
 
     let place = "pushes"
 
@@ -79,12 +79,12 @@ final class WebPushBackend: PushBackend {
             bytes: ended.flatMap { $0.body ?? [] })
     }
 
-    private static func crossing(_ push: WebPushService.Push) -> Crossing {
+    private static func crossing(_ push: FakePushService.Push) -> Crossing {
         Crossing(
             sequence: push.number + 1, platform: "browser", time: Int64(push.time * 1000), body: push.text ?? "",
             accepted: true, status: push.answer == "sent" ? 201 : nil,
-            fault: push.answer == "sent" ? nil : push.answer, handles: [push.subscription],
-            audience: push.subscription)
+            fault: push.answer == "sent" ? nil : push.answer, handles: [push.device],
+            audience: push.device)
     }
 
     private func newSilences() async throws -> Int {

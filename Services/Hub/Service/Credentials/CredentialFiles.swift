@@ -1,4 +1,3 @@
-import CryptoExtras
 import Foundation
 import Foundations
 
@@ -31,12 +30,4 @@ final class CredentialFiles {
 
     /// The path of a file from the working folder.
     func place(_ path: String) -> String { path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)" }
-
-    /// Why a text is no RSA key of at least 2048 bits in PEM; `nil` if it is one.
-    static func rsaProblem(_ pem: String) -> String? {
-        guard let block = try? PEMBlock.privateKey(in: pem), let der = block.bytes,
-            let key = try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: der)
-        else { return "the key is not an RSA key in PEM without a password." }
-        return key.keySizeInBits < 2048 ? "the RSA key has \(key.keySizeInBits) bits, and 2048 is the minimum." : nil
-    }
 }

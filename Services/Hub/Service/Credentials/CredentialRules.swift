@@ -53,16 +53,14 @@ struct CredentialRules {
         let endpoint = json.optional("endpoint", Self.url)
         let tokenEndpoint = json.optional("tokenEndpoint", Self.url)
         guard var account else { return nil }
-        account.endpoint = endpoint
-        if let tokenEndpoint {
-            account.tokenEndpoint = tokenEndpoint
-        } else if PublicHost.of(account.tokenEndpoint) != FCMCredentials.tokenHost {
+        (account.endpoint, account.tokenEndpoint) = (endpoint, tokenEndpoint)
+        if tokenEndpoint == nil, PublicHost.of(account.tokenURI) != FCMCredentials.tokenHost {
             json.note(
                 "The token_uri of the service account is not at \(FCMCredentials.tokenHost). Correct the file, or set "
                     + "tokenEndpoint.", at: "serviceAccountFile")
             return nil
         }
-        return account
+        return usable(account, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func wns(_ json: inout JSONObjectReader) -> WNSCredentials? {
@@ -72,7 +70,7 @@ struct CredentialRules {
         let package = json.optional("packageSid", Self.text)
         let tokenEndpoint = json.optional("tokenEndpoint", Self.url)
         let hosts = json.optional("allowedHosts", Self.hosts)
-        let identity: WNSCredentials.Identity
+        let identity: WNSConfiguration.Identity
         switch (tenant, client, package) {
         case (let tenant?, let client?, nil): identity = .entra(tenant: tenant, clientID: client)
         case (nil, nil, let package?): identity = .package(sid: package)
@@ -81,8 +79,9 @@ struct CredentialRules {
             return nil
         }
         guard let secret else { return nil }
-        return WNSCredentials(
+        let credentials = WNSCredentials(
             identity: identity, clientSecret: secret, tokenEndpoint: tokenEndpoint, allowedHosts: hosts ?? [])
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func webPush(_ json: inout JSONObjectReader) -> WebPushCredentials? {
@@ -97,8 +96,15 @@ struct CredentialRules {
         guard let key, let subject else { return nil }
         let credentials = WebPushCredentials(
             key: key, previousKeys: previous ?? [], subject: subject, allowedHosts: hosts ?? [])
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
+    }
+
+    /// Credentials that their connector takes.
+    private func usable<Credentials>(
+        _ credentials: Credentials, _ json: inout JSONObjectReader, check: (Credentials) throws(SetupError) -> Void
+    ) -> Credentials? {
         do throws(SetupError) {
-            _ = try credentials.configuration
+            try check(credentials)
             return credentials
         } catch {
             json.note("\(error.message).")
@@ -150,10 +156,10 @@ struct CredentialRules {
                 return value
             }
             let key = try member("private_key")
-            if let problem = CredentialFiles.rsaProblem(key) { throw SetupError(.malformed, problem) }
+            _ = try RS256Key(pem: key)
             return FCMCredentials(
                 projectID: try member("project_id"), clientEmail: try member("client_email"),
-                keyID: json["private_key_id"]?.text, privateKey: key, tokenEndpoint: try member("token_uri"))
+                keyID: json["private_key_id"]?.text, privateKey: key, tokenURI: try member("token_uri"))
         }
     }
 

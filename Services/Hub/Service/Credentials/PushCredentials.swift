@@ -84,29 +84,42 @@ struct FCMCredentials: Sendable, Hashable {
     var keyID: String?
     /// RSA, in PEM.
     var privateKey: String
-    /// Where access tokens come from.
-    var tokenEndpoint: String
+    /// Where access tokens come from, as the account's file says.
+    var tokenURI: String
+    /// Stands in for `tokenURI` in tests and behind proxies.
+    var tokenEndpoint: String?
     /// Stands in for Google's servers in tests.
     var endpoint: String?
 
     /// The only host that a service account may name for its tokens.
     static let tokenHost = "oauth2.googleapis.com"
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: FCMConfiguration {
+        get throws(SetupError) {
+            try FCMConfiguration(
+                projectID: projectID, clientEmail: clientEmail, keyID: keyID, privateKey: privateKey,
+                tokenEndpoint: tokenEndpoint ?? tokenURI, audience: tokenURI, endpoint: endpoint)
+        }
+    }
 }
 
 /// Microsoft's push service.
 struct WNSCredentials: Sendable, Hashable {
-    enum Identity: Sendable, Hashable {
-        /// Microsoft Entra ID.
-        case entra(tenant: String, clientID: String)
-        /// The older token service.
-        case package(sid: String)
-    }
-
-    var identity: Identity
+    var identity: WNSConfiguration.Identity
     var clientSecret: String
     var tokenEndpoint: String?
     /// Hosts of channels besides those below `notify.windows.com`.
     var allowedHosts: [String] = []
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: WNSConfiguration {
+        get throws(SetupError) {
+            try WNSConfiguration(
+                identity: identity, clientSecret: clientSecret, tokenEndpoint: tokenEndpoint,
+                allowedHosts: allowedHosts)
+        }
+    }
 }
 
 /// The push services of browsers and UnifiedPush, with keys for VAPID (RFC 8292).

@@ -1,13 +1,10 @@
-"""Drives the push service with pywebpush, a sender that nobody of SecurePush wrote. See scripts/web-push-service.sh."""
+"""Drives the push service with pywebpush, a sender that nobody of SecurePush wrote. See scripts/push-services.sh."""
 
 import base64
 import json
 import os
-import re
 import shlex
 import subprocess
-import sys
-import tempfile
 import time
 
 import requests
@@ -15,10 +12,8 @@ from py_vapid import Vapid02
 from cryptography.hazmat.primitives import serialization
 from pywebpush import WebPushException, webpush
 
-from rules import encoded
-
-failures = 0
-
+from driver import Driver, expect
+from tokens import encoded
 
 def new_key():
     key = Vapid02()
@@ -28,31 +23,16 @@ def new_key():
     return key, encoded(point)
 
 
-class Driver:
+class Sender(Driver):
     def __init__(self, folder):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "service.py")
-        self.process = subprocess.Popen([sys.executable, script, folder], stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        self.url = re.search(r"http://127\.0\.0\.1:\d+", line).group()
-        self.authority = re.search(r"authority (.*)", line).group(1)
-        self.session = requests.Session()
-        self.session.verify = self.authority
-        # Neither proxies nor authorities of the caller.
-        self.session.trust_env = False
+        super().__init__("web-push", folder)
         self.key, self.public = new_key()
-        self.folder = folder
-
-    def admin(self, method, path, value=None):
-        answer = self.session.request(method, self.url + path, json=value, timeout=10)
-        answer.raise_for_status()
-        return answer.json()
 
     def subscribe(self, service="apple", key=None):
-        wanted = {"service": service, "key": key or self.public}
-        return self.admin("POST", "/subscriptions", wanted)["subscriptions"][0]
+        return self.devices(service=service, key=key or self.public)[0]
 
     def push(self, subscription, data="hello", key=None, claims=None, ttl=60, headers=None, timeout=5):
-        info = {"endpoint": subscription["endpoint"],
+        info = {"endpoint": subscription["handle"],
                 "keys": {"p256dh": subscription["p256dh"], "auth": subscription["auth"]}}
         try:
             answer = webpush(
@@ -76,7 +56,7 @@ class Driver:
 
     def push_by_curl(self, subscription, data):
         """pywebpush's encryption and token, sent by curl over HTTP/2."""
-        info = {"endpoint": subscription["endpoint"],
+        info = {"endpoint": subscription["handle"],
                 "keys": {"p256dh": subscription["p256dh"], "auth": subscription["auth"]}}
         folder = os.getcwd()
         os.chdir(self.folder)
@@ -89,13 +69,6 @@ class Driver:
             return subprocess.run(words, capture_output=True, text=True, check=False).stdout
         finally:
             os.chdir(folder)
-
-
-def expect(name, found, wanted):
-    global failures
-    is_good = found == wanted
-    failures += not is_good
-    print(f"{'ok  ' if is_good else 'FAIL'}  {name}: {found}" + ("" if is_good else f", expected {wanted}"), flush=True)
 
 
 def check_pushes(driver):
@@ -123,7 +96,7 @@ def check_pushes(driver):
     wanted = "400 Ttl value conflicts with X-WNS-Cache-Policy"
     expect("TTL 0, Edge", driver.push(edge, ttl=0)[0], wanted)
     expect("TTL 0, Edge, not kept", driver.push(edge, ttl=0, headers={"x-wns-cache-policy": "no-cache"})[0], "201")
-    answer = driver.session.post(device["endpoint"], data=b"x", timeout=5)
+    answer = driver.session.post(device["handle"], data=b"x", timeout=5)
     expect("without a token", f"{answer.status_code} {driver.reason(answer)}", "401 MissingAuthorization")
 
 
@@ -140,9 +113,9 @@ def check_tokens(driver):
     expect("exp as text", driver.push(device, claims={"exp": str(now + 3_600), **subject})[0], "403 BadJwtToken")
     stranger = dict(device, auth=encoded(os.urandom(16)))
     expect("encrypted for another", driver.push(stranger)[0], "400 BadWebPushRequest")
-    unknown = dict(device, endpoint=device["endpoint"][:-4] + "zzzz")
+    unknown = dict(device, handle=device["handle"][:-4] + "zzzz")
     expect("no subscription", driver.push(unknown)[0], "404 NoSubscription")
-    driver.admin("POST", f"/subscriptions/{device['id']}/gone")
+    driver.admin("POST", f"/devices/{device['id']}/gone")
     expect("a subscription that is gone", driver.push(device)[0], "410 Unregistered")
 
 
@@ -177,18 +150,11 @@ def check_faults(driver):
     expect("problems", state["problems"], [])
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        driver = Driver(folder)
-        try:
-            check_pushes(driver)
-            check_tokens(driver)
-            check_faults(driver)
-        finally:
-            driver.process.terminate()
-            driver.process.wait(10)
-    print(f"{failures} of the expectations failed" if failures else "pywebpush and the push service agree")
-    sys.exit(1 if failures else 0)
-
-
-main()
+def check(folder):
+    driver = Sender(folder)
+    try:
+        check_pushes(driver)
+        check_tokens(driver)
+        check_faults(driver)
+    finally:
+        driver.end()

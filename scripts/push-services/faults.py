@@ -1,37 +1,46 @@
-"""The faults of the push service: answers that a test sets for the next requests, and rates for all others."""
+"""The faults of an endpoint: answers that a test sets for the next requests, and rates for all others."""
 
 import random
 
-# What may be done in place of a plain answer; see Connection.perform in http.py.
+# What may be done in place of a plain answer; see Connection.respond.
 KINDS = ("lost", "reset", "silence", "goaway", "close", "half", "huge", "slow")
 # Rates that an admin may set, each from 0 to 1.
 RATES = ("serverError", "throttled", "goaway", "lost", "slow", "silence")
 
 
 class Fault:
-    """kind: `answer`, or one of KINDS. With `accepts` the push counts although its sender may not learn it."""
+    """kind: `answer`, or one of KINDS. With `accepts` the push counts although its sender may not learn it.
 
-    def __init__(self, kind, status=0, headers=(), body=b"", seconds=1.0):
+    reason: the vendor's word, from which the service makes headers and body."""
+
+    def __init__(self, kind, status=0, headers=(), body=None, seconds=1.0, reason=None, accepts=None):
         self.kind, self.status, self.headers, self.body, self.seconds = kind, status, list(headers), body, seconds
-
-    @property
-    def accepts(self):
-        return self.kind in ("lost", "reset", "slow", "half", "huge") or 200 <= self.status < 300
+        self.reason = reason
+        self.accepts = kind in ("lost", "reset", "slow", "half", "huge") or 200 <= status < 300
+        if accepts is not None:
+            self.accepts = accepts
 
     @classmethod
     def read(cls, value):
+        accepts = value.get("accepts")
         if "fault" in value:
             if value["fault"] not in KINDS:
                 raise ValueError(f"fault is not one of {', '.join(KINDS)}")
-            return cls(value["fault"], seconds=float(value.get("seconds", 1)))
+            return cls(value["fault"], seconds=float(value.get("seconds", 1)), reason=value.get("reason"),
+                       accepts=accepts)
         headers = [(name.lower(), str(text)) for name, text in value.get("headers", {}).items()]
-        return cls("answer", int(value["status"]), headers, value.get("body", "").encode())
+        body = value.get("body")
+        return cls("answer", int(value["status"]), headers, None if body is None else body.encode(),
+                   reason=value.get("reason"), accepts=accepts)
 
 
 class Faults:
-    def __init__(self):
+    """statuses: those of a rate, by its name. has_goaway: whether the endpoint speaks HTTP/2."""
+
+    def __init__(self, server_errors=(500, 502, 503), throttled=429, wait="retry-after"):
         self.rates, self.options, self.next = {}, {}, []
         self.random = random.Random(1)
+        self.server_errors, self.throttled, self.wait = server_errors, throttled, wait
 
     def set(self, value):
         """Replaces all rates: {"serverError": 0.2, "throttled": 0.05, "retryAfter": 2, "slowSeconds": 1, "seed": 7}"""
@@ -45,7 +54,8 @@ class Faults:
         self.random = random.Random(value.get("seed", 1))
 
     def add_next(self, values):
-        """[{"status": 503, "headers": {}, "body": ""} or {"fault": "silence"}, ...], each with "times" if need be"""
+        """[{"status": 410, "reason": "Unregistered"}, {"status": 503, "headers": {}, "body": ""},
+        {"fault": "silence"}, ...], each with "times" if need be"""
         faults = [(Fault.read(value), int(value.get("times", 1))) for value in values]
         for fault, times in faults:
             self.next.extend([fault] * times)
@@ -65,13 +75,13 @@ class Faults:
 
     def _of_rate(self, name):
         wait = self.options.get("retryAfter")
-        headers = [] if wait is None else [("retry-after", str(wait))]
+        headers = [] if wait is None else [(self.wait, str(wait))]
         if name == "serverError":
             # Mozilla names a time, Google and Apple mostly do not.
-            status = self.random.choice([500, 502, 503])
+            status = self.random.choice(self.server_errors)
             return Fault("answer", status, headers if status == 503 else [])
         if name == "throttled":
-            return Fault("answer", 429, headers)
+            return Fault("answer", self.throttled, headers)
         if name == "lost":
             # The end of a connection puts other answers in doubt.
             return Fault("lost" if self.random.random() < 0.2 else "reset")

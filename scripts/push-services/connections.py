@@ -1,4 +1,4 @@
-"""HTTP/2 (by hyper-h2) and HTTP/1.1 connections of the push service."""
+"""HTTP/2 (by hyper-h2) and HTTP/1.1 connections of a push service."""
 
 import asyncio
 import time
@@ -11,6 +11,8 @@ import h2.exceptions
 from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
+from exchange import Request
+
 # Larger than what is accepted, so that a sender is told 413.
 MAX_BODY = 64 << 10
 MAX_HEAD = 32 << 10
@@ -20,25 +22,27 @@ HUGE = 10 << 20
 class Connection(asyncio.Protocol):
     """One connection. The version of HTTP is the one that ALPN gave."""
 
-    def __init__(self, service):
-        self.service = service
+    def __init__(self, endpoint):
+        self.endpoint = endpoint
         self.transport = None
         self.http = None
+        # What the rules of a service remember of it.
+        self.memory = {}
         # Records whose answer was written: the end of the connection may lose it on its way.
         self.answered = deque(maxlen=1000)
 
     def connection_made(self, transport):
         self.transport = transport
-        self.service.connections.add(self)
+        self.endpoint.connections.add(self)
         is_h2 = transport.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
-        self.service.count("connections", "h2" if is_h2 else "http/1.1")
+        self.endpoint.count("connections", "h2" if is_h2 else "http/1.1")
         self.http = HTTP2(self) if is_h2 else HTTP1(self)
 
     def data_received(self, data):
         self.http.receive(data)
 
     def connection_lost(self, _):
-        self.service.connections.discard(self)
+        self.endpoint.connections.discard(self)
 
     def respond(self, stream, answer):
         """Does what the service has decided for one request."""
@@ -49,7 +53,7 @@ class Connection(asyncio.Protocol):
         elif kind in ("answer", "huge", "half"):
             self.write(stream, answer)
         elif kind == "goaway":
-            self.http.go_away(stream)
+            self.http.go_away(stream, self.endpoint.goaway_data(fault.reason))
         elif kind == "reset":
             self.http.reset(stream)
         elif kind in ("lost", "close"):
@@ -89,7 +93,7 @@ class HTTP2:
         config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
         self.h2 = h2.connection.H2Connection(config)
         self.h2.initiate_connection()
-        self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: connection.service.max_streams})
+        self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: connection.endpoint.first_streams})
         # Bodies are small, so the whole connection gets one large window.
         self.h2.increment_flow_control_window(1 << 24)
         self.requests = {}
@@ -107,7 +111,7 @@ class HTTP2:
         try:
             events = self.h2.receive_data(data)
         except h2.exceptions.ProtocolError as error:
-            self.connection.service.problem(f"HTTP/2: {error}")
+            self.connection.endpoint.problem(f"HTTP/2: {error}")
             self.flush()
             return self.connection.end()
         for event in events:
@@ -115,31 +119,33 @@ class HTTP2:
         self.flush()
 
     def handle(self, event):
-        service = self.connection.service
+        endpoint = self.connection.endpoint
         if isinstance(event, h2.events.RequestReceived):
             if self.last is None or event.stream_id <= self.last:
-                self.requests[event.stream_id] = (event.headers, bytearray())
+                self.requests[event.stream_id] = [event.headers, bytearray(), 0]
         elif isinstance(event, h2.events.DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if event.stream_id in self.requests:
-                body = self.requests[event.stream_id][1]
-                body += event.data[: MAX_BODY - len(body)]
+                request = self.requests[event.stream_id]
+                request[1] += event.data[: MAX_BODY - len(request[1])]
+                request[2] += len(event.data)
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.requests:
-            headers, body = self.requests[event.stream_id]
+            headers, body, size = self.requests[event.stream_id]
             fields = {name: value for name, value in headers if name.startswith(":")}
             plain = [(name, value) for name, value in headers if not name.startswith(":")]
-            answer = service.answer(fields[":method"], fields[":path"], fields.get(":authority"), plain, bytes(body))
-            self.connection.respond(event.stream_id, answer)
+            request = Request(fields[":method"], fields[":path"], fields.get(":authority"), plain, bytes(body), size,
+                              self.connection)
+            self.connection.respond(event.stream_id, endpoint.answer(request))
         elif isinstance(event, h2.events.StreamReset):
             self.requests.pop(event.stream_id, None)
             self.waiting.pop(event.stream_id, None)
             self.connection.reset_by_client(event.stream_id)
-            service.count("resets", "client")
+            endpoint.count("resets", "client")
         elif isinstance(event, h2.events.WindowUpdated):
             for stream in list(self.waiting):
                 self.send(stream)
         elif isinstance(event, h2.events.PingReceived):
-            service.count("pings", "received")
+            endpoint.count("pings", "received")
         elif isinstance(event, h2.events.ConnectionTerminated):
             self.connection.transport.close()
 
@@ -170,14 +176,14 @@ class HTTP2:
             pass
         self.waiting.pop(stream, None)
 
-    def go_away(self, stream):
+    def go_away(self, stream, data):
         """This stream and later ones are not processed; earlier ones still get their answers."""
-        self.connection.service.count("goaways", "sent")
+        self.connection.endpoint.count("goaways", "sent")
         self.last = stream - 2
         self.requests = {number: value for number, value in self.requests.items() if number <= self.last}
         self.flush()
         # hyper-h2 answers nothing after its own GOAWAY.
-        frame = GoAwayFrame(0, last_stream_id=max(0, self.last), error_code=0, additional_data=b"fault")
+        frame = GoAwayFrame(0, last_stream_id=max(0, self.last), error_code=0, additional_data=data)
         self.connection.transport.write(frame.serialize())
         asyncio.get_running_loop().call_later(5, self.connection.transport.close)
 
@@ -205,7 +211,7 @@ class HTTP1:
         self.advance()
 
     def refuse(self, text):
-        self.connection.service.problem(f"HTTP/1.1: {text}")
+        self.connection.endpoint.problem(f"HTTP/1.1: {text}")
         self.connection.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         self.connection.end()
 
@@ -233,8 +239,8 @@ class HTTP1:
             fields = dict(headers)
             self.closes = fields.get("connection", "").lower() == "close"
             plain = [pair for pair in headers if pair[0] not in ("host", "connection", "content-length")]
-            answer = self.connection.service.answer(words[0], words[1], fields.get("host"), plain, body)
-            self.connection.respond(None, answer)
+            request = Request(words[0], words[1], fields.get("host"), plain, body, length, self.connection)
+            self.connection.respond(None, self.connection.endpoint.answer(request))
 
     def write(self, _, status, headers, body, ends=True):
         head = "".join(f"{name}: {value}\r\n" for name, value in headers)
@@ -245,7 +251,7 @@ class HTTP1:
         self.is_busy = False
         asyncio.get_running_loop().call_soon(self.advance)
 
-    def go_away(self, stream):
+    def go_away(self, stream, data):
         """HTTP/1.1 has no GOAWAY: the connection ends without an answer."""
         self.connection.end()
 
