@@ -39,8 +39,7 @@ package final class APNsConnector: PushConnector {
             let response: PushHTTPResponse
             switch await client.send(message.request(authorization: token.authorization), deadline: deadline) {
             case .success(let answer): response = answer
-            case .failure(.notSent(let reason)): return PushResult(.unreachable, reason: reason)
-            case .failure(.unanswered(let reason)): return PushResult(.unanswered, reason: reason)
+            case .failure(let failure): return PushResult(failure)
             }
             let answer = APNsAnswer(response, now: now())
             switch answer.meaning {

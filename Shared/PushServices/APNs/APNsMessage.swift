@@ -10,13 +10,6 @@ struct APNsMessage: Sendable {
     /// Whether the topic is that of the credentials. Otherwise a refusal of the topic is the sender's mistake.
     let hasUsualTopic: Bool
 
-    /// The push is not sent, for the reason in the result.
-    struct Refusal: Error {
-        let result: PushResult
-
-        init(_ answer: PushAnswer, _ reason: String) { result = PushResult(answer, reason: reason) }
-    }
-
     /// Apple gives 32 bytes today, to Live Activities more, and says that nobody may rely on it.
     private static let maxToken = 512
     private static let maxBytes = 4096
@@ -33,23 +26,23 @@ struct APNsMessage: Sendable {
     ]
     private static let typeBytes = ByteSet("abcdefghijklmnopqrstuvwxyz-")
 
-    init(_ request: PushRequest, _ configuration: APNsConfiguration, now: Timestamp) throws(Refusal) {
+    init(_ request: PushRequest, _ configuration: APNsConfiguration, now: Timestamp) throws(PushRefusal) {
         guard case .handle(let handle) = request.address, let token = Self.token(handle) else {
-            throw Refusal(.wrongAddress, "BadDeviceToken")
+            throw PushRefusal(.wrongAddress, "BadDeviceToken")
         }
         let given = request.headers
         let type = given["apns-push-type"] ?? Self.type(of: request.body)
         guard (1...32).contains(type.utf8.count), Self.typeBytes.containsAll(type) else {
-            throw Refusal(.invalid, "InvalidPushType")
+            throw PushRefusal(.invalid, "InvalidPushType")
         }
-        guard !request.body.isEmpty else { throw Refusal(.invalid, "PayloadEmpty") }
+        guard !request.body.isEmpty else { throw PushRefusal(.invalid, "PayloadEmpty") }
         let limit = type == "voip" ? Self.maxVoIPBytes : Self.maxBytes
-        guard request.body.count <= limit else { throw Refusal(.tooLarge, "more than \(limit) bytes") }
+        guard request.body.count <= limit else { throw PushRefusal(.tooLarge, "more than \(limit) bytes") }
         let topic = given["apns-topic"] ?? Self.topic(configuration.topic, type)
-        guard APNsConfiguration.isTopic(topic) else { throw Refusal(.invalid, "BadTopic") }
+        guard APNsConfiguration.isTopic(topic) else { throw PushRefusal(.invalid, "BadTopic") }
         // Without it APNs takes 10, which it refuses for a background push.
         let priority = given["apns-priority"] ?? (type == "background" ? "5" : "10")
-        guard ["1", "5", "10"].contains(priority) else { throw Refusal(.invalid, "BadPriority") }
+        guard ["1", "5", "10"].contains(priority) else { throw PushRefusal(.invalid, "BadPriority") }
         var headers = [
             PushHTTPField("apns-push-type", type), PushHTTPField("apns-topic", topic),
             PushHTTPField("apns-priority", priority),
@@ -58,7 +51,7 @@ struct APNsMessage: Sendable {
             headers.append(PushHTTPField("apns-expiration", "\(expiration)", indexing: .nameIndexed))
         }
         if let collapseID = given["apns-collapse-id"] {
-            guard Self.isCollapseID(collapseID) else { throw Refusal(.invalid, "BadCollapseId") }
+            guard Self.isCollapseID(collapseID) else { throw PushRefusal(.invalid, "BadCollapseId") }
             headers.append(PushHTTPField("apns-collapse-id", collapseID, indexing: .nameIndexed))
         }
         origin = configuration.origin
@@ -98,12 +91,11 @@ struct APNsMessage: Sendable {
     }
 
     /// Unix seconds; 0 for one try without storing. The header of the send counts, otherwise the end of the push.
-    private static func expiration(_ request: PushRequest, now: Timestamp) throws(Refusal) -> Int64? {
-        if let end = request.expiresAt, end <= now { throw Refusal(.invalid, "expired") }
-        var seconds = request.expiresAt?.seconds
+    private static func expiration(_ request: PushRequest, now: Timestamp) throws(PushRefusal) -> Int64? {
+        var seconds = try request.secondsLeft(now: now).map { (now + .seconds($0)).seconds }
         if let text = request.headers["apns-expiration"] {
             guard (1...12).contains(text.utf8.count), ByteSet.digits.containsAll(text), let time = Int64(text) else {
-                throw Refusal(.invalid, "BadExpirationDate")
+                throw PushRefusal(.invalid, "BadExpirationDate")
             }
             seconds = time
         }
