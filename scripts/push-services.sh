@@ -21,7 +21,7 @@ case $command in
     *) usage ;;
 esac
 services=(h2==4.4.1 cryptography==50.0.2 http_ece==1.2.1 py-vapid==1.9.6)
-senders=(pywebpush==2.5.0)
+senders=(pywebpush==2.5.0 aioapns==4.0)
 export PYTHONDONTWRITEBYTECODE=1
 shift
 case $command in

@@ -9,7 +9,7 @@ import h2.connection
 import h2.events
 import h2.exceptions
 from h2.settings import SettingCodes
-from hyperframe.frame import GoAwayFrame
+from hyperframe.frame import GoAwayFrame, SettingsFrame
 
 from exchange import Request
 
@@ -34,7 +34,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport = transport
         self.endpoint.connections.add(self)
-        is_h2 = transport.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
+        chosen = transport.get_extra_info("ssl_object").selected_alpn_protocol()
+        is_h2 = chosen == "h2" or self.endpoint.versions == ("h2",)
         self.endpoint.count("connections", "h2" if is_h2 else "http/1.1")
         self.http = HTTP2(self) if is_h2 else HTTP1(self)
 
@@ -93,7 +94,12 @@ class HTTP2:
         config = h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
         self.h2 = h2.connection.H2Connection(config)
         self.h2.initiate_connection()
-        self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: connection.endpoint.first_streams})
+        self.h2.data_to_send()
+        # hyper-h2 would apply its first settings before the client knows them.
+        self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = connection.endpoint.first_streams
+        first = {**self.h2.local_settings, SettingCodes.MAX_CONCURRENT_STREAMS: connection.endpoint.first_streams}
+        connection.transport.write(SettingsFrame(0, settings=first).serialize())
+        self.watch_table()
         # Bodies are small, so the whole connection gets one large window.
         self.h2.increment_flow_control_window(1 << 24)
         self.requests = {}
@@ -102,6 +108,17 @@ class HTTP2:
         # Streams above this one are not processed.
         self.last = None
         self.flush()
+
+    def watch_table(self):
+        """Counts which fields the sender puts into the table of HPACK."""
+        table, endpoint = self.h2.decoder.header_table, self.connection.endpoint
+        add = table.add
+
+        def counted(name, value):
+            endpoint.count("indexed", bytes(name).decode("latin-1"))
+            add(name, value)
+
+        table.add = counted
 
     def flush(self):
         if not self.connection.transport.is_closing():
@@ -121,8 +138,12 @@ class HTTP2:
     def handle(self, event):
         endpoint = self.connection.endpoint
         if isinstance(event, h2.events.RequestReceived):
-            if self.last is None or event.stream_id <= self.last:
-                self.requests[event.stream_id] = [event.headers, bytearray(), 0]
+            if self.last is not None and event.stream_id > self.last:
+                return
+            if not endpoint.may_open(self.connection, len(self.requests)):
+                endpoint.problem("a second stream before the first was answered")
+                return self.h2.reset_stream(event.stream_id, error_code=7)
+            self.requests[event.stream_id] = [event.headers, bytearray(), 0]
         elif isinstance(event, h2.events.DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if event.stream_id in self.requests:
@@ -132,9 +153,9 @@ class HTTP2:
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.requests:
             headers, body, size = self.requests[event.stream_id]
             fields = {name: value for name, value in headers if name.startswith(":")}
-            plain = [(name, value) for name, value in headers if not name.startswith(":")]
-            request = Request(fields[":method"], fields[":path"], fields.get(":authority"), plain, bytes(body), size,
-                              self.connection)
+            plain = [(name, value) for name, value in headers if name[0] != ":" and name not in ("host", "content-length")]
+            authority = fields.get(":authority") or dict(headers).get("host")
+            request = Request(fields[":method"], fields[":path"], authority, plain, bytes(body), size, self.connection)
             self.connection.respond(event.stream_id, endpoint.answer(request))
         elif isinstance(event, h2.events.StreamReset):
             self.requests.pop(event.stream_id, None)

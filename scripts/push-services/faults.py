@@ -11,11 +11,11 @@ RATES = ("serverError", "throttled", "goaway", "lost", "slow", "silence")
 class Fault:
     """kind: `answer`, or one of KINDS. With `accepts` the push counts although its sender may not learn it.
 
-    reason: the vendor's word, from which the service makes headers and body."""
+    reason: the vendor's word, from which the service makes headers and body; values: what they have besides."""
 
-    def __init__(self, kind, status=0, headers=(), body=None, seconds=1.0, reason=None, accepts=None):
+    def __init__(self, kind, status=0, headers=(), body=None, seconds=1.0, reason=None, accepts=None, values=None):
         self.kind, self.status, self.headers, self.body, self.seconds = kind, status, list(headers), body, seconds
-        self.reason = reason
+        self.reason, self.values = reason, values or {}
         self.accepts = kind in ("lost", "reset", "slow", "half", "huge") or 200 <= status < 300
         if accepts is not None:
             self.accepts = accepts
@@ -31,7 +31,7 @@ class Fault:
         headers = [(name.lower(), str(text)) for name, text in value.get("headers", {}).items()]
         body = value.get("body")
         return cls("answer", int(value["status"]), headers, None if body is None else body.encode(),
-                   reason=value.get("reason"), accepts=accepts)
+                   reason=value.get("reason"), accepts=accepts, values=value.get("values"))
 
 
 class Faults:
@@ -54,7 +54,7 @@ class Faults:
         self.random = random.Random(value.get("seed", 1))
 
     def add_next(self, values):
-        """[{"status": 410, "reason": "Unregistered"}, {"status": 503, "headers": {}, "body": ""},
+        """[{"status": 410, "reason": "Unregistered", "values": {"timestamp": 1}}, {"status": 503, "headers": {}, "body": ""},
         {"fault": "silence"}, ...], each with "times" if need be"""
         faults = [(Fault.read(value), int(value.get("times", 1))) for value in values]
         for fault, times in faults:

@@ -37,6 +37,10 @@ class Endpoint:
     def accepts_authority(self, authority):
         return authority is not None and f"https://{authority}" in (self.origin, self.origin + ":443")
 
+    def may_open(self, connection, open_streams):
+        """Whether a connection may have another stream, beside what SETTINGS say."""
+        return True
+
     def goaway_data(self, reason):
         return (reason or "fault").encode()
 
@@ -58,7 +62,8 @@ class Endpoint:
         """The answer of a fault. Without a body it is what the vendor writes for its status and reason."""
         headers, body = fault.headers, fault.body
         if fault.kind == "answer" and fault.status >= 300 and body is None:
-            refused = Refused(fault.status, fault.reason or self.usual_reason(fault.status), "a fault", headers)
+            refused = Refused(fault.status, fault.reason or self.usual_reason(fault.status), "a fault", headers,
+                              **fault.values)
             _, headers, body = self.refusal(refused, request)
         return Answer(fault.status, headers, body or b"", record, fault)
 
