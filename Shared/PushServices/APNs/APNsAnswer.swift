@@ -20,7 +20,7 @@ struct APNsAnswer: Sendable {
     let reason: String
 
     init(_ response: PushHTTPResponse, now: Timestamp) {
-        if response.status == 200 {
+        if (200...299).contains(response.status) {
             (meaning, reason) = (.end(.accepted), "")
             return
         }

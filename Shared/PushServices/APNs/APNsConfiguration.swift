@@ -43,7 +43,7 @@ package struct APNsConfiguration: Sendable {
         origin = PushOrigin(host: place.host, port: place.port ?? 443)
     }
 
-    private static let topicBytes = ByteSet.alphanumerics.union(ByteSet("-._"))
+    private static let topicBytes = ByteSet.alphanumerics.union(ByteSet("-."))
 
     static func isTopic(_ text: String) -> Bool {
         (1...maxTopic).contains(text.utf8.count) && topicBytes.containsAll(text)

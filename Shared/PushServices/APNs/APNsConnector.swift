@@ -14,13 +14,21 @@ package final class APNsConnector: PushConnector {
     ///     it.
     ///   - tokens: where all processes that push with the key share its token.
     ///   - now: the clock; tests bring their own.
-    package init(
+    package convenience init(
         configuration: APNsConfiguration, client: any PushHTTPSending, tokens: any SharedPushTokens, logger: Logger,
         now: @escaping @Sendable () -> Timestamp = { .now }
     ) {
+        let tokens = APNsTokens(configuration, store: tokens, logger: logger, now: now)
+        self.init(configuration: configuration, client: client, tokens: tokens, now: now)
+    }
+
+    init(
+        configuration: APNsConfiguration, client: any PushHTTPSending, tokens: APNsTokens,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         self.configuration = configuration
         self.client = client
-        self.tokens = APNsTokens(configuration, store: tokens, logger: logger, now: now)
+        self.tokens = tokens
         self.now = now
     }
 
@@ -73,8 +81,8 @@ package final class APNsConnector: PushConnector {
     package func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck {
         let nobody = PushAddress.handle(String(repeating: "0", count: 64))
         let request = PushRequest(
-            address: nobody, body: Array(#"{"aps":{}}"#.utf8),
-            headers: ["apns-push-type": "background", "apns-expiration": "0"])
+            address: nobody, body: Array(#"{"aps":{"content-available":1}}"#.utf8),
+            headers: ["apns-expiration": "0"])
         let result = await push(request, deadline: deadline)
         return switch result.answer {
         case .accepted, .gone, .wrongAddress, .deviceThrottled: .good

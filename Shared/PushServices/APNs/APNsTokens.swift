@@ -44,8 +44,6 @@ final class APNsTokens: Sendable {
     static let lifetime = Duration.seconds(3_300)
     /// A token that is younger is not replaced by another one of ours.
     static let minAge = Duration.seconds(1_200)
-    /// How long the store may take.
-    static let patience = Duration.seconds(3)
     /// How long after a failure the store is asked again.
     static let pause = Duration.seconds(60)
     /// A token that is stored with a later time than this is not used: the store's clock was set back.
@@ -58,6 +56,7 @@ final class APNsTokens: Sendable {
     private let now: @Sendable () -> Timestamp
     private let instant: @Sendable () -> Instant
     private let renewalAge: Duration
+    private let patience: Duration
     private let state = Mutex(State())
     private let problem = LastingProblemLog(
         "The token of APNs cannot be shared with other processes", end: "The token of APNs is shared again")
@@ -66,10 +65,11 @@ final class APNsTokens: Sendable {
     ///   - now: the wall clock, for tokens that are made while the store fails.
     ///   - instant: a clock that nobody sets.
     ///   - renewalAge: in seconds.
+    ///   - patience: how long the store may take.
     init(
         _ configuration: APNsConfiguration, store: any SharedPushTokens, logger: Logger,
         now: @escaping @Sendable () -> Timestamp, instant: @escaping @Sendable () -> Instant = { .now },
-        renewalAge: Int = .random(in: renewal)
+        renewalAge: Int = .random(in: renewal), patience: Duration = .seconds(3)
     ) {
         self.configuration = configuration
         self.store = store
@@ -77,6 +77,7 @@ final class APNsTokens: Sendable {
         self.now = now
         self.instant = instant
         self.renewalAge = .seconds(renewalAge)
+        self.patience = patience
         seal = APNsTokenSeal(configuration)
     }
 
@@ -153,7 +154,7 @@ extension APNsTokens {
     /// Looks into the store in tasks of their own: pushes may be cancelled, and a store may hang.
     private func run(_ look: Int) {
         let timer = Task {
-            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+            guard (try? await Task.sleep(for: patience)) != nil else { return }
             end(look, .failure(SetupError(.invalid, "The store did not answer in time.")))
         }
         Task {
