@@ -316,7 +316,8 @@ let package = Package(
             "PushServicesTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "StackKit",
-                "TestSupport", crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "TestSupport", crypto, cryptoExtras, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                nioTLS,
             ]),
         tests(
             "HubTests",

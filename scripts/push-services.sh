@@ -7,7 +7,7 @@
 #          (JSON), the same for all kinds: devices, credentials, pushes, refusals, faults. For the options see
 #          scripts/push-services/serve.py.
 #   check  drives them with senders of other people, so that they are not written to our taste, and prints what came of
-#          each push: pywebpush, aioapns, google-auth, firebase-admin, msal.
+#          each push: pywebpush, aioapns, google-auth, firebase-admin, django-push-notifications, msal.
 #
 # Needs Python 3.11 with venv and, the first time, PyPI: its packages go into .build/push-services.
 set -euo pipefail
@@ -21,7 +21,9 @@ case $command in
     *) usage ;;
 esac
 services=(h2==4.4.1 cryptography==50.0.2 http_ece==1.2.1 py-vapid==1.9.6)
-senders=(pywebpush==2.5.0 aioapns==4.0)
+senders=(
+    pywebpush==2.5.0 aioapns==4.0 google-auth==2.63.0 firebase-admin==7.7.0
+    msal==1.39.0 Django==5.2.19 django-push-notifications==3.3.0)
 export PYTHONDONTWRITEBYTECODE=1
 shift
 case $command in

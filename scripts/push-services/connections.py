@@ -11,7 +11,7 @@ import h2.exceptions
 from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame, SettingsFrame
 
-from exchange import Request
+from exchange import Refused, Request
 
 # Larger than what is accepted, so that a sender is told 413.
 MAX_BODY = 64 << 10
@@ -228,6 +228,8 @@ class HTTP1:
         self.closes = False
 
     def receive(self, data):
+        if self.is_busy:
+            self.connection.endpoint.problem("HTTP/1.1: a request before the answer to the last")
         self.buffer += data
         self.advance()
 
@@ -235,6 +237,13 @@ class HTTP1:
         self.connection.endpoint.problem(f"HTTP/1.1: {text}")
         self.connection.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         self.connection.end()
+
+    def refuse_length(self, words, headers):
+        """A body in chunks, or none that says its length."""
+        request = Request(words[0], words[1], None, headers, b"", 0, self.connection)
+        refused = Refused(411, "Length Required", "no Content-Length")
+        self.closes = True
+        self.connection.respond(None, self.connection.endpoint.refuse(request, refused))
 
     def advance(self):
         while not self.is_busy and not self.connection.transport.is_closing():
@@ -247,7 +256,9 @@ class HTTP1:
                 words = lines[0].split(" ")
                 headers = [(name.strip().lower(), value.strip()) for name, _, value in
                            (line.partition(":") for line in lines[1:])]
-                length = dict(headers).get("content-length", "")
+                length = dict(headers).get("content-length", "" if words[0] == "POST" else "0")
+                if words[0] == "POST" and "content-length" not in dict(headers):
+                    return self.refuse_length(words, headers)
                 if len(words) != 3 or words[2] != "HTTP/1.1" or not length.isdigit() or int(length) > 1 << 24:
                     return self.refuse("a request line or a length that cannot be read")
                 self.head = (words, headers, int(length))

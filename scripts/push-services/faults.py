@@ -16,7 +16,8 @@ class Fault:
     def __init__(self, kind, status=0, headers=(), body=None, seconds=1.0, reason=None, accepts=None, values=None):
         self.kind, self.status, self.headers, self.body, self.seconds = kind, status, list(headers), body, seconds
         self.reason, self.values = reason, values or {}
-        self.accepts = kind in ("lost", "reset", "slow", "half", "huge") or 200 <= status < 300
+        # A push that was dropped (WNS) was not accepted, whatever the status says.
+        self.accepts = kind in ("lost", "reset", "slow", "half", "huge") or (200 <= status < 300 and reason is None)
         if accepts is not None:
             self.accepts = accepts
 

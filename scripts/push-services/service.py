@@ -14,8 +14,6 @@ class Endpoint:
     name = "push"
     # Of ALPN.
     versions = ("h2", "http/1.1")
-    # Whether a body without a Content-Length is refused.
-    needs_length = True
 
     def __init__(self, service, **faults):
         self.service = service
@@ -61,7 +59,7 @@ class Endpoint:
     def instead(self, fault, request, record=None):
         """The answer of a fault. Without a body it is what the vendor writes for its status and reason."""
         headers, body = fault.headers, fault.body
-        if fault.kind == "answer" and fault.status >= 300 and body is None:
+        if fault.kind == "answer" and body is None and (fault.status >= 300 or fault.reason):
             refused = Refused(fault.status, fault.reason or self.usual_reason(fault.status), "a fault", headers,
                               **fault.values)
             _, headers, body = self.refusal(refused, request)

@@ -127,9 +127,16 @@ struct SendRun: Sendable {
             lane: HubLaneKey(hub: hubKey, platform: target.format.rawValue), messageID: record.id,
             request: PushRequest(
                 address: address, body: target.body, headers: headers,
-                expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt), keyHint: target.pushKey),
+                expiresAt: expiry(of: target, headers), keyHint: target.pushKey),
             handle: target.handle, registrationID: target.registrationID, installationID: target.installationID,
             sentAt: record.receivedAt)
+    }
+
+    private func expiry(of target: DeliveryTarget, _ headers: [String: String]) -> Timestamp? {
+        switch target.format {
+        case .fcmv1, .gcm: FCMTimeToLive.of(target.body).map { record.receivedAt + $0 }
+        default: NativeHeaders.expiry(headers, receivedAt: record.receivedAt)
+        }
     }
 
     /// What a simulated push service says of a handle. Nothing is removed.

@@ -45,7 +45,7 @@ struct FCMMessage: Sendable {
     }
 
     /// The message in a payload of the hub.
-    private static func message(_ payload: [UInt8]) throws(PushRefusal) -> JSONValue {
+    static func message(_ payload: [UInt8]) throws(PushRefusal) -> JSONValue {
         guard payload.count <= maxBody else { throw PushRefusal(.tooLarge, "more than \(maxBody) bytes") }
         guard let json = try? JSONValue(strict: payload, maxMembers: 4_096) else {
             throw PushRefusal(.invalid, "the payload is not JSON")
@@ -78,38 +78,5 @@ struct FCMMessage: Sendable {
         ]
         return PushHTTPRequest(
             origin: configuration.origin, path: configuration.path, headers: headers, body: body)
-    }
-}
-
-/// `android` of a message, with a time to live that does not outlast the push.
-private struct FCMAndroid {
-    /// `nil` if the message has none, and needs none.
-    let json: JSONValue?
-
-    /// Four weeks, the default of FCM too.
-    private static let maxSeconds: Int64 = 2_419_200
-
-    init(_ given: JSONValue?, secondsLeft: Int64?) throws(PushRefusal) {
-        guard given == nil || given?.members != nil else { throw PushRefusal(.invalid, "android is no object") }
-        let seconds = given?["ttl"].map { Self.seconds($0) } ?? Self.maxSeconds
-        guard let seconds else { throw PushRefusal(.invalid, "BadTtl") }
-        guard let left = secondsLeft, left < seconds else {
-            json = given
-            return
-        }
-        let others = (given?.members ?? []).filter { $0.name != "ttl" }
-        json = .object(others + [JSONValue.Member("ttl", .string("\(left)s"))])
-    }
-
-    subscript(_ name: String) -> JSONValue? { json?[name] }
-
-    /// The whole seconds of a duration such as `3600s` or `3.5s`, with at most 9 decimals; `nil` for another value.
-    private static func seconds(_ value: JSONValue) -> Int64? {
-        guard let text = value.text, text.utf8.last == UInt8(ascii: "s") else { return nil }
-        let parts = OutsideText.parts(text.dropLast(), at: ".", maxSplits: 1)
-        guard parts.allSatisfy({ (1...9).contains($0.utf8.count) && ByteSet.digits.containsAll($0) }),
-            let seconds = Int64(parts[0]), seconds <= maxSeconds
-        else { return nil }
-        return seconds
     }
 }

@@ -145,17 +145,15 @@ final class AccessTokens: Sendable {
         let now = instant()
         let (waiters, answer) = state.withLock { state -> ([WaitList<Answer>.Waiter], Answer) in
             state.isFetching = false
-            let answer: Answer
             switch result {
             case .success(let fetched):
                 state.token = Self.token(fetched, now: now)
                 (state.failure, state.failures) = (nil, 0)
-                answer = .success(fetched.token)
             case .failure(let reason):
                 state.failures = min(state.failures + 1, 10)
                 state.failure = Failure(reason: reason, until: now + Self.pause(reason, failures: state.failures))
-                answer = .failure(reason)
             }
+            let answer = Self.answer(state, now: now) ?? result.map(\.token)
             return (state.waiters.removeAll(), answer)
         }
         for waiter in waiters { waiter.resume(returning: answer) }
