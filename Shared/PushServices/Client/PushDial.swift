@@ -78,7 +78,7 @@ final class PushDial: @unchecked Sendable {
                 maxStreams: max(1, configuration.streamsPerConnection),
                 sendsFirstRequestAlone: configuration.sendsFirstRequestAlone,
                 pingsDuringSilence: configuration.pingsDuringSilence.map { TimeAmount($0) },
-                pingTimeout: TimeAmount(configuration.pingTimeout))
+                pingTimeout: TimeAmount(configuration.pingTimeout), endsConnection: configuration.endsConnection)
         }
     }
 

@@ -37,6 +37,8 @@ package struct PushHTTPClientConfiguration: Sendable {
     /// Whether the first request of a connection of HTTP/2 stays alone until the server has answered with a status
     /// that shows that it takes the credentials, as APNs wants it.
     package var sendsFirstRequestAlone = false
+    /// Whether a connection of HTTP/2 takes no more requests after this answer, because its server says so.
+    package var endsConnection: @Sendable (PushHTTPResponse) -> Bool = { _ in false }
 
     /// For look-up, TCP, a proxy's tunnel, TLS, and the first SETTINGS of HTTP/2 together.
     package var connectTimeout = Duration.seconds(10)

@@ -4,7 +4,7 @@
 /// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
 /// Unix epoch.
 enum HubSchema {
-    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries
+    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries + pushTokens
 
     /// The names of the tables, in their order.
     static let tables = statements.compactMap { statement -> String? in
@@ -104,7 +104,7 @@ enum HubSchema {
 extension StorageSchema {
     /// The tables of the notification hub.
     static let hub = StorageSchema(
-        version: 1, name: "hub_0001", mark: .table(HubSchema.markTable), knownTable: "hub_registrations",
+        version: 2, name: "hub_0002", mark: .table(HubSchema.markTable), knownTable: "hub_registrations",
         postgres: HubSchema.statements.map { $0.text(.postgres) },
         sqlite: HubSchema.statements.map { $0.text(.sqlite) })
 }

@@ -126,6 +126,8 @@ extension HubTables {
         #expect(try await nextSchedule() == noon)
         #expect(try await leaseDueSchedules(limit: 9, now: noon).count == 1)
         #expect(try await removeSchedule("s", hub: "hub"))
+        _ = try await replacePushToken(issuedAt: nil, by: HubPushToken(issuedAt: noon, sealed: [1]), of: "k")
+        #expect(try await pushToken(of: "k").token?.sealed == [1])
         try await save(HubRow(name: "Other", description: [1]))
         try await put(.sample("a"), hub: "other")
         try await removeHub("Other", now: noon) { _ in }

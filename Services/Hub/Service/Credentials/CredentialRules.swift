@@ -40,12 +40,13 @@ struct CredentialRules {
         let keyID = json.required("keyId", Self.identifier)
         let teamID = json.required("teamId", Self.identifier)
         let topic = json.required("topic", Self.text)
-        let environment = json.optional("environment", JSONRule<APNsCredentials.Environment>.choice)
+        let environment = json.optional("environment", JSONRule<APNsConfiguration.Environment>.choice)
         let endpoint = json.optional("endpoint", Self.url)
         guard let key, let keyID, let teamID, let topic else { return nil }
-        return APNsCredentials(
+        let credentials = APNsCredentials(
             key: key, keyID: keyID, teamID: teamID, topic: topic, environment: environment ?? .production,
             endpoint: endpoint)
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func fcm(_ json: inout JSONObjectReader) -> FCMCredentials? {

@@ -64,17 +64,24 @@ enum PlatformCredentials: Sendable, Hashable {
 
 /// Apple's push service, with a signing key.
 struct APNsCredentials: Sendable, Hashable {
-    enum Environment: String, CaseIterable, Sendable { case production, sandbox }
-
     /// The private key in PEM: P-256 in PKCS#8.
     var key: String
     var keyID: String
     var teamID: String
     /// The app's bundle ID.
     var topic: String
-    var environment = Environment.production
-    /// Stands in for Apple's servers in tests.
+    var environment = APNsConfiguration.Environment.production
+    /// Stands in for Apple's servers in tests and behind proxies.
     var endpoint: String?
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: APNsConfiguration {
+        get throws(SetupError) {
+            try APNsConfiguration(
+                key: ES256Key(pem: key), keyID: keyID, teamID: teamID, topic: topic, environment: environment,
+                endpoint: endpoint)
+        }
+    }
 }
 
 /// Google's push service, with the key of a service account.

@@ -53,21 +53,13 @@ extension PushCredentials {
 final class PushCredentialsFile: Sendable {
     private let file: ReloadingFile<PushCredentials>
 
-    /// - Parameters:
-    ///   - logger: gets an error for each version of the file that cannot be used.
-    ///   - check: throws for credentials that this program cannot use.
+    /// - Parameter logger: gets an error for each version of the file that cannot be used.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    init(
-        path: String, logger: Logger, check: @escaping @Sendable (PushCredentials) throws -> Void
-    ) throws(FileError) {
+    init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
             path: path, others: \.files, logger: logger,
             message: "The changed file of credentials cannot be used; the last credentials stay in force"
-        ) { text in
-            let credentials = try PushCredentials(text, path: path)
-            try check(credentials)
-            return credentials
-        }
+        ) { try PushCredentials($0, path: path) }
     }
 
     /// The credentials in force, and a number that grows with each change.
