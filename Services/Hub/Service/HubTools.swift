@@ -75,7 +75,7 @@ package enum HubTools {
         /// Such as `Web Push`.
         package let title: String
         /// The connector; `nil` for a simulated platform.
-        fileprivate let connector: (any PushConnector)?
+        let connector: (any PushConnector)?
 
         package var isSimulated: Bool { connector == nil }
 

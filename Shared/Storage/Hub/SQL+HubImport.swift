@@ -1,0 +1,130 @@
+import Foundations
+
+extension SQL {
+    /// Many rows as one text of JSON, because a statement has few parameters.
+    ///
+    /// - Parameter columns: names with PostgreSQL's types.
+    private static func rows(_ json: [UInt8], as name: String, _ columns: KeyValuePairs<String, String>) -> SQL {
+        let types = columns.map { "\($0) \($1)" }.joined(separator: ", ")
+        let values = columns.map { "json_extract(value, '$.\($0.key)') AS \($0.key)" }.joined(separator: ", ")
+        let start = SQLWord(postgres: "json_to_recordset(", sqlite: "(SELECT \(values) FROM json_each(")
+        let end = SQLWord(postgres: "::json) AS \(name) (\(types))", sqlite: ")) AS \(name)")
+        return "\(start)\(String(decoding: json, as: UTF8.self))\(end)"
+    }
+
+    /// Inserts registrations, and returns `sequence` and `id` of those whose IDs were free.
+    static func insert(_ registrations: [HubRegistrationRow], hub: String) -> SQL {
+        var json = JSONRows()
+        for row in registrations {
+            json.begin()
+            json.add("id", row.id)
+            json.add("format", row.format)
+            json.add("is_template", row.isTemplate)
+            json.add("tags", row.tags.joined(separator: ","))
+            json.add("handle", row.handle)
+            json.add("installation_id", row.installationID)
+            json.add("slot", row.slot)
+            json.add("updated_at", row.updatedAt)
+            json.add("expires_at", row.expiresAt)
+            json.add("document", row.document)
+        }
+        let rows = rows(
+            json.bytes, as: "added",
+            [
+                "id": "text", "format": "text", "is_template": "boolean", "tags": "text", "handle": "text",
+                "installation_id": "text", "slot": "text", "updated_at": "bigint", "expires_at": "bigint",
+                "document": "text",
+            ])
+        return """
+            INSERT INTO hub_registrations (
+                hub, id, version, format, is_template, tags, handle, installation_id, slot, updated_at, expires_at,
+                document
+            )
+            SELECT \(hub), added.id, 1, added.format, added.is_template, added.tags, added.handle,
+                added.installation_id, added.slot, added.updated_at, added.expires_at, \(.bytesOfDocument)
+            FROM \(rows) WHERE true
+            ON CONFLICT (hub, lower(id)) DO NOTHING RETURNING sequence, id
+            """
+    }
+
+    static func insert(_ installations: [(id: String, row: HubInstallationRow)], hub: String) -> SQL {
+        var json = JSONRows()
+        for (id, row) in installations {
+            json.begin()
+            json.add("id", id)
+            json.add("updated_at", row.updatedAt)
+            json.add("expires_at", row.expiresAt)
+            json.add("document", row.document)
+        }
+        let rows = rows(
+            json.bytes, as: "added",
+            ["id": "text", "updated_at": "bigint", "expires_at": "bigint", "document": "text"])
+        return """
+            INSERT INTO hub_installations (hub, id, document, updated_at, expires_at)
+            SELECT \(hub), added.id, \(.bytesOfDocument), added.updated_at, added.expires_at FROM \(rows) WHERE true
+            ON CONFLICT (hub, id) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at,
+                expires_at = excluded.expires_at
+            """
+    }
+
+    static func insert(_ tags: [(key: String, place: Int64)]) -> SQL {
+        var json = JSONRows()
+        for (key, place) in tags {
+            json.begin()
+            json.add("key", key)
+            json.add("place", place)
+        }
+        let rows = rows(json.bytes, as: "added", ["key": "text", "place": "bigint"])
+        return """
+            INSERT INTO hub_tags (key, registration) SELECT added.key, added.place FROM \(rows) WHERE true
+            ON CONFLICT (key, registration) DO NOTHING
+            """
+    }
+}
+
+extension SQLWord {
+    /// Documents are texts.
+    fileprivate static let bytesOfDocument = SQLWord(
+        postgres: "convert_to(added.document, 'UTF8')", sqlite: "CAST(added.document AS BLOB)")
+}
+
+/// An array of objects as JSON.
+private struct JSONRows {
+    private var text: [UInt8] = [UInt8(ascii: "[")]
+    private var isFirst = true
+
+    var bytes: [UInt8] { text + (text.count > 1 ? Array("}]".utf8) : Array("]".utf8)) }
+
+    mutating func begin() {
+        text += text.count > 1 ? Array("},{".utf8) : Array("{".utf8)
+        isFirst = true
+    }
+
+    private mutating func name(_ name: String) {
+        if !isFirst { text.append(UInt8(ascii: ",")) }
+        isFirst = false
+        JSONText.append(name, to: &text)
+        text.append(UInt8(ascii: ":"))
+    }
+
+    /// `nil` is left out, which reads as NULL.
+    mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        self.name(name)
+        JSONText.append(value, to: &text)
+    }
+
+    mutating func add(_ name: String, _ value: [UInt8]) { add(name, String(decoding: value, as: UTF8.self)) }
+
+    mutating func add(_ name: String, _ value: Bool) {
+        self.name(name)
+        text += Array((value ? "true" : "false").utf8)
+    }
+
+    mutating func add(_ name: String, _ value: Int64) {
+        self.name(name)
+        JSONText.append(value, to: &text)
+    }
+
+    mutating func add(_ name: String, _ value: Timestamp?) { if let value { add(name, value.milliseconds) } }
+}
