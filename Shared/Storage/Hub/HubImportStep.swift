@@ -24,39 +24,27 @@ struct HubImportStep {
 
     init(_ batch: HubImportBatch, hub: String, _ db: any SQLTransaction) throws {
         (self.db, self.hub, exportedAt) = (db, hub, batch.start.exportedAt)
-        let own = batch.registrations.map { $0.id.lowercased() }
-        let ids = own + batch.installations.flatMap(\.ids.values).map { $0.lowercased() }
-        let found = try db.all(
-            """
-            SELECT \(.registrationColumns) FROM hub_registrations AS r
-            WHERE r.hub = \(hub) AND lower(r.id) \(in: Set(ids)) \(.forUpdate)
-            """
-        ) { try HubRegistrationRow(&$0) }
-        known = Dictionary(found.map { ($0.id.lowercased(), $0) }) { first, _ in first }
-        retired = Set(try db.all("SELECT id FROM hub_retired_ids WHERE hub = \(hub) AND id \(in: Set(own))"))
+        let own = Set(batch.registrations.map { $0.id.lowercased() })
+        let ids = own.union(batch.installations.flatMap(\.ids.values).map { $0.lowercased() })
+        let names = Set(batch.installations.map(\.id))
+        retired = Set(
+            try db.all(.retired(own, hub: hub)) { row in (try row() as String, try row() as Int64?) }
+                .filter { $0.1 != nil }.map(\.0))
         let handles = Set(batch.registrations.map(\.handle)).union(batch.installations.flatMap(\.handles))
-        newerHandles = Set(
-            try db.all(
-                """
-                SELECT r.handle FROM \(table: handles, as: "asked") CROSS JOIN hub_registrations AS r
-                WHERE r.handle = asked.value AND r.hub || '' = \(hub) AND r.updated_at > \(batch.start.exportedAt)
-                """))
-        let names = batch.installations.map(\.id)
-        let rows = try db.all(
-            """
-            SELECT id, document, updated_at, expires_at FROM hub_installations
-            WHERE hub = \(hub) AND id \(in: names) \(.forUpdate)
-            """
-        ) { row in (try row() as String, try HubInstallationRow(&row)) }
-        installations = Dictionary(rows) { first, _ in first }
-        parts = Dictionary(
-            grouping: try db.all(
-                """
-                SELECT \(.registrationColumns) FROM hub_registrations AS r
-                WHERE r.hub = \(hub) AND r.installation_id \(in: installations.keys) \(.forUpdate)
-                """
-            ) { try HubRegistrationRow(&$0) }
-        ) { $0.installationID ?? "" }
+        newerHandles = Set(try db.all(.handles(among: handles, hub: hub, after: exportedAt)))
+        let rows = try db.all(.installations(names, hub: hub)) { row -> (String, HubInstallationRow)? in
+            let id: String = try row()
+            guard let document: [UInt8] = try row(), let updatedAt: Timestamp = try row() else { return nil }
+            return (id, HubInstallationRow(document: document, updatedAt: updatedAt, expiresAt: try row()))
+        }
+        installations = Dictionary(rows.compactMap(\.self)) { first, _ in first }
+        let lists: [String?] =
+            try db.all(.sequences("lower(k.id)", ids, hub: hub)) { row in try row() }
+            + db.all(.sequences("k.installation_id", installations.keys, hub: hub)) { row in try row() }
+        let places = Set(lists.compactMap(\.self).flatMap { $0.split(separator: ",").compactMap { Int64($0) } })
+        let found = places.isEmpty ? [] : try db.all(.registrations(places)) { try HubRegistrationRow(&$0) }
+        known = Dictionary(found.map { ($0.id.lowercased(), $0) }) { first, _ in first }
+        parts = Dictionary(grouping: found) { $0.installationID ?? "" }
     }
 
     mutating func add(_ registration: HubRegistrationRow) throws {

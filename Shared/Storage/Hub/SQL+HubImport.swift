@@ -1,5 +1,53 @@
 import Foundations
 
+/// What the hub has of the devices of a batch. Each value is looked up by a subquery of its own: with little known of
+/// the tables, which grow as they are filled, PostgreSQL would walk through all rows of the hub for a list of values.
+extension SQL {
+    /// The places of the registrations that each value is meant by; NULL for none.
+    static func sequences(_ column: StaticString, _ values: some Sequence<String>, hub: String) -> SQL {
+        """
+        SELECT (
+            SELECT \(.listOfSequences) FROM hub_registrations AS k
+            WHERE k.hub = \(hub) AND \(raw: "\(column)") = asked.value
+        ) FROM \(table: values, as: "asked")
+        """
+    }
+
+    static func registrations(_ sequences: Set<Int64>) -> SQL {
+        """
+        SELECT \(registrationColumns) FROM hub_registrations AS r WHERE r.sequence \(in: sequences) \(.forUpdate)
+        """
+    }
+
+    /// Each ID, and NULL if it was not deleted.
+    static func retired(_ ids: Set<String>, hub: String) -> SQL {
+        """
+        SELECT asked.value, (SELECT k.sequence FROM hub_retired_ids AS k WHERE k.hub = \(hub) AND k.id = asked.value)
+        FROM \(table: ids, as: "asked")
+        """
+    }
+
+    /// The handles that were written after a time.
+    static func handles(among handles: Set<String>, hub: String, after time: Timestamp) -> SQL {
+        """
+        SELECT r.handle FROM \(table: handles, as: "asked") CROSS JOIN hub_registrations AS r
+        WHERE r.handle = asked.value AND r.hub || '' = \(hub) AND r.updated_at > \(time)
+        """
+    }
+
+    /// Each ID, with what is stored of the installation or NULLs.
+    static func installations(_ ids: Set<String>, hub: String) -> SQL {
+        let columns = ["document", "updated_at", "expires_at"].map { column -> SQL in
+            """
+            , (
+                SELECT k.\(raw: column) FROM hub_installations AS k WHERE k.hub = \(hub) AND k.id = asked.value
+            )
+            """
+        }
+        return "SELECT asked.value\(columns.reduce("", +)) FROM \(table: ids, as: "asked")"
+    }
+}
+
 extension SQL {
     /// Many rows as one text of JSON, because a statement has few parameters.
     ///
@@ -83,6 +131,8 @@ extension SQL {
 }
 
 extension SQLWord {
+    fileprivate static let listOfSequences = SQLWord(
+        postgres: "string_agg(k.sequence::text, ',')", sqlite: "group_concat(k.sequence)")
     /// Documents are texts.
     fileprivate static let bytesOfDocument = SQLWord(
         postgres: "convert_to(added.document, 'UTF8')", sqlite: "CAST(added.document AS BLOB)")
