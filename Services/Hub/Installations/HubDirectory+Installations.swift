@@ -61,7 +61,7 @@ extension HubInstallation {
         self = installation
     }
 
-    fileprivate func row(at time: Timestamp) -> HubInstallationRow {
+    func row(at time: Timestamp) -> HubInstallationRow {
         HubInstallationRow(document: Array(json.json.utf8), updatedAt: time, expiresAt: expiresAt)
     }
 

@@ -156,7 +156,7 @@ private indirect enum PatchNode: Sendable {
 
 extension JSONValue {
     /// The object with a member instead of those of its name, at the place of the first; nil: without them.
-    fileprivate func setting(_ name: String, to value: JSONValue?) -> JSONValue {
+    func setting(_ name: String, to value: JSONValue?) -> JSONValue {
         setting(name, to: value) { $0 == name }
     }
 

@@ -104,6 +104,13 @@ extension RegistrationEntry {
         guard let description = try AtomEntry.content(of: bytes)?.children.first else {
             throw HubError.badRequest("The body is not an Atom entry with a registration description.")
         }
+        try self.init(id: id, description: description, receivedAt: receivedAt)
+    }
+
+    /// Reads the description of a registration.
+    ///
+    /// - Throws: 400 with the reason.
+    init(id: String, description: XMLElement, receivedAt: Timestamp) throws(HubError) {
         let (format, isTemplate) = try Self.kind(of: Self.typeName(of: description))
         let fields = description.children.filter { !Self.ownedElements.contains($0.name) && !$0.isNil }
             .map { Self.upperCasingToken($0, format: format) }
@@ -122,7 +129,7 @@ extension RegistrationEntry {
     }
 
     /// The type of a description: the element's name, or the `i:type` of the base element (.NET and azure-sb).
-    private static func typeName(of description: XMLElement) -> String {
+    static func typeName(of description: XMLElement) -> String {
         guard description.name == "RegistrationDescription",
             let type = description.attribute("type", namespace: XMLNamespace.instance)
         else { return description.name }

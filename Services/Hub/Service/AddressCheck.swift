@@ -21,7 +21,7 @@ extension PushLanes {
 }
 
 extension RegistrationEntry {
-    fileprivate var address: PushAddress {
+    var address: PushAddress {
         guard format == .browser else { return .handle(handle) }
         return .subscription(endpoint: handle, p256dh: field("P256DH") ?? "", auth: field("Auth") ?? "")
     }

@@ -69,7 +69,7 @@ package enum HubTools {
         package let title: String
         package let isSimulated: Bool
         /// The connector; `nil` for a simulated platform.
-        fileprivate let connector: @Sendable (any SharedPushTokens) -> (any PushConnector)?
+        let connector: @Sendable (any SharedPushTokens) -> (any PushConnector)?
 
         /// Asks the push service whether the credentials are good; a simulated one has nothing to refuse.
         ///

@@ -13,9 +13,10 @@ struct HubCommand: AsyncParsableCommand {
               securepush hub create securepush --access-file hub-access
               securepush hub check
               securepush hub devices securepush
+              securepush hub import export.txt --hub securepush
               securepush hub lanes
             """,
-        subcommands: [Create.self, Check.self, Devices.self, Lanes.self, VAPIDKey.self])
+        subcommands: [Create.self, Check.self, Devices.self, Import.self, Lanes.self, VAPIDKey.self])
 
     struct Create: AuditedCommand {
         static let configuration = CommandConfiguration(

@@ -4,7 +4,8 @@
 /// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
 /// Unix epoch.
 enum HubSchema {
-    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries + pushTokens
+    static let statements: [SQL] =
+        hubs + registrations + installations + schedules + deliveries + pushTokens + imports
 
     /// The names of the tables, in their order.
     static let tables = statements.compactMap { statement -> String? in

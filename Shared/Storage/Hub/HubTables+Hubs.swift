@@ -72,6 +72,7 @@ extension HubTables {
             """)
         try await store.run("DELETE FROM hub_schedules WHERE hub = \(hub)")
         try await store.run("DELETE FROM hub_retired_ids WHERE hub = \(hub)")
+        try await store.run("DELETE FROM hub_imports WHERE hub = \(hub)")
         while true {
             let step = try await store.write(weight: Self.pageSize) { db in
                 let found = try db.all(

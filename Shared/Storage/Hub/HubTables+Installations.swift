@@ -45,7 +45,7 @@ extension HubTables {
     ) async throws -> (HubInstallationChange, Value) {
         let id = id.lowercased()
         return try await store.write(weight: 2, bytes: 4096) { db in
-            try db.lock(["hub installation \(hub) \(id)"])
+            try db.lock([.hubInstallation(id, hub: hub)])
             let row = try db.first(.installation(id, hub: hub) + " \(.forUpdate)") { try HubInstallationRow(&$0) }
             let (new, parts, value) = try change(row.flatMap { $0.ifValid(now) })
             var effect = HubInstallationChange(former: try db.registrations(ofInstallation: id, hub: hub))
@@ -76,7 +76,7 @@ extension HubTables {
     ) async throws -> (HubInstallationRow, HubInstallationChange)? {
         let id = id.lowercased()
         return try await store.write { db in
-            try db.lock(["hub installation \(hub) \(id)"])
+            try db.lock([.hubInstallation(id, hub: hub)])
             let row = try db.first(.installation(id, hub: hub)) { try HubInstallationRow(&$0) }
             guard let row else { return nil }
             return (row, HubInstallationChange(former: try db.removeInstallation(id, hub: hub)))
@@ -136,8 +136,15 @@ extension SQL {
     }
 }
 
+extension String {
+    /// The name that changes of an installation lock, also while it does not exist.
+    ///
+    /// - Parameter id: in lower case.
+    static func hubInstallation(_ id: String, hub: String) -> String { "hub installation \(hub) \(id)" }
+}
+
 extension HubInstallationRow {
-    fileprivate init(_ row: inout SQLRow) throws {
+    init(_ row: inout SQLRow) throws {
         self.init(document: try row(), updatedAt: try row(), expiresAt: try row())
     }
 

@@ -10,7 +10,7 @@ import Testing
     /// What the tables are called in statements.
     private static let names = [
         "hub_hubs", "hub_registrations", "hub_tags", "hub_retired_ids", "hub_installations", "hub_schedules", "r", "t",
-        "last",
+        "last", "k",
     ]
 
     @Test func `SQLite finds all rows by an index, and sorts nothing`() async throws {
@@ -128,8 +128,27 @@ extension HubTables {
         #expect(try await removeSchedule("s", hub: "hub"))
         _ = try await replacePushToken(issuedAt: nil, by: HubPushToken(issuedAt: noon, sealed: [1]), of: "k")
         #expect(try await pushToken(of: "k").token?.sealed == [1])
+        try await importAll()
         try await save(HubRow(name: "Other", description: [1]))
         try await put(.sample("a"), hub: "other")
         try await removeHub("Other", now: noon) { _ in }
+    }
+    /// A file with a registration that the hub has, a new one, and an installation.
+    private func importAll() async throws {
+        let time = noon + .seconds(20)
+        var batch = HubImportBatch(
+            start: try await beginImport(of: "f", hub: "hub", exportedAt: time, assumed: time, restarts: false))
+        batch.registrations = [.sample("a", tags: ["v"], updatedAt: time), .sample("n", tags: ["v"], updatedAt: time)]
+        batch.installations = [
+            .init(id: "i9", lines: 1, handles: ["i9"], ids: [:]) { _ in
+                (HubInstallationRow(document: [], updatedAt: time, expiresAt: nil), [.part("", updatedAt: time)])
+            }
+        ]
+        var result = try await importBatch(batch, of: "f", hub: "hub")
+        #expect(result.progress.counts.imported == 3)
+        batch.start = result.progress
+        result = try await importBatch(batch, of: "f", hub: "hub")
+        #expect(result.progress.counts.unchanged == 3)
+        #expect(try await removeInstallation("i9", hub: "hub") != nil)
     }
 }

@@ -1,0 +1,180 @@
+import Foundations
+
+/// What the hub has of the devices of a batch. Each value is looked up by a subquery of its own: with little known of
+/// the tables, which grow as they are filled, PostgreSQL would walk through all rows of the hub for a list of values.
+extension SQL {
+    /// The places of the registrations that each value is meant by; NULL for none.
+    static func sequences(_ column: StaticString, _ values: some Sequence<String>, hub: String) -> SQL {
+        """
+        SELECT (
+            SELECT \(.listOfSequences) FROM hub_registrations AS k
+            WHERE k.hub = \(hub) AND \(raw: "\(column)") = asked.value
+        ) FROM \(table: values, as: "asked")
+        """
+    }
+
+    static func registrations(_ sequences: Set<Int64>) -> SQL {
+        """
+        SELECT \(registrationColumns) FROM hub_registrations AS r WHERE r.sequence \(in: sequences) \(.forUpdate)
+        """
+    }
+
+    /// Each ID, and NULL if it was not deleted.
+    static func retired(_ ids: Set<String>, hub: String) -> SQL {
+        """
+        SELECT asked.value, (SELECT k.sequence FROM hub_retired_ids AS k WHERE k.hub = \(hub) AND k.id = asked.value)
+        FROM \(table: ids, as: "asked")
+        """
+    }
+
+    /// The handles that were written after a time.
+    static func handles(among handles: Set<String>, hub: String, after time: Timestamp) -> SQL {
+        """
+        SELECT r.handle FROM \(table: handles, as: "asked") CROSS JOIN hub_registrations AS r
+        WHERE r.handle = asked.value AND r.hub || '' = \(hub) AND r.updated_at > \(time)
+        """
+    }
+
+    /// Each ID, with what is stored of the installation or NULLs.
+    static func installations(_ ids: Set<String>, hub: String) -> SQL {
+        let columns = ["document", "updated_at", "expires_at"].map { column -> SQL in
+            """
+            , (
+                SELECT k.\(raw: column) FROM hub_installations AS k WHERE k.hub = \(hub) AND k.id = asked.value
+            )
+            """
+        }
+        return "SELECT asked.value\(columns.reduce("", +)) FROM \(table: ids, as: "asked")"
+    }
+}
+
+extension SQL {
+    /// Many rows as one text of JSON, because a statement has few parameters.
+    ///
+    /// - Parameter columns: names with PostgreSQL's types.
+    private static func rows(_ json: [UInt8], as name: String, _ columns: KeyValuePairs<String, String>) -> SQL {
+        let types = columns.map { "\($0) \($1)" }.joined(separator: ", ")
+        let values = columns.map { "json_extract(value, '$.\($0.key)') AS \($0.key)" }.joined(separator: ", ")
+        let start = SQLWord(postgres: "json_to_recordset(", sqlite: "(SELECT \(values) FROM json_each(")
+        let end = SQLWord(postgres: "::json) AS \(name) (\(types))", sqlite: ")) AS \(name)")
+        return "\(start)\(String(decoding: json, as: UTF8.self))\(end)"
+    }
+
+    /// Inserts registrations, and returns `sequence` and `id` of those whose IDs were free.
+    static func insert(_ registrations: [HubRegistrationRow], hub: String) -> SQL {
+        var json = JSONRows()
+        for row in registrations {
+            json.begin()
+            json.add("id", row.id)
+            json.add("format", row.format)
+            json.add("is_template", row.isTemplate)
+            json.add("tags", row.tags.joined(separator: ","))
+            json.add("handle", row.handle)
+            json.add("installation_id", row.installationID)
+            json.add("slot", row.slot)
+            json.add("updated_at", row.updatedAt)
+            json.add("expires_at", row.expiresAt)
+            json.add("document", row.document)
+        }
+        let rows = rows(
+            json.bytes, as: "added",
+            [
+                "id": "text", "format": "text", "is_template": "boolean", "tags": "text", "handle": "text",
+                "installation_id": "text", "slot": "text", "updated_at": "bigint", "expires_at": "bigint",
+                "document": "text",
+            ])
+        return """
+            INSERT INTO hub_registrations (
+                hub, id, version, format, is_template, tags, handle, installation_id, slot, updated_at, expires_at,
+                document
+            )
+            SELECT \(hub), added.id, 1, added.format, added.is_template, added.tags, added.handle,
+                added.installation_id, added.slot, added.updated_at, added.expires_at, \(.bytesOfDocument)
+            FROM \(rows) WHERE true
+            ON CONFLICT (hub, lower(id)) DO NOTHING RETURNING sequence, id
+            """
+    }
+
+    static func insert(_ installations: [(id: String, row: HubInstallationRow)], hub: String) -> SQL {
+        var json = JSONRows()
+        for (id, row) in installations {
+            json.begin()
+            json.add("id", id)
+            json.add("updated_at", row.updatedAt)
+            json.add("expires_at", row.expiresAt)
+            json.add("document", row.document)
+        }
+        let rows = rows(
+            json.bytes, as: "added",
+            ["id": "text", "updated_at": "bigint", "expires_at": "bigint", "document": "text"])
+        return """
+            INSERT INTO hub_installations (hub, id, document, updated_at, expires_at)
+            SELECT \(hub), added.id, \(.bytesOfDocument), added.updated_at, added.expires_at FROM \(rows) WHERE true
+            ON CONFLICT (hub, id) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at,
+                expires_at = excluded.expires_at
+            """
+    }
+
+    static func insert(_ tags: [(key: String, place: Int64)]) -> SQL {
+        var json = JSONRows()
+        for (key, place) in tags {
+            json.begin()
+            json.add("key", key)
+            json.add("place", place)
+        }
+        let rows = rows(json.bytes, as: "added", ["key": "text", "place": "bigint"])
+        return """
+            INSERT INTO hub_tags (key, registration) SELECT added.key, added.place FROM \(rows) WHERE true
+            ON CONFLICT (key, registration) DO NOTHING
+            """
+    }
+}
+
+extension SQLWord {
+    fileprivate static let listOfSequences = SQLWord(
+        postgres: "string_agg(k.sequence::text, ',')", sqlite: "group_concat(k.sequence)")
+    /// Documents are texts.
+    fileprivate static let bytesOfDocument = SQLWord(
+        postgres: "convert_to(added.document, 'UTF8')", sqlite: "CAST(added.document AS BLOB)")
+}
+
+/// An array of objects as JSON.
+private struct JSONRows {
+    private var text: [UInt8] = [UInt8(ascii: "[")]
+    private var isFirst = true
+
+    var bytes: [UInt8] { text + (text.count > 1 ? Array("}]".utf8) : Array("]".utf8)) }
+
+    mutating func begin() {
+        text += text.count > 1 ? Array("},{".utf8) : Array("{".utf8)
+        isFirst = true
+    }
+
+    private mutating func name(_ name: String) {
+        if !isFirst { text.append(UInt8(ascii: ",")) }
+        isFirst = false
+        JSONText.append(name, to: &text)
+        text.append(UInt8(ascii: ":"))
+    }
+
+    /// `nil` is left out, which reads as NULL.
+    mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        self.name(name)
+        JSONText.append(value, to: &text)
+    }
+
+    mutating func add(_ name: String, _ value: [UInt8]) { add(name, String(decoding: value, as: UTF8.self)) }
+
+    mutating func add(_ name: String, _ value: Bool) {
+        self.name(name)
+        text += Array((value ? "true" : "false").utf8)
+    }
+
+    mutating func add(_ name: String, _ value: Int64) {
+        self.name(name)
+        JSONText.append(value, to: &text)
+    }
+
+    mutating func add(_ name: String, _ value: Timestamp?) { if let value { add(name, value.milliseconds) } }
+}
