@@ -192,6 +192,7 @@ class UnifiedPushTests {
         assertTrue(device.jobs.jobs.isEmpty())
         assertEquals("again", listOf("NO_DATA null"), receive(start(), message(body(id))))
         assertEquals(1, device.screen.count(id))
+        server.stored.single().isRevoked = true
         assertEquals(listOf("NEW_DATA null"), receive(start(), message(body(id, withdraw = true))))
         assertTrue(device.screen.visible.isEmpty())
         val withdrawn = server.send()

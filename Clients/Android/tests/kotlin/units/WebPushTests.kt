@@ -57,12 +57,12 @@ class WebPushTests {
     /** For the keys of the example, by the Python packages `http_ece` 1.2.1 and `pywebpush` 2. */
     @Test
     fun bodiesOfOtherSendersAreOpened() {
-        val ece = "oze4btHAD_AmUvmUFYnVbQAAEABBBBpj-8rkr8g6vcf116_Ioic87l_pvjAOUSsjeXRT2r88h-2veTKWvI0SMPa54ai_3CTQ" +
-            "e1RDaZ5uHJCSf8JWhWH2eLmtw2FWERWxo4t60yUFLQQz9RWY3svChB_S3XYs95ymkB96DyxjqWzYE-P8SsqQF8TwqAQYBBXE" +
-            "tXB20qhGz4aPrg"
-        val pywebpush = "EmfU7AHX8N0f6cYgPHvRCQAAEABBBDgD_1XNkDxeezVTRWuohZkUYqw7Bx0tNtUv_ejZWqnsk-aezJROM1uKA0JF6dTrL0Va" +
-            "fH_5PQmHNK0pULTCh4uaUSRAgFdco97PcMJHwp1DsP8PEcbstu1Ga9GRg64WW0GMpOmxvlWRJAhkc1dGNyd8-5DQLWwKYe_l" +
-            "VDajgvnuEMmvbw"
+        val ece = "oze4btHAD_AmUvmUFYnVbQAAEABBBBpj-8rkr8g6vcf116_Ioic87l_pvjAOUSsjeXRT2r88h-2veTKWvI0SMPa54a" +
+            "i_3CTQe1RDaZ5uHJCSf8JWhWH2eLmtw2FWERWxo4t60yUFLQQz9RWY3svChB_S3XYs95ymkB96DyxjqWzYE-P8SsqQ" +
+            "F8TwqAQYBBXEtXB20qhGz4aPrg"
+        val pywebpush = "EmfU7AHX8N0f6cYgPHvRCQAAEABBBDgD_1XNkDxeezVTRWuohZkUYqw7Bx0tNtUv_ejZWqnsk-aezJROM1uKA0JF6d" +
+            "TrL0VafH_5PQmHNK0pULTCh4uaUSRAgFdco97PcMJHwp1DsP8PEcbstu1Ga9GRg64WW0GMpOmxvlWRJAhkc1dGNyd8" +
+            "-5DQLWwKYe_lVDajgvnuEMmvbw"
         for (body in listOf(ece, pywebpush)) {
             assertEquals(push, text(bytes(body)))
         }
@@ -125,7 +125,7 @@ class WebPushTests {
     @Test
     fun keysAgreeAndAreCodedInFixedLengths() {
         // One key of 256 has a coordinate or a number with a zero in front.
-        for (number in 1..600) {
+        for (number in 1..150) {
             val (mine, other) = Pair(WebPushKeys.generate(), WebPushKeys.generate())
             assertArrayEquals(mine.agree(other.publicPoint), other.agree(mine.publicPoint))
             assertArrayEquals(mine.encoded, WebPushKeys.of(mine.encoded)?.encoded)
