@@ -54,16 +54,20 @@ class WebPushTests {
         assertEquals(auth, keys.auth)
     }
 
-    /** For the keys of the example, by the Python packages `http_ece` 1.2.1 and `pywebpush` 2. */
+    /** For the keys of the example: by `securepush serve hub`, and by the Python packages `http_ece` and `pywebpush`. */
     @Test
-    fun bodiesOfOtherSendersAreOpened() {
+    fun bodiesOfSendersAreOpened() {
+        val hub = "NveAekAACCxGPvWKNSZBHQAAEABBBICVmk7f6aTohIUM8IDTXMSMvmZWBNIcUzNaZa2rLGSz0ICRkTrCpWB4rPKDAzJP5Yju" +
+            "3N6mWh3O0ch_IiETqG9XXvn0a_bNq5xXaI27-RcKDEbpxCS-cAWG3Zs9twxfl9VcwHHYUF5I_slXb7fxxuz4mAb6d0bi6ScZ" +
+            "X2xqab9Z5dwjhoBoDFSJ2RHd8BmTUj1eMd3mYCAUwAeQEOZGQfxsPxajksxN_9IkIqhNWkyXQwF4zeNKI-AgwdAc_rFNj225" +
+            "lPFSkMKspg9BQNeAPheQ"
         val ece = "oze4btHAD_AmUvmUFYnVbQAAEABBBBpj-8rkr8g6vcf116_Ioic87l_pvjAOUSsjeXRT2r88h-2veTKWvI0SMPa54a" +
             "i_3CTQe1RDaZ5uHJCSf8JWhWH2eLmtw2FWERWxo4t60yUFLQQz9RWY3svChB_S3XYs95ymkB96DyxjqWzYE-P8SsqQ" +
             "F8TwqAQYBBXEtXB20qhGz4aPrg"
         val pywebpush = "EmfU7AHX8N0f6cYgPHvRCQAAEABBBDgD_1XNkDxeezVTRWuohZkUYqw7Bx0tNtUv_ejZWqnsk-aezJROM1uKA0JF6d" +
             "TrL0VafH_5PQmHNK0pULTCh4uaUSRAgFdco97PcMJHwp1DsP8PEcbstu1Ga9GRg64WW0GMpOmxvlWRJAhkc1dGNyd8" +
             "-5DQLWwKYe_lVDajgvnuEMmvbw"
-        for (body in listOf(ece, pywebpush)) {
+        for (body in listOf(hub, ece, pywebpush)) {
             assertEquals(push, text(bytes(body)))
         }
         // Two records of 64 bytes.
