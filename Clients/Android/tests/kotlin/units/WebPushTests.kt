@@ -54,7 +54,7 @@ class WebPushTests {
         assertEquals(auth, keys.auth)
     }
 
-    /** For the keys of the example: by `securepush serve hub`, and by the Python packages `http_ece` and `pywebpush`. */
+    /** For the keys of the example, by `securepush serve hub` and the Python libraries http_ece and pywebpush. */
     @Test
     fun bodiesOfSendersAreOpened() {
         val hub = "NveAekAACCxGPvWKNSZBHQAAEABBBICVmk7f6aTohIUM8IDTXMSMvmZWBNIcUzNaZa2rLGSz0ICRkTrCpWB4rPKDAzJP5Yju" +
