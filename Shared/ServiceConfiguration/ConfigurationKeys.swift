@@ -165,7 +165,7 @@ package struct ConfigurationKeys: Sendable {
     package let hubSimulationAllow = ConfigurationKey(
         "HUB_SIMULATION_ALLOW", .list, defaultText: "loopback only",
         meaning: "For the page and the streams of simulated devices: client addresses and CIDR blocks besides loopback "
-            + "that they answer, and further host names under which they do")
+            + "that they answer, and further host names under which they do; none: they answer nobody")
     package let deviceStaleAfter = ConfigurationKey(
         "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
         meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
