@@ -321,6 +321,13 @@ extension ConfigurationKeys {
         dynamicMember key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>
     ) -> ConfigurationKey<Value> { shared[keyPath: key] }
 
+    /// Files with secrets that stand in for no other setting, as `DATABASE_URL_FILE` does.
+    static let secretFiles = [
+        shared.tlsPrivateKeyFile.name, shared.payloadKeysFile.name, shared.hubPoolFile.name,
+        shared.pushSigningKeyFile.name, shared.ingestAPIKeysFile.name, shared.authUsersFile.name,
+        shared.authTokenSigningKeyFile.name, shared.adminPasswordFile.name,
+    ]
+
     /// `HTTP_PORT` with the default of one service.
     package static func port(default port: Int) -> ConfigurationKey<Int> {
         ConfigurationKey(shared.httpPort.name, .port, default: "\(port)", meaning: shared.httpPort.meaning)

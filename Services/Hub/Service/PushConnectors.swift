@@ -13,7 +13,7 @@ final class PushConnectors: Sendable {
 
     private struct Made {
         var credentials: PlatformCredentials
-        var authorities: HubCredentials.Authorities?
+        var authorities: String?
         var connector: any PushConnector
         var version: Int
     }
@@ -89,7 +89,7 @@ final class PushConnectors: Sendable {
         guard case .webPush(let webPush) = credentials, let configuration = try? webPush.configuration else {
             return nil
         }
-        let client = configuration.client(outgoing: outgoing, authoritiesFile: hub.authorities?.path)
+        let client = configuration.client(outgoing: outgoing, authorities: hub.authorities)
         return WebPushConnector(
             configuration: configuration, client: PushHTTPClient(configuration: client, logger: logger))
     }

@@ -25,7 +25,7 @@ extension PushCredentials {
             let rest = issues.entries.count + issues.omitted - shown.count
             throw SetupError(.malformed, (shown + (rest > 0 ? ["\(rest) more."] : [])).joined(separator: " "))
         }
-        self.init(hubs: hubs, files: files.versions, fileNames: files.names)
+        self.init(hubs: hubs, files: files.versions, fileNames: files.names, openFiles: files.openFiles)
     }
 
     private static func read(
@@ -54,7 +54,8 @@ final class PushCredentialsFile: Sendable {
     private let file: ReloadingFile<PushCredentials>
 
     /// - Parameters:
-    ///   - logger: gets an error for each version of the file that cannot be used.
+    ///   - logger: gets an error for each version of the file that cannot be used, and a warning for each file with a
+    ///     secret that other users can access.
     ///   - check: throws for credentials that this program cannot use.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     init(
@@ -66,6 +67,9 @@ final class PushCredentialsFile: Sendable {
         ) { text in
             let credentials = try PushCredentials(text, path: path)
             try check(credentials)
+            for problem in credentials.openFiles {
+                logger.warning("A file that the file of credentials names is not private: \(problem)")
+            }
             return credentials
         }
     }
