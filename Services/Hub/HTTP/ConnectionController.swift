@@ -38,7 +38,7 @@ struct ConnectionController: Sendable {
         let withoutKey = text.firstRange(of: key).map { String(text[..<$0.upperBound]) + "••••••••" } ?? key
         let names = hubs.all.prefix(Self.maxHubs).map { $0.name.lowercased() }
         return JSONValue([
-            "AnyHub": .boolean(hubNames == nil),
+            "AnyHub": .boolean(hubNames == nil), "HasKey": .boolean(showsKey),
             "Hubs": JSONValue(
                 strings: Array(Set(names).union((hubNames ?? []).prefix(Self.maxHubs))).sorted()),
             "WithoutKey": .string(withoutKey),

@@ -73,6 +73,8 @@ import Testing
                 #expect(answer.status == .ok, "\(path)")
                 #expect(!answer.text.contains(TestHub.key))
             }
+            let connection = try await hub.call(.get, "/emulator/connection", rule: nil).text
+            #expect(connection.contains(#""HasKey":false"#))
             try await hub.expect(.forbidden, .post, "/emulator/connection/key", rule: nil)
         }
         try await withHub(credentials: "{}") { hub in
