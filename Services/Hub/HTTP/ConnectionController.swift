@@ -5,11 +5,11 @@ import NIOCore
 import ServiceConfiguration
 import ServiceRuntime
 
-/// `/emulator/connection`: what a client needs for this emulator, for the page.
+/// `/emulator/connection`: the connection string and the hubs, for the page.
 ///
-/// The rest of `/emulator` needs no credentials. The key is more: it stays valid outside of the page. So it is given to
-/// a browser on this machine only, and only to a request that a page of another origin cannot make, not even one whose
-/// name was bound to this machine (DNS rebinding).
+/// The rest of `/emulator` needs no credentials. The key is more powerful: it stays valid outside of the page. So it is
+/// given to a browser on this machine only, and only to a request that a page of another origin cannot make, not even
+/// one whose name was bound to this machine (DNS rebinding).
 struct ConnectionController: Sendable {
     /// The page shows a few names.
     private static let maxHubs = 100
@@ -76,8 +76,8 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// Fields that proxies add, besides those that begin with `X-Forwarded-`: RFC 7239, RFC 9110, RFC 8586, and those of
-    /// nginx's manual, Envoy and Cloudflare.
+    /// Fields that proxies add, besides those that begin with `X-Forwarded-`: RFC 7239, RFC 9110, RFC 8586, and those
+    /// of nginx's manual, Envoy and Cloudflare.
     private static let forwarding: Set<String> = [
         "forwarded", "via", "cdn-loop", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip",
         "x-original-host", "x-envoy-external-address",

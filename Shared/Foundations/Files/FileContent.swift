@@ -34,7 +34,8 @@ package struct FileContent: Sendable {
     package static func open(_ path: String) throws(FileError) -> Int32 {
         var status = stat()
         let isRegular = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        // Without waiting, should a pipe have come into the place of the file. Root sees first what it has opened.
+        // O_NONBLOCK: the file may have been replaced by a pipe just now. Root checks the type of the opened file
+        // first.
         let isRoot = geteuid() == 0
         let descriptor = openToRead(path, isRegular || isRoot ? O_NONBLOCK : 0)
         guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
