@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import ServiceConfiguration
@@ -134,6 +135,21 @@ struct ConfigurationReaderTests {
         let exposed = reader.exposedSecrets(ConfigurationKeys.all)
         #expect(exposed.map(\.key) == keys)
         #expect(exposed.allSatisfy { $0.problem.hasSuffix("use the variable \($0.key) or \($0.key)_FILE") })
+    }
+
+    @Test(arguments: [
+        ("PAYLOAD_KEYS_FILE", 0o644, true), ("PAYLOAD_KEYS_FILE", 0o600, false), ("AMQP_URL_FILE", 0o640, true),
+        ("AUTH_JWKS_FILE", 0o644, false), ("PAYLOAD_KEYS_FILE", 0o700, false),
+    ])
+    func `Files of secrets that others can access are told`(_ key: String, _ mode: Int, _ isTold: Bool) throws {
+        try withTemporaryPath { path in
+            try Data("x".utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let reader = ConfigurationReader(environment: [key: path, "SECUREPUSH_TEST": "x"])
+            let open = reader.openFiles(ConfigurationKeys.all)
+            #expect(open.map(\.key) == (isTold ? [key] : []))
+            #expect(open.allSatisfy { $0.problem.contains(path) && $0.problem.contains("chmod 600") })
+        }
     }
 
     @Test(arguments: [

@@ -25,6 +25,8 @@ package struct FakePushService: Sendable {
     package let tokenOrigin: String
     /// A PEM file with the authority of its certificate.
     package let authorityFile: String
+    /// The text of ``authorityFile``.
+    package func authorities() throws -> String { try String(contentsOfFile: authorityFile, encoding: .utf8) }
     private let adminPort: Int
     private static let http = LoopbackHTTP(connections: 8)
 

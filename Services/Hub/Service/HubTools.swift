@@ -99,6 +99,13 @@ package enum HubTools {
         try PushCredentialsFile(path: path, logger: silent).current.credentials.fileNames
     }
 
+    /// The files with secrets that a file of credentials names and that other users can access, each with the problem.
+    ///
+    /// - Throws: ``FileError`` for a file that cannot be read, or that names one that cannot.
+    package static func openFiles(namedByCredentialsFile path: String) throws(FileError) -> [String] {
+        try PushCredentialsFile(path: path, logger: silent) { _ in }.current.credentials.openFiles
+    }
+
     /// The platforms of a file of credentials, sorted, as `hub` reads it.
     ///
     /// - Throws: ``FileError`` for a file that `hub` would refuse.

@@ -13,7 +13,7 @@ final class PushConnectors: Sendable {
 
     private struct Made {
         var credentials: PlatformCredentials
-        var authorities: HubCredentials.Authorities?
+        var authorities: String?
         var connector: any PushConnector
         var version: Int
     }
@@ -72,11 +72,11 @@ final class PushConnectors: Sendable {
 
     /// A connector; `nil` for a simulated platform, and for credentials that ``CredentialRules`` refuse.
     func connector(_ credentials: PlatformCredentials, of hub: HubCredentials) -> (any PushConnector)? {
-        let authorities = hub.authorities?.path
+
         func client(
             _ settings: (OutgoingConfiguration, String?) -> PushHTTPClientConfiguration
         ) -> PushHTTPClient {
-            PushHTTPClient(configuration: settings(outgoing, authorities), logger: logger)
+            PushHTTPClient(configuration: settings(outgoing, hub.authorities), logger: logger)
         }
         switch credentials {
         case .simulated: return nil

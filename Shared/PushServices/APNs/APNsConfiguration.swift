@@ -53,12 +53,12 @@ package struct APNsConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - outgoing: proxies and trusted authorities.
-    ///   - authoritiesFile: `caFile` of the hub.
-    package func client(outgoing: OutgoingConfiguration, authoritiesFile: String?) -> PushHTTPClientConfiguration {
+    ///   - authorities: the text of the hub's `caFile`.
+    package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
         var client = PushHTTPClientConfiguration(name: "apns")
         client.versions = .http2
         client.outgoing = outgoing
-        client.authoritiesFile = authoritiesFile
+        client.authorities = authorities
         client.publicHosts = [origin.host]
         client.sendsFirstRequestAlone = true
         client.endsConnection = { APNsAnswer.endsConnection($0) }

@@ -10,7 +10,7 @@ package final class APNsConnector: PushConnector {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - client: with the settings of ``APNsConfiguration/client(outgoing:authoritiesFile:)``. The connector closes
+    ///   - client: with the settings of ``APNsConfiguration/client(outgoing:authorities:)``. The connector closes
     ///     it.
     ///   - tokens: where all processes that push with the key share its token.
     ///   - now: the clock; tests bring their own.

@@ -17,8 +17,8 @@ package struct PushHTTPClientConfiguration: Sendable {
     package var versions = Versions.any
     /// Proxies, and the trusted authorities.
     package var outgoing = OutgoingConfiguration()
-    /// A file of authorities in PEM that are trusted too (`caFile` of a hub).
-    package var authoritiesFile: String?
+    /// Authorities in PEM that are trusted too: the text of a hub's `caFile`.
+    package var authorities: String?
     /// Says whether a connection to an address that the look-up of an origin gave may be made. It is not asked where a
     /// proxy connects, because the proxy looks the name up. Any thread may call it.
     package var isAllowed: @Sendable (SocketAddress, PushOrigin) -> Bool = { _, _ in true }

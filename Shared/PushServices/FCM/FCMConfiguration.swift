@@ -43,11 +43,11 @@ package struct FCMConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - outgoing: proxies and trusted authorities.
-    ///   - authoritiesFile: `caFile` of the hub.
-    package func client(outgoing: OutgoingConfiguration, authoritiesFile: String?) -> PushHTTPClientConfiguration {
+    ///   - authorities: the text of the hub's `caFile`.
+    package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
         var client = PushHTTPClientConfiguration(name: "fcm")
         client.outgoing = outgoing
-        client.authoritiesFile = authoritiesFile
+        client.authorities = authorities
         client.publicHosts = [origin.host, grant.endpoint.origin.host]
         // Google's servers allow about 100 requests in flight on a connection.
         client.connectionsPerOrigin = 8

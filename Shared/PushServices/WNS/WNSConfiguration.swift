@@ -53,11 +53,11 @@ package struct WNSConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - outgoing: proxies and trusted authorities.
-    ///   - authoritiesFile: `caFile` of the hub.
-    package func client(outgoing: OutgoingConfiguration, authoritiesFile: String?) -> PushHTTPClientConfiguration {
+    ///   - authorities: the text of the hub's `caFile`.
+    package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
         var client = PushHTTPClientConfiguration(name: "wns")
         client.outgoing = outgoing
-        client.authoritiesFile = authoritiesFile
+        client.authorities = authorities
         // WNS has no HTTP/2: a connection has one push in flight.
         client.versions = .http1
         client.connectionsPerOrigin = 32

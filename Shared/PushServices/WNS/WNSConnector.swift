@@ -12,7 +12,7 @@ package final class WNSConnector: PushConnector {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - client: must be made by ``WNSConfiguration/client(outgoing:authoritiesFile:)``. It also fetches the access
+    ///   - client: must be made by ``WNSConfiguration/client(outgoing:authorities:)``. It also fetches the access
     ///     tokens. The connector closes it.
     ///   - now: the clock; tests bring their own.
     package init(

@@ -160,6 +160,34 @@ struct CredentialFolder {
         }
     }
 
+    @Test func `Authorities are the text that was checked, whatever becomes of the file`() throws {
+        try CredentialFolder.with { folder in
+            let pem = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
+            try folder.write(pem, "ca.pem")
+            let hub = try folder.read(#"{"h": {"caFile": "ca.pem"}}"#).hubs["h"]
+            try folder.write("", "ca.pem")
+            #expect(hub?.authorities == pem)
+        }
+    }
+
+    @Test func `Files with secrets that others can read are told, and no other file`() throws {
+        try CredentialFolder.with { folder in
+            try folder.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "ca.pem")
+            func setMode(_ mode: Int, of name: String) throws {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/" + name)
+            }
+            try setMode(0o644, of: "ca.pem")
+            let json = #"""
+                {"h": {"caFile": "ca.pem", "webPush": {"privateKeyFile": "vapid.pem",
+                  "previousPrivateKeyFiles": ["old.pem"], "subject": "mailto:x@b.example"}}}
+                """#
+            #expect(try folder.read(json).openFiles.isEmpty)
+            try setMode(0o640, of: "old.pem")
+            let problems = try folder.read(json).openFiles
+            #expect(problems == ["old.pem: Other users can access the file (mode 640). Run chmod 600 on it."])
+        }
+    }
+
     @Test func `The file is read again when a file that it names changes`() throws {
         try CredentialFolder.with { folder in
             let path = folder.path + "/credentials.json"

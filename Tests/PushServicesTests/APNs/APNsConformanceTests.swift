@@ -17,7 +17,7 @@ import Testing
         init(_ service: FakePushService, tokens: any SharedPushTokens = LocalPushTokens()) async throws {
             key = ES256Key()
             let configuration = try APNsConfiguration.sample(key, endpoint: service.origin)
-            let settings = configuration.client(outgoing: .init(), authoritiesFile: service.authorityFile)
+            let settings = configuration.client(outgoing: .init(), authorities: try service.authorities())
             let logger = Logger(label: "test")
             connector = APNsConnector(
                 configuration: configuration, client: PushHTTPClient(configuration: settings, logger: logger),
@@ -225,7 +225,7 @@ import Testing
             let tokens = LocalPushTokens()
             let harness = try await Harness(service, tokens: tokens)
             let configuration = try APNsConfiguration.sample(harness.key, endpoint: service.origin)
-            let settings = configuration.client(outgoing: .init(), authoritiesFile: service.authorityFile)
+            let settings = configuration.client(outgoing: .init(), authorities: try service.authorities())
             let logger = Logger(label: "test")
             let other = APNsConnector(
                 configuration: configuration, client: PushHTTPClient(configuration: settings, logger: logger),

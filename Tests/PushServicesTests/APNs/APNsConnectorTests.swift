@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test func `The client ends the connections that APNs takes back`() throws {
-        let client = configuration.client(outgoing: .init(), authoritiesFile: nil)
+        let client = configuration.client(outgoing: .init(), authorities: nil)
         for (status, reason, ends) in [
             (503, "Shutdown", true), (400, "IdleTimeout", true), (403, "UnrelatedKeyIdInToken", true),
             (503, "ServiceUnavailable", false), (400, "BadDeviceToken", false), (403, "ExpiredProviderToken", false),

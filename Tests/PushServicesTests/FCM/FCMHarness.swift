@@ -24,7 +24,7 @@ struct FCMHarness: ConnectorHarness {
             projectID: Self.project, clientEmail: Self.email, keyID: "key", privateKey: ServiceAccountKey.pem,
             tokenEndpoint: service.tokenOrigin + "/token", endpoint: service.origin)
         let settings = configuration.client(
-            outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+            outgoing: OutgoingConfiguration(), authorities: try service.authorities())
         let client = PushHTTPClient(configuration: settings, logger: Logger(label: "test"))
         connector = FCMConnector(configuration: configuration, client: client)
         (self.service, self.isInstallation) = (service, isInstallation)

@@ -25,7 +25,7 @@ import Testing
                 allowedHosts: ["localhost:\(service.port)"])
             configuration.checkOrigin = PushOrigin(host: "localhost", port: service.port)
             let settings = configuration.client(
-                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+                outgoing: OutgoingConfiguration(), authorities: try service.authorities())
             let client = PushHTTPClient(configuration: settings, logger: Logger(label: "test"))
             connector = WNSConnector(configuration: configuration, client: client)
             (self.service, self.app) = (service, app)

@@ -145,7 +145,7 @@ import Testing
     func `Connections go where they may`(host: String, port: Int, address: String, isAllowed: Bool) throws {
         let configuration = try WNSConfiguration(
             identity: Self.entra, clientSecret: "s", allowedHosts: ["push.example:8443", "10.1.2.3"])
-        let client = configuration.client(outgoing: OutgoingConfiguration(), authoritiesFile: nil)
+        let client = configuration.client(outgoing: OutgoingConfiguration(), authorities: nil)
         let socket = try SocketAddress(ipAddress: address, port: port)
         #expect(client.isAllowed(socket, PushOrigin(host: host, port: port)) == isAllowed)
         #expect(client.versions == .http1)

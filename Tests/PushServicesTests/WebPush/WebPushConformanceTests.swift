@@ -1,3 +1,4 @@
+import Foundation
 import Foundations
 import Logging
 import OutgoingHTTP
@@ -19,7 +20,8 @@ import Testing
                 key: key, subject: "mailto:push@example.org", allowedHosts: ["localhost:\(service.port)"])
             configuration.checkOrigin = PushOrigin(host: "localhost", port: service.port)
             let settings = configuration.client(
-                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+                outgoing: OutgoingConfiguration(),
+                authorities: try service.authorities())
             let client = PushHTTPClient(configuration: settings, logger: Logger(label: "test"))
             connector = WebPushConnector(configuration: configuration, client: client)
             (self.service, self.key) = (service, key)
@@ -113,7 +115,8 @@ import Testing
                 key: new, previousKeys: [old], subject: "mailto:push@example.org",
                 allowedHosts: ["localhost:\(service.port)"])
             let settings = configuration.client(
-                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+                outgoing: OutgoingConfiguration(),
+                authorities: try service.authorities())
             let connector = WebPushConnector(
                 configuration: configuration,
                 client: PushHTTPClient(configuration: settings, logger: Logger(label: "test")))

@@ -137,6 +137,18 @@ import Testing
         }
     }
 
+    @Test func `A key that the file of credentials names, and that others may read`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8085/")
+            _ = try setup.run()
+            let doctor = Doctor(settings: Settings(["PUSH_CREDENTIALS_FILE": setup.pushCredentials]))
+            #expect(await doctor.files().map(\.state) == [.ok])
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: setup.vapidKey)
+            let finding = try #require(await doctor.files().first)
+            #expect(finding.state == .failed && finding.detail.contains("vapid.pem"), "\(finding)")
+        }
+    }
+
     @Test func `The API key is tried at ingest`() async throws {
         try await LocalServices.with { services in
             let url = services.environment["INGEST_URL"]

@@ -117,7 +117,7 @@ struct CredentialRules {
 
     /// A file with a private key on P-256.
     private var p256: JSONRule<String> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             _ = try ES256Key(pem: text)
             return text
         }
@@ -125,7 +125,7 @@ struct CredentialRules {
 
     /// A file with a secret on one line.
     private var secret: JSONRule<String> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             let secret = OutsideText.trimmed(text)
             guard !secret.isEmpty, OutsideText.controlCharacter(in: secret) == nil else {
                 throw SetupError(.malformed, "the file is empty, or has more than one line.")
@@ -135,18 +135,18 @@ struct CredentialRules {
     }
 
     /// A file of authorities in PEM.
-    private var authorities: JSONRule<HubCredentials.Authorities> {
-        file { path, text throws(SetupError) in
+    private var authorities: JSONRule<String> {
+        file(isSecret: false) { text throws(SetupError) in
             guard TrustedAuthorities.count(inPEM: text) > 0 else {
                 throw SetupError(.malformed, "the file has no certificate in PEM.")
             }
-            return HubCredentials.Authorities(path: path, pem: text)
+            return text
         }
     }
 
     /// The file that Google's console gives for a service account.
     private var serviceAccount: JSONRule<FCMCredentials> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             guard let json = JSONValue(text: text), json.members != nil else {
                 throw SetupError(.malformed, "the file is not a JSON object.")
             }
@@ -164,15 +164,15 @@ struct CredentialRules {
         }
     }
 
-    /// The path of a file, and what is made of its path and text. An issue names the path.
+    /// The path of a file, and the value that is made of its text. An issue names the path.
     private func file<Value>(
-        _ make: @escaping (_ path: String, _ text: String) throws(SetupError) -> Value
+        isSecret: Bool = true, _ make: @escaping (_ text: String) throws(SetupError) -> Value
     ) -> JSONRule<Value> {
         let files = files
         return JSONRule { json in
             guard let path = json.read(Self.text) else { return nil }
             do {
-                return try make(files.place(path), try files.text(path))
+                return try make(try files.text(path, isSecret: isSecret))
             } catch let error as SetupError {
                 json.note("\(path): \(error.message)")
             } catch {

@@ -9,6 +9,8 @@ struct PushCredentials: Sendable {
     var files: [FileVersion]
     /// Their paths as the file names them.
     var fileNames: [String]
+    /// Those with secrets that other users can access, each with its name and the problem.
+    var openFiles: [String] = []
 }
 
 /// The credentials of one hub.
@@ -16,15 +18,9 @@ struct HubCredentials: Sendable, Hashable {
     /// As written in the file.
     var name: String
     var platforms: [PushPlatform: PlatformCredentials] = [:]
-    /// The authorities that are trusted besides the system's (`caFile`); `nil` for none.
-    var authorities: Authorities?
-
-    struct Authorities: Sendable, Hashable {
-        /// The file, absolute or relative to the working folder.
-        var path: String
-        /// Its text, in PEM: another text makes other connectors.
-        var pem: String
-    }
+    /// The authorities in PEM that are trusted besides the system's: the text of `caFile`; `nil` for none. Another text
+    /// makes other connectors.
+    var authorities: String?
 }
 
 /// The push services, by their members in the file.

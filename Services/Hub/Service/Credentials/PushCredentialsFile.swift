@@ -25,7 +25,7 @@ extension PushCredentials {
             let rest = issues.entries.count + issues.omitted - shown.count
             throw SetupError(.malformed, (shown + (rest > 0 ? ["\(rest) more."] : [])).joined(separator: " "))
         }
-        self.init(hubs: hubs, files: files.versions, fileNames: files.names)
+        self.init(hubs: hubs, files: files.versions, fileNames: files.names, openFiles: files.openFiles)
     }
 
     private static func read(
@@ -53,13 +53,20 @@ extension PushCredentials {
 final class PushCredentialsFile: Sendable {
     private let file: ReloadingFile<PushCredentials>
 
-    /// - Parameter logger: gets an error for each version of the file that cannot be used.
+    /// - Parameter logger: gets an error for each version of the file that cannot be used, and a warning for each file with
+    ///   a secret that other users can access.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
     init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
             path: path, others: \.files, logger: logger,
             message: "The changed file of credentials cannot be used; the last credentials stay in force"
-        ) { try PushCredentials($0, path: path) }
+        ) { text in
+            let credentials = try PushCredentials(text, path: path)
+            for problem in credentials.openFiles {
+                logger.warning("A file that the file of credentials names is not private: \(problem)")
+            }
+            return credentials
+        }
     }
 
     /// The credentials in force, and a number that grows with each change.

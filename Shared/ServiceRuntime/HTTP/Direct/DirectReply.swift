@@ -18,7 +18,7 @@ package struct DirectReply: Sendable {
         onEventLoop { handler.value.finish(number, result) }
     }
 
-    /// Sends what a function returns or throws.
+    /// Sends the result of a function: its response, or the answer for its error.
     package func callAsFunction(_ body: () throws -> CompleteResponse) { self(Result(catching: body)) }
 
     /// Goes on with the request on its event loop, for the steps after a call of the store.

@@ -57,8 +57,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var answering: Answering?
     /// The number of the newest direct request.
     private var number: UInt64 = 0
-    /// The beginning of a request, or what has arrived during one. No more than one read of the socket gives beside a
-    /// request that is not complete.
+    /// Bytes that are not handled yet: the beginning of a request, or bytes that arrived during one. Besides an
+    /// incomplete request, it holds at most the bytes of one read of the socket.
     private var waiting = ByteBuffer()
     private var occurrences: CircularBuffer<Occurrence> = []
     private var isReadWanted = false
@@ -92,7 +92,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Handles what waits, up to a direct request that is not answered at once.
+    /// Handles the waiting bytes, up to a direct request that is not answered at once.
     private func readRequests(_ context: ChannelHandlerContext) {
         isReading = true
         defer { isReading = false }
@@ -247,13 +247,13 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
         }
-        // No promise covers it, so the total learns of what the client does not read by what its channel holds.
+        // No promise covers these bytes: the channel's own buffer says how many the client has not read.
         connection.noteUnsent()
     }
 
     // MARK: Everything else
 
-    /// Handles what has arrived during the request.
+    /// Handles the bytes that have arrived during the request.
     private func resume() {
         // A reply within the call of its route returns to the loop that reads requests.
         guard !isReading, let context, isReadWanted || waiting.readableBytes > 0 || !occurrences.isEmpty else { return }
