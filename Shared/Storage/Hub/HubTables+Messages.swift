@@ -70,7 +70,8 @@ extension HubTables {
         }.reversed()
     }
 
-    /// Removes messages whose time has come, and feedback from before a time, some of each.
+    /// Removes messages whose time has come, feedback from before a time, and scheduled sends that were set aside before
+    /// it, some of each. Of several processes that purge at once, none waits for another one.
     ///
     /// - Returns: whether there may be more.
     package func purgeDeliveries(now: Timestamp, feedbackBefore time: Timestamp) async throws -> Bool {
@@ -79,15 +80,23 @@ extension HubTables {
             weight: limit,
             """
             DELETE FROM hub_messages WHERE id IN (
-                SELECT id FROM hub_messages WHERE purge_at <= \(now) ORDER BY purge_at LIMIT \(limit))
+                SELECT id FROM hub_messages WHERE purge_at <= \(now) ORDER BY purge_at LIMIT \(limit) \(.skipLocked))
             """)
         let feedback = try await store.run(
             weight: limit,
             """
             DELETE FROM hub_feedback WHERE sequence IN (
-                SELECT sequence FROM hub_feedback WHERE noted_at < \(time) ORDER BY noted_at LIMIT \(limit))
+                SELECT sequence FROM hub_feedback WHERE noted_at < \(time) ORDER BY noted_at LIMIT \(limit)
+                \(.skipLocked))
             """)
-        return messages == limit || feedback == limit
+        let schedules = try await store.run(
+            weight: limit,
+            """
+            DELETE FROM hub_schedules WHERE id IN (
+                SELECT id FROM hub_schedules WHERE set_aside_at < \(time) ORDER BY set_aside_at LIMIT \(limit)
+                \(.skipLocked))
+            """)
+        return messages == limit || feedback == limit || schedules == limit
     }
 
     /// Forgets what belongs to a hub that was deleted.
