@@ -217,11 +217,13 @@ final class HubDelivery: Sendable {
         // It interrupts what is left, so that it is known to be tried again.
         await lanes.close(deadline: .now + .seconds(1))
         await stop(Task { await inFlight.waitUntilNone() }, after: .seconds(1))
-        await ends.finish()
-        await graves.finish()
-        await keys.finish()
-        await feedback.finish()
-        await messages.finish()
+        // Together: each has a few seconds if the database is away.
+        async let ended: Void = ends.finish()
+        async let buried: Void = graves.finish()
+        async let known: Void = keys.finish()
+        async let noted: Void = feedback.finish()
+        async let told: Void = messages.finish()
+        _ = await (ended, buried, known, noted, told)
     }
 }
 
