@@ -12,7 +12,7 @@ extension HubTables {
     package func keep(_ messages: [HubMessage]) async throws {
         if messages.isEmpty { return }
         try await store.write(weight: messages.count, bytes: messages.reduce(0) { $0 + $1.heldBytes }) { db in
-            try db.run(each: messages.map(SQL.save))
+            try db.run(each: messages.sorted { $0.id < $1.id }.map(SQL.save))
         }
     }
 
@@ -104,7 +104,11 @@ extension HubTables {
         try await store.write { db in
             try db.run(each: [
                 "DELETE FROM hub_feedback WHERE hub = \(hub)",
-                "DELETE FROM hub_pushes WHERE lane >= \(hub + "/") AND lane < \(hub + "0")",
+                """
+                DELETE FROM hub_pushes WHERE id IN (
+                    SELECT p.id FROM hub_pushes AS p WHERE p.lane >= \(hub + "/") AND p.lane < \(hub + "0")
+                    \(.lockPushes))
+                """,
             ])
         }
     }
