@@ -4,12 +4,12 @@ import Testing
 
 @testable import Hub
 
-@Suite struct SendDeadlinesTests {
+@Suite final class SendDeadlinesTests: Sendable {
     private let clock = StandingClock()
     private let ended = Mutex<[Int]>([])
 
     private func add(_ name: Int, after time: Duration, to deadlines: SendDeadlines) -> UInt64 {
-        deadlines.add(clock.clock.instant() + time) { ended.withLock { $0.append(name) } }
+        deadlines.add(clock.clock.instant() + time) { self.ended.withLock { $0.append(name) } }
     }
 
     @Test func `One sleeper ends each send at its deadline`() async throws {
@@ -20,7 +20,7 @@ import Testing
         for name in 1...3 {
             try await expectToHold { clock.sleeperCount == 1 }
             clock.advance(by: .seconds(1))
-            try await expectToHold { ended.withLock { $0 } == Array(1...name) }
+            try await expectToHold { self.ended.withLock { $0 } == Array(1...name) }
         }
         try await expectToHold { clock.sleeperCount == 0 }
     }
