@@ -25,6 +25,7 @@ final class HubDelivery: Sendable {
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
+    private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
     private let problem = LastingProblemLog(
@@ -43,6 +44,7 @@ final class HubDelivery: Sendable {
         self.settings = settings
         self.clock = clock
         self.logger = logger
+        deadlines = SendDeadlines(clock)
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         let alarm = RetryAlarm()
         self.alarm = alarm
@@ -96,10 +98,9 @@ final class HubDelivery: Sendable {
     func deliver(_ parcel: Parcel) async throws(HubError) -> Receipt {
         if parcel.pushes.isEmpty { return .done([], isStored: false) }
         let batch = PushBatch(count: parcel.pushes.count)
-        let time = clock.instant().duration(to: parcel.deadline)
-        if time > .zero {
+        if clock.instant() < parcel.deadline {
             for (index, push) in parcel.pushes.enumerated() { start(push, index, batch) }
-            await batch.wait(for: time, clock)
+            await batch.wait(until: parcel.deadline, deadlines)
         }
         let stages = batch.handOver()
         if parcel.mayRefuse, let held = HeldPushes(parcel.pushes, stages, now: clock.now()) {

@@ -70,7 +70,9 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
         },
     ]
     let router = front.makeRouter(state, context: context)
-    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    let http = try makeHTTPService(
+        router: router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
+        context: context)
     let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: logger)
     let retries = RetryService(state.delivery, logger: logger)
     return BuiltHub(

@@ -103,7 +103,8 @@ func withHub(
     let result: Result<Void, any Error>
     do {
         let application = try makeHTTPApplication(
-            router: hub.router, configuration: configuration.http, context: context)
+            router: hub.router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
+            context: context)
         try await application.test(.live) { client in
             try await test(TestHub(client: client, folder: folder, state: state, context: context))
         }

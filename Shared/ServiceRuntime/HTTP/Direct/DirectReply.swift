@@ -1,15 +1,18 @@
-import NIOCore
+package import NIOCore
 
 /// Ends a request that a ``DirectRoute`` has taken. Call it exactly once, on any thread.
 package struct DirectReply: Sendable {
     private let handler: NIOLoopBound<DirectRouteHandler>
     private let eventLoop: any EventLoop
+    /// The connection of the request.
+    package let channel: any Channel
     /// The request that it belongs to.
     private let number: UInt64
 
-    init(_ handler: DirectRouteHandler, number: UInt64, on eventLoop: any EventLoop) {
+    init(_ handler: DirectRouteHandler, number: UInt64, on channel: any Channel) {
+        self.channel = channel
+        eventLoop = channel.eventLoop
         self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
-        self.eventLoop = eventLoop
         self.number = number
     }
 

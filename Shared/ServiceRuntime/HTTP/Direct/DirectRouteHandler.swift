@@ -144,7 +144,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard let permit = table.service.requests.begin(),
             let bytes = waiting.getSlice(at: waiting.readerIndex, length: length)
         else { return phase = .passing(length) }
-        let request = DirectRequest(bytes, head, captured: match.parameter, service: table.service)
+        let request = DirectRequest(
+            bytes, head, method: table.routes[match.route].method, captured: match.parameter, service: table.service)
         number += 1
         answering = Answering(
             route: match.route, id: request.id, trace: request.traceContext, span: request.trace,
@@ -154,7 +155,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let rest = waiting.readableBytes - length
         waiting.moveReaderIndex(forwardBy: length)
         if rest == 0 { waiting = ByteBuffer() }
-        let reply = DirectReply(self, number: number, on: context.eventLoop)
+        let reply = DirectReply(self, number: number, on: context.channel)
         if table.routes[match.route].answer(request, reply) { return }
         if rest == 0 { waiting = bytes } else { waiting.moveReaderIndex(to: waiting.readerIndex - length) }
         answering = nil
