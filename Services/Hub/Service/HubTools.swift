@@ -103,7 +103,7 @@ package enum HubTools {
     ///
     /// - Throws: ``FileError`` for a file that cannot be read, or that names one that cannot.
     package static func openFiles(namedByCredentialsFile path: String) throws(FileError) -> [String] {
-        try PushCredentialsFile(path: path, logger: silent) { _ in }.current.credentials.openFiles
+        try PushCredentialsFile(path: path, logger: silent).current.credentials.openFiles
     }
 
     /// The platforms of a file of credentials, sorted, as `hub` reads it.
