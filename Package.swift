@@ -324,8 +324,8 @@ let package = Package(
             [
                 "Hub", "Domain", "Foundations", "OutgoingHTTP", "Postgres", "PushServices", "ServiceConfiguration",
                 "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, cryptoExtras,
-                httpTypes,
-                hummingbird, hummingbirdTesting, logging, nioCore,
+                httpTypes, hummingbird,
+                hummingbirdTesting, logging, nioCore,
                 nioHTTP1, nioPosix, serviceLifecycle,
             ]),
         tests(
