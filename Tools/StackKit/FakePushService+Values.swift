@@ -50,6 +50,15 @@ extension FakePushService {
     struct MadeDevices: Encodable {
         let count: Int
         let platform: Platform
+
+        private enum CodingKeys: CodingKey { case count }
+
+        /// The members of the platform stand beside the count.
+        func encode(to encoder: any Encoder) throws {
+            try platform.encode(to: encoder)
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(count, forKey: .count)
+        }
     }
 
     /// What a sender proves that it is one. Public keys are SubjectPublicKeyInfo in PEM.

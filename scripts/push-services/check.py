@@ -6,7 +6,8 @@ import tempfile
 
 import driver
 
-SENDERS = {"web-push": "pywebpush", "apns": "aioapns", "fcm": "google-auth and firebase-admin", "wns": "django-push-notifications, msal"}
+SENDERS = {"web-push": "pywebpush", "apns": "aioapns", "fcm": "google-auth, firebase-admin",
+           "wns": "django-push-notifications, msal"}
 
 for kind in sys.argv[1:]:
     with tempfile.TemporaryDirectory() as folder:

@@ -91,7 +91,8 @@ async def check_pushes(driver, key):
     expect("a collapse ID of 65 bytes", await sender.push(token, collapse_key="x" * 65), "400 BadCollapseId")
     expect("priority 7", await sender.push(token, priority=7), "400 BadPriority")
     expect("an ID that is no UUID", await sender.push(token, notification_id="x"), "400 BadMessageId")
-    expect("a UUID in capitals", await sender.push(token, notification_id=str(uuid.uuid4()).upper()), "400 BadMessageId")
+    capitals = str(uuid.uuid4()).upper()
+    expect("a UUID in capitals", await sender.push(token, notification_id=capitals), "400 BadMessageId")
     text = {"aps": {"alert": "x"}, "m": "x" * (4096 - len('{"aps": {"alert": "x"}, "m": ""}'))}
     expect("4,096 bytes", await sender.push(token, text), "200")
     text["m"] += "x"
@@ -113,8 +114,8 @@ async def check_pushes(driver, key):
 
 async def check_tokens(driver, key):
     device = driver.devices(topic=TOPIC)[0]["handle"]
-    keys = {"sandbox": Key("SANDBOX123", environment="sandbox"), "one topic": Key("TOPIC12345", topics=["org.example.x"]),
-            "second": Key("SECOND1234")}
+    keys = {"sandbox": Key("SANDBOX123", environment="sandbox"), "second": Key("SECOND1234"),
+            "one topic": Key("TOPIC12345", topics=["org.example.x"])}
     driver.admin("PUT", "/credentials", {"credentials": [each.credential for each in (key, *keys.values())]})
 
     async def first(wanted, name, *arguments, **values):

@@ -60,8 +60,8 @@ def check_tokens(driver, account):
     now = int(time.time())
     for name, claims in (("iat in the future", {"iat": now + 600, "exp": now + 1200}),
                          ("two hours", {"iat": now, "exp": now + 7200}), ("another aud", {"aud": "https://x.example"})):
-        claims = {"iss": account.file["client_email"], "scope": SCOPE, "aud": driver.token_origin + "/token", "iat": now,
-                  "exp": now + 3600, **claims}
+        claims = {"iss": account.file["client_email"], "scope": SCOPE, "aud": driver.token_origin + "/token",
+                  "iat": now, "exp": now + 3600, **claims}
         form = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
                 "assertion": jwt.encode(claims, account.file["private_key"], "RS256")}
         answer = driver.session.post(driver.token_origin + "/token", data=form, timeout=5)
@@ -131,7 +131,8 @@ def check_pushes(driver, account):
     expect("no token", sender.push("x" * 30), bad)
     unknown = token_of[:-4] + "zzzz"
     expect("an unknown token", sender.push(unknown), "404 UNREGISTERED (UnregisteredError)")
-    expect("a device of another project", sender.push(foreign["handle"]), "403 SENDER_ID_MISMATCH (SenderIdMismatchError)")
+    wanted = "403 SENDER_ID_MISMATCH (SenderIdMismatchError)"
+    expect("a device of another project", sender.push(foreign["handle"]), wanted)
     driver.admin("POST", f"/devices/{token['id']}/gone")
     expect("a device that is gone", sender.push(token_of), "404 UNREGISTERED (UnregisteredError)")
     denied = "403 PERMISSION_DENIED (PermissionDeniedError)"

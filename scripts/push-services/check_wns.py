@@ -15,7 +15,8 @@ import requests
 from driver import Driver, expect
 
 SID, SECRET = "ms-app://s-1-15-2-1234", "package-secret"
-TENANT, CLIENT, CLIENT_SECRET = "7d1c1e2a-0000-4000-8000-000000000001", "c0ffee00-0000-4000-8000-000000000002", "entra-secret"
+TENANT, CLIENT = "7d1c1e2a-0000-4000-8000-000000000001", "c0ffee00-0000-4000-8000-000000000002"
+CLIENT_SECRET = "entra-secret"
 CREDENTIALS = [{"app": SID, "secret": SECRET}, {"app": CLIENT, "secret": CLIENT_SECRET, "tenant": TENANT}]
 SCOPE = "https://wns.windows.com/.default"
 
@@ -111,8 +112,8 @@ def check_rules(driver):
     device = driver.devices(app=CLIENT)[0]
     uri, token = device["handle"], entra(driver)["access_token"]
     answer = post(driver, uri, token, X_WNS_RequestForStatus="true", X_WNS_TTL="3600", X_WNS_Priority="1")
-    expect("an answer with its status", (answer.status_code, answer.headers["x-wns-status"],
-                                         answer.headers["x-wns-deviceconnectionstatus"]), (200, "received", "connected"))
+    found = answer.status_code, answer.headers["x-wns-status"], answer.headers["x-wns-deviceconnectionstatus"]
+    expect("an answer with its status", found, (200, "received", "connected"))
     expect("without asking for it", post(driver, uri, token).headers.get("x-wns-status"), None)
     for reason in ("dropped", "channelthrottled"):
         driver.next({"status": 200, "reason": reason})

@@ -153,7 +153,7 @@ class HTTP2:
         elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.requests:
             headers, body, size = self.requests[event.stream_id]
             fields = {name: value for name, value in headers if name.startswith(":")}
-            plain = [(name, value) for name, value in headers if name[0] != ":" and name not in ("host", "content-length")]
+            plain = [pair for pair in headers if pair[0][0] != ":" and pair[0] not in ("host", "content-length")]
             authority = fields.get(":authority") or dict(headers).get("host")
             request = Request(fields[":method"], fields[":path"], authority, plain, bytes(body), size, self.connection)
             self.connection.respond(event.stream_id, endpoint.answer(request))

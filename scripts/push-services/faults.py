@@ -17,7 +17,8 @@ class Fault:
         self.kind, self.status, self.headers, self.body, self.seconds = kind, status, list(headers), body, seconds
         self.reason, self.values = reason, values or {}
         # A push that was dropped (WNS) was not accepted, whatever the status says.
-        self.accepts = kind in ("lost", "reset", "slow", "half", "huge") or (200 <= status < 300 and reason is None)
+        is_good = 200 <= status < 300 and reason is None
+        self.accepts = is_good or kind in ("lost", "reset", "slow", "half", "huge")
         if accepts is not None:
             self.accepts = accepts
 

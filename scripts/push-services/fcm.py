@@ -26,9 +26,9 @@ ANSWERS = (
     (503, "UNAVAILABLE"))
 # The codes of google.rpc, where they differ from those of FCM.
 STATUSES = {
-    "THIRD_PARTY_AUTH_ERROR": "UNAUTHENTICATED", "SENDER_ID_MISMATCH": "PERMISSION_DENIED", "UNREGISTERED": "NOT_FOUND",
-    "UNREGISTERED_FID": "NOT_FOUND", "QUOTA_EXCEEDED": "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED": "RESOURCE_EXHAUSTED",
-    "UNSPECIFIED_ERROR": "INTERNAL"}
+    "THIRD_PARTY_AUTH_ERROR": "UNAUTHENTICATED", "SENDER_ID_MISMATCH": "PERMISSION_DENIED",
+    "UNREGISTERED": "NOT_FOUND", "UNREGISTERED_FID": "NOT_FOUND", "QUOTA_EXCEEDED": "RESOURCE_EXHAUSTED",
+    "RATE_LIMIT_EXCEEDED": "RESOURCE_EXHAUSTED", "UNSPECIFIED_ERROR": "INTERNAL"}
 # Refusals before FCM itself sees the request have no FcmError.
 PLAIN = ("UNAUTHENTICATED", "PERMISSION_DENIED", "RATE_LIMIT_EXCEEDED", "NOT_FOUND")
 TARGETS = ("fid", "token", "topic", "condition")
@@ -210,7 +210,8 @@ def snake(value):
 def only(value, names, place):
     unknown = set(value) - names
     if unknown:
-        raise invalid(f'Invalid JSON payload received. Unknown name "{sorted(unknown)[0]}" at \'{place}\': Cannot find field.')
+        name = sorted(unknown)[0]
+        raise invalid(f"Invalid JSON payload received. Unknown name \"{name}\" at '{place}': Cannot find field.")
 
 
 def check_message(message):

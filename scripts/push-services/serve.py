@@ -99,7 +99,8 @@ def main():
     parser.add_argument("--environment", default="production", choices=["production", "sandbox"], help="apns")
     parser.add_argument("--token-update-seconds", type=float, default=1200,
                         help="apns: the time in which a connection may see one new token")
-    parser.add_argument("--shrink", action="store_true", help="apns: one stream from a refused push to the next good one")
+    parser.add_argument("--shrink", action="store_true",
+                        help="apns: one stream from a refused push to the next good one")
     asyncio.run(serve(parser.parse_args()))
 
 

@@ -18,7 +18,8 @@ ANSWERS = (
     (200, "received"), (200, "dropped"), (200, "channelthrottled"), (400, "Bad Request"), (401, "Unauthorized"),
     (403, "Forbidden"), (404, "Not Found"), (405, "Method Not Allowed"), (406, "Not Acceptable"), (410, "Gone"),
     (413, "Request Entity Too Large"), (500, "Internal Server Error"), (503, "Service Unavailable"))
-TYPES = {"wns/toast": "text/xml", "wns/badge": "text/xml", "wns/tile": "text/xml", "wns/raw": "application/octet-stream"}
+TYPES = {"wns/toast": "text/xml", "wns/badge": "text/xml", "wns/tile": "text/xml",
+         "wns/raw": "application/octet-stream"}
 # Other forms than these are refused.
 HEADERS = {
     "x-wns-cache-policy": r"cache|no-cache", "x-wns-ttl": r"[0-9]{1,10}", "x-wns-requestforstatus": r"true|false",
@@ -54,7 +55,8 @@ class AppTokens(TokenEndpoint):
             raise Refused(400, "unauthorized_client", "AADSTS700016: Application was not found in the directory.",
                           error_codes=[700016])
         if secret != known["secret"]:
-            raise Refused(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.", error_codes=[7000215])
+            raise Refused(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.",
+                          error_codes=[7000215])
         if scope != "https://wns.windows.com/.default":
             raise Refused(400, "invalid_scope", "AADSTS70011: The provided value for scope is not valid.",
                           error_codes=[70011])

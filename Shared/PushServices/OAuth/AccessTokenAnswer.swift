@@ -85,6 +85,6 @@ struct AccessTokenAnswer: Sendable, Hashable {
     /// Google explains a clock that is wrong in terms of the assertion, at length.
     private static func plain(_ description: String) -> String {
         description.contains("iat and exp") || description.contains("reasonable timeframe")
-            ? "is the clock of this machine right?" : description
+            ? "check the clock of this machine" : description
     }
 }

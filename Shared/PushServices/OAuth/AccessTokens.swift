@@ -121,13 +121,13 @@ final class AccessTokens: Sendable {
     }
 
     private func wait(until deadline: ContinuousClock.Instant) async -> Answer {
+        let now = instant()
         let answer = await withTaskGroup(of: Answer?.self) { group in
             group.addTask {
                 try? await self.state.wait(in: \.waiters) { state in
                     // The answer may have come before this.
                     if state.isFetching { return nil }
-                    if let token = state.token { return .success(token.text) }
-                    return .failure(state.failure?.reason ?? .unreachable(reason: "no token"))
+                    return Self.answer(state, now: now) ?? .failure(.unreachable(reason: "no token"))
                 }
             }
             group.addTask {

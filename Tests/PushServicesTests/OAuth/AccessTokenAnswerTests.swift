@@ -52,7 +52,7 @@ import Testing
         (
             400,
             #"{"error":"invalid_grant","error_description":"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."}"#,
-            "token: invalid_grant: is the clock of this machine right?"
+            "token: invalid_grant: check the clock of this machine"
         ),
         (
             400, #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#,
