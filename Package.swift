@@ -313,8 +313,8 @@ let package = Package(
             "HubTests",
             [
                 "Hub", "Domain", "Foundations", "OutgoingHTTP", "Postgres", "PushServices", "ServiceConfiguration",
-                "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+                "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, cryptoExtras,
+                httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
         tests(
             "SecurePushCLITests",

@@ -36,6 +36,25 @@ import Testing
         }
     }
 
+    /// FCM has it in the payload, and not in a header.
+    @Test(
+        arguments: [
+            ("fcmv1", #"{"message":{"android":{"ttl":"90s"}}}"#, 90),
+            ("fcmv1", #"{"message":{"data":{"a":"b"}}}"#, nil),
+            ("fcmv1", #"{"message":{"android":{"ttl":"0s"}}}"#, nil), ("fcmv1", "ttl", nil),
+        ] as [(String, String, Int?)])
+    func `A push to FCM expires by its own time to live`(format: String, body: String, seconds: Int?) async throws {
+        try await withHub { hub, connector in
+            try await hub.register(
+                "token", tags: "t", element: "FcmV1RegistrationDescription", field: "FcmV1RegistrationId")
+            let start = Timestamp.now
+            #expect(try await hub.send(body, format: format, tags: "t").headers[HubHeaders.outcome] == "Success")
+            let request = try #require(connector.requests.first)
+            let lives = seconds.map { start + .seconds($0)...Timestamp.now + .seconds($0) }
+            #expect(request.expiresAt.map { lives?.contains($0) == true } ?? (lives == nil))
+        }
+    }
+
     @Test func `A fault is of simulated devices, and loses no real push`() async throws {
         try await withHub { hub, connector in
             try await hub.register("aa", tags: "t")

@@ -71,14 +71,8 @@ import Testing
             case .unavailable(let seconds): #"{"status":503,"reason":"ServiceUnavailable"\#(wait(seconds))}"#
             case .serverError: #"{"status":500,"body":"<html>"}"#
             case .credentialRefused: #"{"status":403,"reason":"InvalidProviderToken"}"#
-            case .redirect: #"{"status":307,"headers":{"Location":"/3/device/00"}}"#
-            case .lost: #"{"fault":"reset"}"#
-            case .half: #"{"fault":"half"}"#
-            case .silence: #"{"fault":"silence"}"#
-            case .close: #"{"fault":"close"}"#
-            case .goAway: #"{"fault":"goaway","reason":"Shutdown"}"#
-            case .huge: #"{"fault":"huge"}"#
-            case .slow: #"{"fault":"slow","seconds":0.5}"#
+            case .redirect: #"{"status":307,"headers":{"Location":"/3/device/00"},"body":""}"#
+            default: answer.fault
             }
         }
     }
