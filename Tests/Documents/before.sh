@@ -57,6 +57,24 @@ hub_files() {
     head -n 2 hubs.new >hubs
 }
 
+# An export of Azure Notification Hubs: three devices of zoe, and one of a platform that the hub does not know.
+export_file() {
+    local number type handle
+    while read -r number type handle; do
+        printf '<RegistrationDescription xmlns:i="http://www.w3.org/2001/XMLSchema-instance" %s %s%s%s%s\n' \
+            "i:type=\"${type}RegistrationDescription\"" \
+            'xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><ETag>1</ETag>' \
+            '<ExpirationTime>9999-12-31T23:59:59.9999999Z</ExpirationTime>' \
+            "<RegistrationId>1-$number</RegistrationId><Tags>username:zoe</Tags>" \
+            "<$handle>00FC$number</$handle></RegistrationDescription>"
+    done >export.txt <<'END'
+1 Apple DeviceToken
+2 Apple DeviceToken
+3 FcmV1 FcmV1RegistrationId
+4 Adm AdmRegistrationId
+END
+}
+
 # ended NUMBER CODE: after each command. A later `ID` in the page is that of the last `securepush send`.
 ended() {
     local id
@@ -90,6 +108,7 @@ case $PAGE in
         TOKEN=$(token)
         devices
         ;;
+    docs/how-to/move-from-azure-notification-hubs.md) export_file ;;
     docs/how-to/move-from-the-microsoft-tutorial.md) BOBS_PASSWORD=$(cat "$secrets/bob.password") ;;
     docs/how-to/receive-notifications.md)
         settings
@@ -122,6 +141,7 @@ case $PAGE in
         notification >ids.txt
         devices
         hub_files
+        export_file
         dead_letter
         ID=$LAST_ID
         ;;

@@ -26,6 +26,12 @@ package struct HubImport: Sendable {
         package var formerLines: Int
 
         package var isDone: Bool { progress.bytes >= size }
+
+        /// The start of a run.
+        package init(_ progress: HubImportProgress, size: Int) {
+            (self.progress, self.size) = (progress, size)
+            (formerBytes, formerLines) = (progress.bytes, progress.lines)
+        }
     }
 
     /// The tables of the hub, and how the import begins there.
@@ -91,7 +97,7 @@ package struct HubImport: Sendable {
             of: fingerprint, hub: hub, exportedAt: target?.exportedAt, assumed: assumed,
             restarts: target?.restarts ?? false, now: now)
         let start = begun ?? HubImportProgress(exportedAt: assumed)
-        var state = State(progress: start, size: file.size, formerBytes: start.bytes, formerLines: start.lines)
+        var state = State(start, size: file.size)
         report(state)
         var reader = ExportReader(file, from: start, now: now, connectors: connectors)
         var next = try reader.batch()

@@ -133,13 +133,13 @@ struct ImportReport: Encodable, Sendable, Equatable {
     var lines: [String] {
         let former = formerLines > 0 ? ", \(formerLines.grouped) of them by earlier runs" : ""
         let others = otherPlatforms.sorted { $0.key < $1.key }.map { platform, count in
-            (count, "are of \(platform), which the hub cannot push to")
+            (count, "of \(platform), which the hub cannot push to")
         }
         let counts = [
-            (imported, isDryRun ? "can be imported" : "are imported"), (unchanged, "were imported before"),
-            (newer, "are older than the hub's own"), (deleted, "were deleted in the hub"), (expired, "had expired"),
+            (imported, isDryRun ? "to import" : "imported"), (unchanged, "imported before"),
+            (newer, "older than the hub's own"), (deleted, "deleted in the hub"), (expired, "expired"),
         ]
-        let rows = (counts + others + [(bad, "are bad")]).filter { $0.0 > 0 }
+        let rows = (counts + others + [(bad, "bad")]).filter { $0.0 > 0 }
         return ["\(lineCount.grouped) lines\(former)"] + rows.map { "  \($0.0.grouped) \($0.1)" }
     }
 }
