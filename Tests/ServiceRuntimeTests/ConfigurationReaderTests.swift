@@ -69,7 +69,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test func `A file takes the place of a default`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "url").path
             try Data("amqps://u:p@h/ \n".utf8).write(to: URL(filePath: path))
             var reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path])
@@ -81,7 +81,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test func `An issue is told under the name that is set`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "url").path
             try Data("mysql://u:hunter2@h/d\n".utf8).write(to: URL(filePath: path))
             let sources: [([String: String], [String: String], String)] = [

@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import Messaging
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
