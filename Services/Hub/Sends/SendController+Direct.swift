@@ -35,7 +35,10 @@ extension SendController {
             }
             let body = CollectedBody()
             if response.body.contentLength != 0 { try await response.body.write(body) }
-            reply(.success(CompleteResponse(status: response.status, headers: response.headers, body: body.buffer)))
+            // The direct way writes the length itself.
+            var headers = response.headers
+            headers[.contentLength] = nil
+            reply(.success(CompleteResponse(status: response.status, headers: headers, body: body.buffer)))
         } catch {
             reply(.failure(error))
         }

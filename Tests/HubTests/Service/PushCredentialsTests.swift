@@ -176,19 +176,33 @@ struct CredentialFolder {
         }
     }
 
+    /// A certificate that nobody trusts any more; only its form counts.
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdDCCARmgAwIBAgIUW5SFVFTGyEwVQx6oqDdttAuC+skwCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEdGVzdDAeFw0yNjExMjcxODMzNTJaFw0yNjExMjgxODMzNTJa
+        MA8xDTALBgNVBAMMBHRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATxgvcc
+        iInnCzHJp5+UD+byFcjG5cT8vIgyhUV8xgcw3bVrV8NYM4Dybpts5J7icpAUgTyK
+        8kcI9+72dttCk/Rio1MwUTAdBgNVHQ4EFgQUUI3z/RwqBoHeLoHlqU316Bcxn7Aw
+        HwYDVR0jBBgwFoAUUI3z/RwqBoHeLoHlqU316Bcxn7AwDwYDVR0TAQH/BAUwAwEB
+        /zAKBggqhkjOPQQDAgNJADBGAiEA/Ui0fk2n5cMED80DLxM1nEwI3vWftRt8dB+Y
+        D7jlwrQCIQC57RLysqSEDaWm9GGzlpW+uoCW8UtR0Kp85gEtLuOCHg==
+        -----END CERTIFICATE-----
+
+        """
+
     @Test func `Authorities are the text that was checked, whatever becomes of the file`() throws {
         try CredentialFolder.with { folder in
-            let pem = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
-            try folder.write(pem, "ca.pem")
+            try folder.write(Self.certificate, "ca.pem")
             let hub = try folder.read(#"{"h": {"caFile": "ca.pem"}}"#).hubs["h"]
             try folder.write("", "ca.pem")
-            #expect(hub?.authorities == pem)
+            #expect(hub?.authorities == Self.certificate)
         }
     }
 
     @Test func `Files with secrets that others can read are told, and no other file`() throws {
         try CredentialFolder.with { folder in
-            try folder.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", "ca.pem")
+            try folder.write(Self.certificate, "ca.pem")
             func setMode(_ mode: Int, of name: String) throws {
                 try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/" + name)
             }
