@@ -10,8 +10,6 @@ and one is of a platform that the hub does not know.
 import hashlib
 import json
 import os
-import pathlib
-import resource
 import subprocess
 import sys
 import time
@@ -51,22 +49,26 @@ def write(path, count):
 
 
 def run(url, path, hub, kill_after=None):
-    """Imports. Returns the report and the seconds, or nothing if it was killed."""
+    """Imports. Returns the report, the seconds and the peak of memory in MiB, or nothing if it was killed."""
     environment = dict(os.environ, DATABASE_URL=url)
     environment.pop("HUB_ACCESS_FILE", None)
     begin = time.monotonic()
     process = subprocess.Popen(
         [own_hub.BIN / "securepush", "hub", "import", path, "--hub", hub, "--exported-at", "2026-11-20T08:00:00Z", "--json"],
         env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        output = process.communicate(timeout=kill_after)[0]
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return None
-    if process.returncode:
-        raise SystemExit(f"the import ended with {process.returncode}")
-    return json.loads(output), time.monotonic() - begin
+    if kill_after:
+        try:
+            process.wait(kill_after)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return None
+        return None if process.returncode else True
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"the import ended with {os.waitstatus_to_exitcode(status)}")
+    return json.loads(output), time.monotonic() - begin, usage.ru_maxrss / 1024
 
 
 def devices(url, hub):
@@ -85,16 +87,15 @@ with own_hub.Folder() as folder:
     try:
         url = server.url if server else f"sqlite:{folder / 'hub.sqlite'}"
         own_hub.securepush("migrate", *([] if server else ["--create"]), "--hub", url=url, stdout=subprocess.DEVNULL)
-        report, seconds = run(url, path, "first")
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        report, seconds, peak = run(url, path, "first")
         print(f"{kind}: {count:,} lines of {path.stat().st_size / 1e6:,.0f} MB in {seconds:.1f} s, "
               f"{count / seconds:,.0f} a second, peak {peak:.0f} MiB resident")
         print(json.dumps(report))
-        again, seconds = run(url, path, "first")
+        again, seconds, _ = run(url, path, "first")
         print(f"again: {seconds:.1f} s, former lines {again['FormerLines']:,}")
         kills = sum(run(url, path, "second", kill_after=max(0.3, seconds + delay)) is None
                     for delay in (count / 60_000, count / 40_000))
-        report, _ = run(url, path, "second")
+        report, *_ = run(url, path, "second")
         same = devices(url, "first") == devices(url, "second")
         print(f"killed {kills} times, went on at line {report['FormerLines'] + 1:,}; the devices are the same: {same}")
         if not same:
