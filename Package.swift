@@ -156,14 +156,10 @@ let package = Package(
         // Adapters of the domain's ports; they never import each other.
         module(
             "Storage",
-            [
-                "Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, serviceLifecycle,
-            ]),
+            ["Domain", "Foundations", "ServiceConfiguration", "Postgres", grdb, logging, serviceLifecycle]),
         module(
             "Messaging",
-            [
-                "Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, serviceLifecycle, tracing,
-            ]),
+            ["Domain", "Foundations", "ServiceConfiguration", "AMQP", logging, serviceLifecycle, tracing]),
         module(
             "NotificationHubs",
             [
@@ -173,8 +169,8 @@ let package = Package(
         module(
             "PushServices",
             [
-                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, deque,
-                logging, metrics, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
+                "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", asyncHTTPClient, crypto, cryptoExtras,
+                deque, logging, metrics, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS, tracing,
             ]),
         module(
             "Authentication",
@@ -187,8 +183,8 @@ let package = Package(
             [
                 "CBuildInformation", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration",
                 .target(name: "CGlibc", condition: .when(platforms: [.linux])), asyncHTTPClient, httpTypes, hummingbird,
-                hummingbirdCore, logging, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes,
-                nioHTTPTypesHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing, unixSignals,
+                hummingbirdCore, logging, metricsCore, nioCore, nioHTTP1, nioHTTP2, nioHTTPTypes, nioHTTPTypesHTTP2,
+                nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing, unixSignals,
             ], resources: [.embedInCode("OpenAPI/common.json"), .embedInCode("Page/dom.js")]),
 
         // The services; they never import each other.
@@ -222,7 +218,7 @@ let package = Package(
             "Hub", in: "Services",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "ServiceRuntime",
-                "Storage", crypto, cryptoExtras, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
+                "Storage", crypto, deque, httpTypes, hummingbird, logging, metrics, nioCore, nioHTTP1,
                 serviceLifecycle, tracing,
             ], resources: [.embedInCode("Page")]),
         // The one program: the command line and every service.
@@ -232,8 +228,7 @@ let package = Package(
                 "Ingest", "Dispatcher", "Retrieval", "Operator", "Hub", "Domain", "Foundations", "OutgoingHTTP",
                 "ServiceConfiguration", "ServiceRuntime", "Authentication", "Storage", "Messaging", "AMQP",
                 "NotificationHubs", argumentParser, asn1, asyncHTTPClient, crypto, histogram, logging, nioCore,
-                nioHTTP1,
-                nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
+                nioHTTP1, nioPosix, nioSSL, securePushClient, securePushEnvelope, serviceLifecycle, unixSignals, x509,
             ], path: "Services/SecurePushCLI", swiftSettings: settings),
 
         // Private servers, processes and secrets, for the tests here and for the tools in Tools/.
@@ -242,9 +237,7 @@ let package = Package(
         // Tests.
         module(
             "TestSupport", in: "Tests",
-            [
-                "Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing,
-            ]),
+            ["Domain", "Foundations", "Storage", "StackKit", logging, nioCore, nioPosix, tracing]),
         module(
             "APITestSupport", in: "Tests",
             ["Domain", "Foundations", "TestSupport", httpTypes, hummingbirdTesting, nioCore, nioPosix]),
@@ -261,9 +254,7 @@ let package = Package(
             ]),
         tests(
             "MessagingTests",
-            [
-                "Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, tracing,
-            ]),
+            ["Domain", "Foundations", "Messaging", "AMQP", "StackKit", "TestSupport", logging, tracing]),
         tests(
             "NotificationHubsTests",
             [
@@ -296,14 +287,13 @@ let package = Package(
             [
                 "Operator", "Domain", "Foundations", "OutgoingHTTP", "ServiceConfiguration", "ServiceRuntime",
                 "Authentication", "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird,
-                hummingbirdTesting,
-                logging, nioCore, serviceLifecycle,
+                hummingbirdTesting, logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "DispatcherTests",
             [
-                "Dispatcher", "Domain", "Foundations", "Storage", "StackKit", "TestSupport", grdb,
-                logging, serviceLifecycle, tracing,
+                "Dispatcher", "Domain", "Foundations", "Storage", "StackKit", "TestSupport", grdb, logging,
+                serviceLifecycle, tracing,
             ]),
         tests(
             "RetrievalTests",
@@ -316,24 +306,22 @@ let package = Package(
             "PushServicesTests",
             [
                 "Domain", "Foundations", "OutgoingHTTP", "PushServices", "ServiceConfiguration", "StackKit",
-                "TestSupport", crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "TestSupport", crypto, cryptoExtras, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+                nioTLS,
             ]),
         tests(
             "HubTests",
             [
                 "Hub", "Domain", "Foundations", "OutgoingHTTP", "Postgres", "PushServices", "ServiceConfiguration",
-                "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore,
-                nioHTTP1, nioPosix, serviceLifecycle,
+                "ServiceRuntime", "Storage", "StackKit", "TestSupport", asyncHTTPClient, crypto, cryptoExtras,
+                httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
             ]),
         tests(
             "SecurePushCLITests",
             [
-                "SecurePushCLI", "Ingest", "Hub", "Domain", "Foundations", "ServiceConfiguration",
-                "ServiceRuntime",
-                "Authentication",
-                "Storage", "Messaging", "AMQP", "OutgoingHTTP", "StackKit", "TestSupport", argumentParser,
-                asyncHTTPClient, securePushClient, securePushEnvelope,
+                "SecurePushCLI", "Ingest", "Hub", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime",
+                "Authentication", "Storage", "Messaging", "AMQP", "OutgoingHTTP", "StackKit", "TestSupport",
+                argumentParser, asyncHTTPClient, securePushClient, securePushEnvelope,
             ]),
         tests(
             "EndToEndTests",
@@ -343,19 +331,16 @@ let package = Package(
             ]),
         tests("ExamplesTests", ["StackKit", "TestSupport"]),
         tests("DocumentTests", ["StackKit", "TestSupport"]),
-        // The SDK's tests, which its own package has too: here they need no second build.
-        .testTarget(
-            name: "SecurePushEnvelopeTests", dependencies: [securePushEnvelope, crypto],
-            path: "Clients/Swift/Tests/SecurePushEnvelopeTests", swiftSettings: clientSettings),
-        .testTarget(
-            name: "SecurePushClientTests", dependencies: [securePushClient, securePushEnvelope, crypto],
-            path: "Clients/Swift/Tests/SecurePushClientTests", swiftSettings: clientSettings),
-        .testTarget(
-            name: "FaultTableTests", dependencies: [securePushClient, securePushEnvelope, crypto],
-            path: "Clients/Swift/Tests/FaultTableTests", swiftSettings: clientSettings),
         tests("TidyTests", ["StackKit", "TestSupport"]),
     ]
 )
+
+// The SDK's tests, which its own package has too: here they need no second build.
+package.targets += ["SecurePushEnvelopeTests", "SecurePushClientTests", "FaultTableTests"].map { name in
+    .testTarget(
+        name: name, dependencies: [securePushClient, securePushEnvelope, crypto], path: "Clients/Swift/Tests/\(name)",
+        swiftSettings: clientSettings)
+}
 
 // The tools in Tools/. `make tools` and `make test` ask for them; otherwise `swift build` compiles only the program.
 if Context.environment["SECUREPUSH_TOOLS"] != nil {
@@ -380,7 +365,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
             "Chaos", "Chaos",
             [
                 "ChaosChecker", "Domain", "Foundations", "Storage", "Messaging", "AMQP", "StackKit", securePushClient,
-                argumentParser, logging, nioCore, nioHTTP1, serviceLifecycle,
+                argumentParser, crypto, cryptoExtras, logging, nioCore, nioHTTP1, serviceLifecycle,
             ]),
         tests("ChaosTests", in: "Tools/Tests", ["ChaosChecker", "StackKit"]),
     ]

@@ -54,7 +54,7 @@ stack_read_ports
 # The configuration that we ship, with the addresses of this stack and a shorter interval.
 prometheus_port=$(free_ports 1)
 python3 - "$run/prometheus.yml" "securepush-ingest=$ingest_port" "securepush-retrieval=$retrieval_port" \
-    "securepush-dispatcher=$dispatcher_port" "securepush-operator=$operator_port" "rabbitmq=$metrics_port" <<'PYTHON'
+    "securepush-dispatcher=$dispatcher_port" "securepush-operator=$operator_port" "securepush-hub=$hub_port" "rabbitmq=$metrics_port" <<'PYTHON'
 import re, sys
 text = open("deploy/monitoring/prometheus.yml").read()
 for pair in sys.argv[2:]:

@@ -12,8 +12,8 @@ import { inTime } from './lib/subscription.js';
 const syncTag = 'securepush-register';
 /** In seconds. */
 const secondsForSync = 5;
-/** The ends of pushes that show nothing. */
-const showsNothing = new Set([
+/** The ends of pushes that are not genuine, or whose notification is not for this user. */
+const isNothing = new Set([
   DiagnosticCode.badSignature, DiagnosticCode.tooOld, ...[403, 404, 410].map(DiagnosticCode.status),
 ]);
 
@@ -96,15 +96,18 @@ export class PushWorker {
 
   /**
    * Shows what the user has seen already of the notification of a push, or a brief text: browsers end a subscription
-   * whose pushes show nothing. A push that is not genuine, and one whose notification is not for this user, shows
-   * nothing.
+   * whose pushes show nothing. For a push that is not genuine, and one whose notification is not for this user, the text
+   * says that there is nothing new.
    *
    * @param {IncomingPush} push
    * @param {import('./lib/report.js').WakeReport} report
    */
   async #showAgain({ id, isWithdrawal }, { waiting, code }) {
-    if (id === null || showsNothing.has(code ?? '')) return;
-    const { generic, logIn, withdrawn, repeated } = this.client.configuration.texts;
+    const { generic, logIn, withdrawn, repeated, nothingNew } = this.client.configuration.texts;
+    if (id === null || isNothing.has(code ?? '')) {
+      await this.client.presenter.showAgain({ id: null, localizationKey: nothingNew, code, kind: 'brief' });
+      return;
+    }
     const [kind, localizationKey] = !waiting.includes(id) ? ['brief', isWithdrawal ? withdrawn : repeated]
       : asksForLogIn(code) ? ['prompt', logIn] : ['notice', generic];
     await this.client.presenter.showAgain({ id, localizationKey, code, kind: /** @type {any} */ (kind) });

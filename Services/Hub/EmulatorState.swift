@@ -71,7 +71,7 @@ struct EmulatorState: Sendable {
         (self.store, self.hubs, self.gate) = (store, hubs, gate)
         (self.feed, self.log, self.faults, self.tellsOutcomes) = (feed, log, faults, tellsOutcomes)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
-        schedules = ScheduleTable(store.tables)
+        schedules = ScheduleTable(store.tables, logger: logger)
         delivery = HubDelivery(
             lanes: lanes, tables: store.tables, settings: settings, isVolatile: store.kind == .memory, logger: logger
         ) { [devices] push in devices.deliver(push) }

@@ -45,8 +45,8 @@ package enum HubEmulatorService: ServiceProgram {
         }
         let http = try makeHTTPService(
             router: HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context),
-            configuration: configuration.http,
-            context: context, onListening: { announce(configuration.connectionString(listeningOn: $0)) })
+            direct: SendController(state: state).directRoutes, configuration: configuration.http, context: context,
+            onListening: { announce(configuration.connectionString(listeningOn: $0)) })
         let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: context.logger)
         let retries = RetryService(state.delivery, logger: context.logger)
         // They stop in the reverse order: requests, then what they left to be done, and the store last.

@@ -58,7 +58,7 @@ extension Request {
     /// more about a password that has changed.
     fileprivate var isOfScript: Bool { headers[.secFetchMode].map { $0 != "navigate" } ?? false }
 
-    /// Whether a person may see the answer: the page says what is wrong better than JSON.
+    /// Whether a person may see the answer: an HTML page explains the error better than JSON.
     fileprivate var isOfPage: Bool {
         (method == .get || method == .head) && !isOfAPI
     }

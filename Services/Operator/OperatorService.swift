@@ -2,7 +2,7 @@ package import ServiceConfiguration
 package import ServiceLifecycle
 package import ServiceRuntime
 
-/// The operator's page: shows the state of all services, and sends again what failed.
+/// The operator's page: shows the state of all services, and sends failed notifications again.
 package enum OperatorService: ServiceProgram {
     package static let name = "operator"
     package static let summary = "Serves the operator's page: states, failures, dead letters, and sending again."

@@ -28,7 +28,7 @@ enum PageFiles {
     private static let icon = "image/svg+xml"
     private static let index = ByteBuffer(bytes: PackageResources.index_html)
 
-    /// The addresses of the page. Its script shows what belongs to each.
+    /// The addresses of the page. Its script shows the view of each.
     private static let addresses: [RouterPath] = ["/", "/dead-letters", "/search", "/notifications/:id"]
 
     static func routes<Context: RequestContext>() -> [Route<Context>] {

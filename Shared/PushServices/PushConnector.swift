@@ -97,6 +97,9 @@ package enum PushAnswer: Sendable, Hashable {
     case wrongSender
     /// Too many requests: try again after the time that the push service names, if it does.
     case throttled(after: Duration?)
+    /// Too many requests to this device (APNs `TooManyRequests`, FCM's limit of a device), which says nothing about the
+    /// others: try again after the time that the push service names, if it does.
+    case deviceThrottled(after: Duration?)
     /// The push service has trouble (5xx): try again.
     case failed(after: Duration?)
     /// No part of the request reached the push service.

@@ -165,7 +165,7 @@ package struct ConfigurationKeys: Sendable {
     package let hubSimulationAllow = ConfigurationKey(
         "HUB_SIMULATION_ALLOW", .list, defaultText: "loopback only",
         meaning: "For the page and the streams of simulated devices: client addresses and CIDR blocks besides loopback "
-            + "that they answer, and further host names under which they do")
+            + "that they answer, and further host names under which they do; none: they answer nobody")
     package let deviceStaleAfter = ConfigurationKey(
         "DEVICE_STALE_AFTER", .duration(.seconds(1) ... .seconds(36_500 * 86_400)), default: "270d",
         meaning: "Time after which a device is removed if it has neither registered nor renewed its registration")
@@ -320,6 +320,13 @@ extension ConfigurationKeys {
     package static subscript<Value>(
         dynamicMember key: KeyPath<ConfigurationKeys, ConfigurationKey<Value>>
     ) -> ConfigurationKey<Value> { shared[keyPath: key] }
+
+    /// Files with secrets that stand in for no other setting, as `DATABASE_URL_FILE` does.
+    static let secretFiles = [
+        shared.tlsPrivateKeyFile.name, shared.payloadKeysFile.name, shared.hubPoolFile.name,
+        shared.pushSigningKeyFile.name, shared.ingestAPIKeysFile.name, shared.authUsersFile.name,
+        shared.authTokenSigningKeyFile.name, shared.adminPasswordFile.name,
+    ]
 
     /// `HTTP_PORT` with the default of one service.
     package static func port(default port: Int) -> ConfigurationKey<Int> {

@@ -253,6 +253,17 @@ package struct ConfigurationReader: Sendable {
         }
     }
 
+    /// The files of secrets that other users of the machine can access.
+    package func openFiles(_ keys: [any ConfigurationKeyDescription]) -> [ConfigurationIssue] {
+        let secrets = keys.filter(\.isSecret).map { $0.name + "_FILE" } + ConfigurationKeys.secretFiles
+        return keys.compactMap { key in
+            guard secrets.contains(key.name), let path = given(key.name),
+                let problem = FileContent.privacyProblem(ofFile: path)
+            else { return nil }
+            return ConfigurationIssue(key: key.name, problem: "\(path): \(problem)")
+        }
+    }
+
     /// A URL contains a secret if it has a password. Any other value of a secret key is one.
     private static func containsSecret(_ value: String) -> Bool {
         guard !value.isEmpty else { return false }

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Foundations
 import Logging
+import TestSupport
 import Testing
 
 @testable import Authentication

@@ -26,7 +26,7 @@ import Testing
             #expect(!response.text.contains(testKey))
             #expect(response.text.contains("SharedAccessKey=••••"))
             #expect(response.text.contains(#""Hubs":["other"]"#))
-            #expect(response.text.contains(#""AnyHub":true"#))
+            #expect(response.text.contains(#""AnyHub":true,"HasKey":true"#))
         }
     }
 

@@ -35,7 +35,9 @@ func withEmulator(
             configuration, store: store, pushers: pushers, tellsOutcomes: tellsOutcomes, logger: context.logger)
         try await state.hubs.load()
         let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)
-        let application = try makeHTTPApplication(router: router, configuration: configuration.http, context: context)
+        let application = try makeHTTPApplication(
+            router: router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
+            context: context)
         let listenKey = configuration.listenKey
         try await application.test(kind) { client in
             try await test(Emulator(client: client, listenKey: listenKey, state: state))

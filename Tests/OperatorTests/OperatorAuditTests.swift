@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -12,7 +13,7 @@ import Testing
 @Suite("The operator's page in the audit log")
 struct OperatorAuditTests {
     @Test func `Looks, changes and refusals are on record`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "audit.log").path
             try await withOperator(hasPassword: true, auditLog: path) { bench in
                 let id = try await bench.stored()

@@ -6,6 +6,7 @@ import HummingbirdTesting
 import Logging
 import ServiceConfiguration
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -13,7 +14,7 @@ import Testing
 @Suite("The composed service")
 struct OperatorServiceTests {
     @Test func `Its parts work together without a broker`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let password = folder.appending(path: "password")
             try Data("\(OperatorBench.password)\n".utf8).write(to: password)
             var reader = ConfigurationReader(environment: [

@@ -2,6 +2,7 @@ import ArgumentParser
 import Domain
 import Foundation
 import SecurePushClient
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

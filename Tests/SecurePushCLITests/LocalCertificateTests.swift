@@ -1,5 +1,6 @@
 import Foundation
 import StackKit
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

@@ -3,6 +3,7 @@ import Authentication
 import Foundation
 import Messaging
 import Storage
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

@@ -5,6 +5,7 @@ import Foundation
 import Foundations
 import Hub
 import OutgoingHTTP
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

@@ -27,7 +27,7 @@ import Testing
     private func withService(
         _ body: @escaping @Sendable (any TestClientProtocol, AuditLog, _ path: String, Calls) async throws -> Void
     ) async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "audit.log").path
             let context = try ServiceContext.test().auditing(to: path)
             let audit = try #require(context.audit)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `With a log, a route of which each request gets a line has no direct form`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let plain = ServiceContext.test()
             let audited = try ServiceContext.test().auditing(to: folder.appending(path: "audit.log").path)
             let routes = { (action: AuditedAction?) in

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import ServiceConfiguration
@@ -7,7 +8,7 @@ import Testing
 @Suite("Settings that name files")
 struct ConfigurationFileTests {
     @Test func `A setting may have to name a file that exists`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "keys")
             try "k1".write(to: file, atomically: true, encoding: .utf8)
             let parser = ConfigurationParser<String>.existingFile
@@ -21,7 +22,7 @@ struct ConfigurationFileTests {
     }
 
     @Test func `The contents of a file take the place of a value`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "hub")
             try "  Endpoint=sb://x/\n".write(to: file, atomically: true, encoding: .utf8)
             var reader = ConfigurationReader(environment: ["HUB_CONNECTION_STRING_FILE": file.path])
@@ -32,7 +33,7 @@ struct ConfigurationFileTests {
     }
 
     @Test func `A value and a file together are an issue`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "hub")
             try "x".write(to: file, atomically: true, encoding: .utf8)
             var reader = ConfigurationReader(environment: [
@@ -49,7 +50,7 @@ struct ConfigurationFileTests {
 
     @Test(arguments: [Data(), Data("\n \n".utf8), Data([0xFF, 0xFE]), Data(repeating: 0x61, count: 70_000)])
     func `A file that is empty, too large or no UTF-8 is an issue`(contents: Data) async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "hub")
             try contents.write(to: file)
             var reader = ConfigurationReader(environment: ["HUB_CONNECTION_STRING_FILE": file.path])

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import ServiceConfiguration
@@ -68,7 +69,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test func `A file takes the place of a default`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "url").path
             try Data("amqps://u:p@h/ \n".utf8).write(to: URL(filePath: path))
             var reader = ConfigurationReader(environment: ["AMQP_URL_FILE": path])
@@ -80,7 +81,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test func `An issue is told under the name that is set`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "url").path
             try Data("mysql://u:hunter2@h/d\n".utf8).write(to: URL(filePath: path))
             let sources: [([String: String], [String: String], String)] = [
@@ -134,6 +135,21 @@ struct ConfigurationReaderTests {
         let exposed = reader.exposedSecrets(ConfigurationKeys.all)
         #expect(exposed.map(\.key) == keys)
         #expect(exposed.allSatisfy { $0.problem.hasSuffix("use the variable \($0.key) or \($0.key)_FILE") })
+    }
+
+    @Test(arguments: [
+        ("PAYLOAD_KEYS_FILE", 0o644, true), ("PAYLOAD_KEYS_FILE", 0o600, false), ("AMQP_URL_FILE", 0o640, true),
+        ("AUTH_JWKS_FILE", 0o644, false), ("PAYLOAD_KEYS_FILE", 0o700, false),
+    ])
+    func `Files of secrets that others can access are told`(_ key: String, _ mode: Int, _ isTold: Bool) throws {
+        try withTemporaryPath { path in
+            try Data("x".utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let reader = ConfigurationReader(environment: [key: path, "SECUREPUSH_TEST": "x"])
+            let open = reader.openFiles(ConfigurationKeys.all)
+            #expect(open.map(\.key) == (isTold ? [key] : []))
+            #expect(open.allSatisfy { $0.problem.contains(path) && $0.problem.contains("chmod 600") })
+        }
     }
 
     @Test(arguments: [

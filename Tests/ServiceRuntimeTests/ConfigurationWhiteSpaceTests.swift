@@ -1,5 +1,6 @@
 import Foundation
 import Foundations
+import TestSupport
 import Testing
 
 @testable import ServiceConfiguration
@@ -12,7 +13,7 @@ struct ConfigurationWhiteSpaceTests {
 
     @Test(arguments: blanks)
     func `They are trimmed in variables, prefixed ones, flags and files alike`(form: String) async throws {
-        try await withTemporaryFolder { try Self.expectTrimmed(form, in: $0) }
+        try await withTemporaryFolderURL { try Self.expectTrimmed(form, in: $0) }
     }
 
     private static func expectTrimmed(_ form: String, in folder: URL) throws {
@@ -33,7 +34,7 @@ struct ConfigurationWhiteSpaceTests {
 
     @Test(arguments: ["a\rb", "a\nb", "a\u{0}b", "a\u{1B}b", "a\u{7F}b", "a\u{200B}b", "a\u{202E}b", "a\tb"])
     func `One inside is an issue that never shows the value`(text: String) async throws {
-        try await withTemporaryFolder { try Self.expectRefused(text, in: $0) }
+        try await withTemporaryFolderURL { try Self.expectRefused(text, in: $0) }
     }
 
     private static func expectRefused(_ text: String, in folder: URL) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import ServiceRuntime
 import StackKit
+import TestSupport
 
 /// A client that is not ours, for what a library would hide.
 enum Curl {
@@ -20,7 +21,7 @@ func withCertificate<Result>(
     key kind: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
     _ body: (HTTPConfiguration.TLS) async throws -> Result
 ) async throws -> Result {
-    try await withTemporaryFolder { folder in
+    try await withTemporaryFolderURL { folder in
         let certificate = folder.appending(path: "certificate.pem").path
         let key = folder.appending(path: "key.pem").path
         try await run(

@@ -174,7 +174,7 @@ struct HTTPLimitsTests {
             },
             { server in
                 let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/late"))
-                try await withTemporaryFolder { folder in
+                try await withTemporaryFolderURL { folder in
                     let file = folder.appending(path: "body")
                     try Data(count: size).write(to: file)
                     let answer = try await Curl.get(url, "-H", "Expect:", "--data-binary", "@\(file.path)")

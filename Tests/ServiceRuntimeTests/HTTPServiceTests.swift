@@ -145,7 +145,7 @@ struct HTTPServiceTests {
     }
 
     @Test func `An unusable certificate is refused by its setting`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "no.pem").path
             try "nothing".write(toFile: file, atomically: true, encoding: .utf8)
             let context = ServiceContext.test()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OutgoingHTTP
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `The URL may be in a file`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "proxy").path
             try Data("http://u:p@h:3128\n".utf8).write(to: URL(filePath: path))
             var reader = ConfigurationReader(environment: ["HTTPS_PROXY_FILE": path])
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test func `A file without a certificate is a mistake`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let path = folder.appending(path: "ca.pem").path
             try Data("no certificate".utf8).write(to: URL(filePath: path))
             var reader = ConfigurationReader(environment: ["SSL_CERT_FILE": path, "SSL_CERT_DIR": folder.path])

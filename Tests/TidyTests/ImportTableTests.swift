@@ -55,7 +55,7 @@ import Testing
         "CBuildInformation": ["Shared/ServiceRuntime"],
         "GRDB": ["Shared/Storage"],
         "JWTKit": ["Shared/Authentication"],
-        "CryptoExtras": ["Services/Hub", "Shared/Authentication"],
+        "CryptoExtras": ["Shared/PushServices", "Shared/Authentication"],
         "AsyncHTTPClient": [
             "Shared/OutgoingHTTP", "Shared/NotificationHubs", "Shared/PushServices", "Shared/Authentication",
             "Shared/ServiceRuntime", "Services/Operator", "Services/SecurePushCLI",

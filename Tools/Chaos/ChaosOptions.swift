@@ -19,14 +19,15 @@ struct ChaosOptions: ParsableArguments {
     static let reminderCount = 2
     /// With hubs of one's own each user has so many: what is not pushed at once is stored, if another device of the
     /// user was reached (contract-hub, K3).
-    static let browsersOfUser = 3
+    static let ownDevicesOfUser = 3
 
     @Option(help: "How many notifications are sent.") var count = 2000
-    @Option(help: "The hub: emulator, or own for `hub` with a Web Push service that often answers badly.")
+    @Option(help: "The hub: emulator, or own for `hub` with push services that often answer badly.")
     var hub = Hub.emulator
     @Option(help: "Processes of --hub own; left out, 2, and 1 with --database sqlite.") var hubs: Int?
-    @Option(help: "The platforms fanned out to, separated by commas; browser with --hub own.") var platforms: String?
-    @Option(help: "How many users there are; each has a device on every platform, or three browsers.")
+    @Option(help: "The platforms fanned out to, separated by commas: apple, fcmv1, windows; browser with --hub own.")
+    var platforms: String?
+    @Option(help: "How many users there are; each has a device on every platform, or three with --hub own.")
     var recipients = 50
     @Option(help: "Dispatcher processes.") var dispatchers = 2
     @Option(help: "Ingest processes.") var ingests = 2
@@ -69,18 +70,20 @@ struct ChaosOptions: ParsableArguments {
     var isOwn: Bool { hub == .own }
 
     var platformNames: [String] {
-        (platforms ?? (isOwn ? "browser" : "apple,fcmv1,windows")).split(separator: ",").map(String.init)
+        (platforms ?? (isOwn ? "apple,fcmv1,windows,browser" : "apple,fcmv1,windows")).split(separator: ",").map(
+            String.init)
     }
 
     var hubCount: Int { isOwn ? hubs ?? (database == .sqlite ? 1 : 2) : 1 }
-    var devicesOfUser: Int { isOwn ? Self.browsersOfUser : platformNames.count }
+    var devicesOfUser: Int { isOwn ? Self.ownDevicesOfUser : platformNames.count }
     var remindInterval: Int { remindEvery ?? (isOwn ? 0 : 2) }
     var swallowed: Double { isOwn ? 0 : swallow ?? 0.02 }
 
     /// Why the options cannot be used, as a message to the user; `nil` if they can.
     var problem: String? {
-        let known = isOwn ? ["browser"] : ["apple", "fcmv1", "windows"]
-        if platformNames.isEmpty || !platformNames.allSatisfy(known.contains) {
+        let known = ["apple", "fcmv1", "windows"] + (isOwn ? ["browser"] : [])
+        let isKnown = platformNames.allSatisfy(known.contains) && Set(platformNames).count == platformNames.count
+        if platformNames.isEmpty || !isKnown {
             return "--platforms are of \(known.joined(separator: ","))."
         }
         if min(count, dispatchers, ingests, inFlight, concurrency, recipients - 1) < 1 {

@@ -56,7 +56,7 @@ struct ChaosRun: Sendable {
     private func drive(_ stack: Stack) async throws {
         let progress = Progress(count: options.count)
         let store = try await StoreWatch(stack, history: history)
-        let own: OwnHubs? = if let webPush = stack.webPush { try await OwnHubs(stack, webPush) } else { nil }
+        let own: OwnHubs? = if let own = stack.own { try await OwnHubs(stack, own.services) } else { nil }
         let fleet = try Fleet(stack: stack, history: history)
         let hub = HubWatch(stack: stack, history: history, fleet: fleet)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -174,13 +174,14 @@ struct ChaosRun: Sendable {
         search.search(folder.broker, "broker files")
         search.search(folder.logs, "service logs")
         search.search(options.database == .postgres ? folder.postgres : folder.sqlite, "database files")
-        guard let webPush = stack.webPush else { return }
+        guard let own = stack.own else { return }
         do {
-            let found = try await HandleSearch(webPush.subscriptions, stack.secrets).search(folder)
+            let devices = own.services.devices.joined().map(\.made)
+            let found = try await HandleSearch(devices, stack.secrets, own.credentials).search(folder)
             history.write(.leak(found))
         } catch {
             // Without the search the history does not pass.
-            Report.line("the logs were not searched for endpoints: \(error)")
+            Report.line("the logs were not searched for handles: \(error)")
         }
     }
 }

@@ -33,22 +33,22 @@ final class Fleet: Sendable {
     /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(stack: Stack, history: HistoryWriter) throws {
         (self.stack, self.history) = (stack, history)
-        let subscriptions = stack.webPush?.subscriptions ?? []
         var generator = SeededGenerator(seed: stack.options.seed)
         var devices: [FleetDevice] = []
         for number in 0..<stack.options.recipients {
             let user = "user\(number)"
-            for platform in stack.options.platformNames where subscriptions.isEmpty {
+            if let own = stack.own {
+                for (place, device) in own.services.devices[number].enumerated() {
+                    devices.append(
+                        try FleetDevice(user: user, device: device, place: place + 1, stack: stack, history: history))
+                }
+                continue
+            }
+            for platform in stack.options.platformNames {
                 devices.append(
                     try FleetDevice(
                         user: user, platform: platform, handle: DeviceHandle.make(platform, &generator),
                         stack: stack, history: history))
-            }
-            let own = subscriptions.dropFirst(number * stack.options.devicesOfUser).prefix(stack.options.devicesOfUser)
-            for (place, subscription) in own.enumerated() {
-                devices.append(
-                    try FleetDevice(
-                        user: user, subscription: subscription, place: place + 1, stack: stack, history: history))
             }
         }
         self.devices = devices

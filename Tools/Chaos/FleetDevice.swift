@@ -14,26 +14,26 @@ struct FleetDevice: Sendable {
     private let transport: HistoryTransport
     private let token: String
     private let url: URL
-    /// Of a browser, whose handle is its ID.
-    private let subscription: WebPushService.Device?
+    /// What a push service has made: `handle` is its ID then.
+    private let made: FakePushService.Device?
 
-    /// A browser of a user, who has several.
+    /// A device of a user, who has several.
     init(
-        user: String, subscription: WebPushService.Device, place: Int, stack: Stack, history: HistoryWriter
+        user: String, device: PushServicesBackend.Device, place: Int, stack: Stack, history: HistoryWriter
     ) throws {
         try self.init(
-            user: user, platform: "browser", handle: subscription.id, name: "\(user)/browser-\(place)",
-            subscription: subscription, stack: stack, history: history)
+            user: user, platform: device.platform, handle: device.made.id,
+            name: "\(user)/\(device.platform)-\(place)", made: device.made, stack: stack, history: history)
     }
 
     /// - Throws: ``Stack/NotStarted``, `PushKeySet.Malformed`.
     init(
         user: String, platform: String, handle: String, name: String? = nil,
-        subscription: WebPushService.Device? = nil, stack: Stack, history: HistoryWriter
+        made: FakePushService.Device? = nil, stack: Stack, history: HistoryWriter
     ) throws {
         let name = name ?? "\(user)/\(platform)"
         self.name = name
-        self.subscription = subscription
+        self.made = made
         (self.user, self.platform, self.handle) = (user, platform, handle)
         token = stack.secrets.token(of: user)
         let port = stack.retrievals[0].port
@@ -55,14 +55,16 @@ struct FleetDevice: Sendable {
     }
 
     func register() async throws {
-        if let subscription { return try await register(subscription) }
+        if let made, platform == "browser" { return try await register(made) }
         let platforms: [String: PushDevice.Platform] = ["apple": .apns, "fcmv1": .fcmv1, "windows": .wns]
-        try await client.register(PushDevice(platform: platforms[platform] ?? .apns, channel: handle))
+        try await client.register(PushDevice(platform: platforms[platform] ?? .apns, channel: made?.handle ?? handle))
     }
 
     /// As the web SDK does it: the Swift SDK knows no browsers.
-    private func register(_ subscription: WebPushService.Device) async throws {
-        let channel = ["endpoint": subscription.endpoint, "p256dh": subscription.p256dh, "auth": subscription.auth]
+    private func register(_ subscription: FakePushService.Device) async throws {
+        let channel = [
+            "endpoint": subscription.handle, "p256dh": subscription.p256dh ?? "", "auth": subscription.auth ?? "",
+        ]
         var request = TransportRequest(method: "PUT", url: url.appending(path: "api/installations/\(UUID())"))
         request.headers["Authorization"] = "Bearer \(token)"
         request.body = try JSONSerialization.data(withJSONObject: ["platform": "browser", "pushChannel": channel])

@@ -2,23 +2,23 @@ import ChaosChecker
 import Foundation
 import StackKit
 
-/// Looks for the endpoints and keys of a run with hubs of one's own in the logs, where none may be.
+/// Looks for the handles and keys of a run with hubs of one's own in the logs, where none may be.
 struct HandleSearch: Sendable {
-    private let subscriptions: [WebPushService.Device]
+    private let devices: [FakePushService.Device]
     private let secrets: StackSecrets
+    private let credentials: HubCredentials
 
-    init(_ subscriptions: [WebPushService.Device], _ secrets: StackSecrets) {
-        (self.subscriptions, self.secrets) = (subscriptions, secrets)
+    init(_ devices: [FakePushService.Device], _ secrets: StackSecrets, _ credentials: HubCredentials) {
+        (self.devices, self.secrets, self.credentials) = (devices, secrets, credentials)
     }
 
-    /// The ID of each endpoint, and each key as it is registered and in the other alphabet of Base64.
+    /// A part of each handle that no other text has, in capitals too, and each key as it is registered and in the other
+    /// alphabet of Base64.
     private var needles: Set<String> {
-        func forms(_ text: String) -> [String] {
-            [text, text.replacing("-", with: "+").replacing("_", with: "/")]
-        }
-        let ofDevices = subscriptions.flatMap { [$0.id] + forms($0.p256dh) + forms($0.auth) }
-        let ofHub = secrets.webPushKeyPEM.split(separator: "\n").filter { !$0.hasPrefix("-") }.map(String.init)
-        return Set(ofDevices + ofHub + [secrets.hubKey])
+        let keys = devices.flatMap { [$0.p256dh, $0.auth].compactMap(\.self) }
+        let ofKeys = keys.flatMap { [$0, $0.replacing("-", with: "+").replacing("_", with: "/")] }
+        let ofDevices = devices.flatMap { [$0.id, $0.id.uppercased()] }
+        return Set(ofDevices + ofKeys + credentials.secrets + [secrets.hubKey])
     }
 
     /// Searches the logs of a run. `grep` looks for all at once, many times faster than this program.
@@ -36,7 +36,7 @@ struct HandleSearch: Sendable {
         }
         return .init(
             place: "service logs", found: grep.output.split(separator: "\n").count,
-            searchedBytes: Self.size(of: folder.logs), subject: "endpoints or keys")
+            searchedBytes: Self.size(of: folder.logs), subject: "handles or keys")
     }
 
     private static func size(of folder: URL) -> Int {

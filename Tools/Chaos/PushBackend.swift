@@ -21,7 +21,7 @@ struct Crossing: Sendable {
 
 /// Where pushes end, outside of the services: it has them on record, and it answers badly if it is told to.
 ///
-/// With the hub emulator it is the emulator itself, with hubs of one's own the push service behind them.
+/// With the hub emulator it is the emulator itself, with hubs of one's own the push services behind them.
 protocol PushBackend: Sendable {
     /// Its faults from the first push to the last, for the history.
     var faults: String { get }

@@ -14,13 +14,19 @@ struct Stack: Sendable {
     /// The emulator, or processes of `hub`.
     let hubs: [ServiceProcess]
     let backend: any PushBackend
-    /// The push service behind hubs of one's own.
-    let webPush: WebPushBackend?
+    /// `nil` with the hub emulator.
+    let own: Own?
     let ingests: [ServiceProcess]
     let dispatchers: [ServiceProcess]
     let retrievals: [ServiceProcess]
     let http: LoopbackHTTP
     let logs: LogCollector
+
+    /// The push services of hubs of one's own, and what the hubs present to them.
+    struct Own: Sendable {
+        let services: PushServicesBackend
+        let credentials: HubCredentials
+    }
 
     struct NotStarted: Error, CustomStringConvertible {
         let description: String
@@ -35,28 +41,31 @@ struct Stack: Sendable {
         let secrets = StackSecrets(sender: "chaos")
         try secrets.write(to: folder.secrets)
         let services = 1 + options.hubCount + options.ingests + options.dispatchers
-        let port = try freePorts(6 + services)
+        let pushPorts = PushServicesBackend.portCount(options)
+        let port = try freePorts(4 + pushPorts + services)
         let broker: any Broker =
             options.nodes == 3
             ? ThreeNodes(scripts: scripts, folder: folder.broker)
             : SingleNode(server: RabbitMQServer(folder: folder.broker, port: port, scripts: scripts))
         let database = PostgresServer(folder: folder.postgres, port: port + 3, scripts: scripts)
-        var webPush: WebPushBackend?
+        var own: Own?
         do {
             try await broker.start()
             if options.database == .postgres { try await database.start() }
             if options.isOwn {
-                let started = try await WebPushBackend.start(
-                    options, in: folder, firstPort: port + 4, scripts: scripts, key: secrets.webPushPublicKey)
-                webPush = started
-                try HubFiles.write(secrets, to: folder.secrets, service: started.service)
+                let credentials = try HubCredentials(secrets)
+                let started = try await PushServicesBackend.start(
+                    options, in: folder, firstPort: port + 4, scripts: scripts, credentials: credentials)
+                own = Own(services: started, credentials: credentials)
+                try HubFiles.write(
+                    secrets, credentials, to: folder.secrets, services: started.services.map(\.fake))
             }
             let stack = Stack(
-                options, folder, secrets, broker, database, webPush, scripts, firstPort: port + 6, history)
+                options, folder, secrets, broker, database, own, scripts, firstPort: port + 4 + pushPorts, history)
             try await stack.startServices()
             return stack
         } catch {
-            await webPush?.end()
+            await own?.services.end()
             await Self.endServers(broker, database, options)
             throw error
         }
@@ -64,12 +73,12 @@ struct Stack: Sendable {
 
     private init(
         _ options: ChaosOptions, _ folder: RunFolder, _ secrets: StackSecrets, _ broker: any Broker,
-        _ database: PostgresServer, _ webPush: WebPushBackend?, _ scripts: Scripts, firstPort first: Int,
+        _ database: PostgresServer, _ own: Own?, _ scripts: Scripts, firstPort first: Int,
         _ history: HistoryWriter
     ) {
         (self.options, self.folder, self.secrets, self.broker, self.database) =
             (options, folder, secrets, broker, database)
-        self.webPush = webPush
+        self.own = own
         let products = URL(filePath: options.products).absoluteURL
         let settings = ServiceSettings(
             options: options, secrets: secrets, brokerURL: broker.url,
@@ -96,7 +105,7 @@ struct Stack: Sendable {
         }
         http = LoopbackHTTP(connections: max(64, options.inFlight))
         backend =
-            webPush
+            own?.services
             ?? EmulatorBackend(port: first, http: http, seed: options.seed, swallow: options.swallowed)
     }
 
@@ -134,7 +143,7 @@ struct Stack: Sendable {
             }
         }
         logs.end()
-        await webPush?.end()
+        await own?.services.end()
         await http.close()
         await Self.endServers(broker, database, options)
     }
@@ -228,6 +237,6 @@ struct RunFolder: Sendable {
     var postgres: URL { url.appending(path: "postgres") }
     var sqlite: URL { url.appending(path: "sqlite") }
     var secrets: URL { url.appending(path: "secrets") }
-    /// The certificate and the output of the push service.
-    var pushService: URL { url.appending(path: "push-service") }
+    /// The certificates and the output of the push services.
+    var pushServices: URL { url.appending(path: "push-services") }
 }

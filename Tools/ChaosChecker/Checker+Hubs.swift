@@ -53,33 +53,58 @@ extension Checker {
             }
     }
 
-    func addHubs(to verdict: inout Verdict) {
+    func addHubs(to verdict: inout Verdict, _ tally: Tally) {
         guard isOwn else { return }
-        guard let pushService else {
+        let platforms = run?.platforms ?? []
+        let known = platforms.compactMap { pushServices[$0] }
+        guard known.count == platforms.count else {
             verdict.bar("devices wrongly removed", "unknown", "0", false)
             return
         }
-        let counts = pushService.counts
+        addAnswers(to: &verdict, known.reduce(into: [:]) { $0.merge($1.counts, uniquingKeysWith: +) })
+        let problems = known.flatMap(\.problems)
+        verdict.bar("protocol errors that the push services saw", problems.count, "0", problems.isEmpty)
+        for problem in problems { verdict.remark("a push service saw: \(problem)") }
+        let removed = known.flatMap(\.wronglyRemoved)
+        verdict.bar("devices wrongly removed", removed.count, "0", removed.isEmpty)
+        for device in removed.sorted() { verdict.remark("\(device) is alive, and no hub pushes to it") }
+        let isWhole = Set(devices.keys).isSubset(of: known.flatMap(\.alive))
+        verdict.bar("devices that the push services know", isWhole ? "all" : "not all", "all", isWhole)
+        for (platform, service) in zip(platforms, known) { addPlatform(platform, service, to: &verdict, tally) }
+        let searched = leaks.contains { $0.subject != nil }
+        if !searched { verdict.bar("logs searched for handles and keys", "no", "yes", false) }
+    }
+
+    private func addAnswers(to verdict: inout Verdict, _ counts: [String: Int]) {
         let asked = counts["requests.all"] ?? 0
         let bad = counts.filter { $0.key.hasPrefix("faults.") }
         let share = Double(bad.values.reduce(0, +)) / Double(max(asked, 1))
-        verdict.note("requests to the push service", asked)
-        verdict.note("  of which it answered badly", Verdict.percent(share))
+        verdict.note("requests to the push services", asked)
+        verdict.note("  of which they answered badly", Verdict.percent(share))
         for (fault, count) in bad.sorted(by: { $0.key < $1.key }) { verdict.note("  \(fault)", count) }
         let lost = notifications.values.reduce(0) { $0 + $1.lostAnswers.values.reduce(0) { $0 + $1.count } }
         verdict.note("  pushes whose answer may be lost", lost)
         let refused = counts.filter { $0.key.hasPrefix("refused.") }
-        verdict.bar("pushes that the push service refused as wrong", refused.values.reduce(0, +), "0", refused.isEmpty)
-        for reason in refused.keys.sorted() { verdict.remark("the push service refused a push: \(reason)") }
-        let problems = pushService.problems
-        verdict.bar("protocol errors that the push service saw", problems.count, "0", problems.isEmpty)
-        for problem in problems { verdict.remark("the push service saw: \(problem)") }
-        let removed = Set(pushService.alive).subtracting(pushService.registered)
-        verdict.bar("devices wrongly removed", removed.count, "0", removed.isEmpty)
-        for device in removed.sorted() { verdict.remark("\(device) is alive, and no hub pushes to it") }
-        let isWhole = Set(devices.keys).isSubset(of: pushService.alive)
-        verdict.bar("devices that the push service knows", isWhole ? "all" : "not all", "all", isWhole)
-        let searched = leaks.contains { $0.subject != nil }
-        if !searched { verdict.bar("logs searched for endpoints and keys", "no", "yes", false) }
+        verdict.bar("pushes that a push service refused as wrong", refused.values.reduce(0, +), "0", refused.isEmpty)
+        for reason in refused.keys.sorted() { verdict.remark("a push service refused a push: \(reason)") }
     }
+
+    /// The three promises for one platform in one row.
+    private func addPlatform(
+        _ platform: String, _ service: HistoryEvent.PushService, to verdict: inout Verdict, _ tally: Tally
+    ) {
+        let accepted = service.counts["accepted.all"] ?? 0
+        verdict.note("\(platform): pushes accepted, devices", "\(accepted), \(service.alive.count)")
+        let found = [
+            tally.lostOf[platform] ?? 0, service.wronglyRemoved.count, tally.unexplainedOf[platform] ?? 0,
+        ]
+        verdict.bar(
+            "\(platform): lost, wrongly removed, repeated without a reason",
+            found.map(String.init).joined(separator: ", "), "0, 0, 0", found.allSatisfy { $0 == 0 })
+    }
+}
+
+extension HistoryEvent.PushService {
+    /// The devices that live and that no hub pushes to.
+    fileprivate var wronglyRemoved: Set<String> { Set(alive).subtracting(registered) }
 }

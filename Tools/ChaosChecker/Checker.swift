@@ -32,7 +32,8 @@ package struct Checker: Sendable {
     var pauses: [Pause] = []
     /// When a hub of one's own could not note its pushes.
     var outages: [Outage] = []
-    var pushService: HistoryEvent.PushService?
+    /// By platform.
+    var pushServices: [String: HistoryEvent.PushService] = [:]
     var missingRecords = 0
     var crashes: [String] = []
     var badDrains: [String] = []
@@ -95,7 +96,7 @@ package struct Checker: Sendable {
             letters += 1
             if letter.id == nil { lettersWithoutID += 1 }
         case .leak(let leak): leaks.append(leak)
-        case .pushService(let state): pushService = state
+        case .pushService(let state): pushServices[state.platform ?? "browser"] = state
         case .gap(let gap): missingRecords += gap.missing
         case .exit(let exit): take(exit)
         case .end(let end): self.end = end
@@ -201,22 +202,27 @@ extension Checker {
     package func verdict() -> Verdict {
         var verdict = Verdict(seed: run?.plan.request.seed, faults: faultCounts)
         addWork(to: &verdict)
-        addPromises(to: &verdict, tally())
+        let tally = tally()
+        addPromises(to: &verdict, tally)
         addDevices(to: &verdict)
         addReminders(to: &verdict)
         addWithdrawals(to: &verdict)
-        addHubs(to: &verdict)
+        addHubs(to: &verdict, tally)
         addSecrecy(to: &verdict)
         addProcesses(to: &verdict)
         return verdict
     }
 
     /// The sums over all notifications.
-    private struct Tally {
+    struct Tally {
         var lost = 0
+        /// The part of a platform.
+        var lostOf: [String: Int] = [:]
         var ghosts = 0
         var duplicates = 0
         var explained = 0
+        /// The part of a platform.
+        var unexplainedOf: [String: Int] = [:]
         var unsettled = 0
         var dead = 0
         var strangers = 0
@@ -232,8 +238,10 @@ extension Checker {
             if trace.number == nil, trace.record != nil { tally.strangers += 1 }
             for audience in trace.pushes.keys {
                 let duplicates = trace.duplicates(audience)
+                let explained = min(duplicates, reasons(for: trace, audience))
                 tally.duplicates += duplicates
-                tally.explained += min(duplicates, reasons(for: trace, audience))
+                tally.explained += explained
+                tally.unexplainedOf[platform(of: audience), default: 0] += duplicates - explained
             }
             guard trace.number != nil || trace.record != nil else { continue }
             let isOver = trace.record.map { $0.isExpired || $0.isRevoked } ?? false
@@ -248,7 +256,9 @@ extension Checker {
                 guard trace.number != nil, !isOver else { continue }
                 let isVisible = delivery.map { $0.state == "dead" || $0.state == "skipped" } ?? false
                 if isVisible { continue }
-                tally.lost += audiences(of: trace, platform, ofUser).count { trace.pushes[$0] == nil }
+                let lost = audiences(of: trace, platform, ofUser).count { trace.pushes[$0] == nil }
+                tally.lost += lost
+                tally.lostOf[platform, default: 0] += lost
             }
         }
         return tally

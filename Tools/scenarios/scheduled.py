@@ -1,4 +1,4 @@
-"""Many notifications for the same second: how late each reached the hub, by the hub emulator's own records."""
+"""Many notifications for the same second: how late each was dispatched, by its delivery's time."""
 import datetime
 import json
 import re

@@ -1,7 +1,7 @@
 """One platform's hub answering after 30 s: slow_lane.py [SECONDS] [RATE].
 
 Sends at a steady rate, first with a healthy hub and then with one that answers for `windows` after 30 s, and compares how
-long the other platforms' pushes take from the notification's creation to the hub, by the hub emulator's own records. The
+long the other platforms' pushes take from the notification's creation to the hub, by the hub's own records. The
 two are measured in turn, three times, for a machine has good and bad minutes.
 """
 import json
@@ -18,7 +18,7 @@ SLOW, OTHERS = "windows", ("apple", "fcmv1")
 
 
 class Crossings(threading.Thread):
-    """What crosses the hub, read as it comes, for the emulator keeps a bounded number."""
+    """What crosses the hub, read as it comes, for the hub keeps a bounded number."""
 
     def __init__(self):
         super().__init__(daemon=True)

@@ -63,7 +63,7 @@ def get_json(service_port, path, headers=HEADERS):
 
 
 def emulator(method, path, body=None):
-    """A request to the hub emulator's own API, which must succeed; its decoded answer."""
+    """A request to the hub's API for simulated devices, which must succeed; its decoded answer."""
     text = None if body is None else json.dumps(body)
     status, _, answer = request(port("hub"), method, path, text, {"Content-Type": "application/json"})
     if status >= 300:

@@ -30,6 +30,7 @@ import { PushKeySet } from './push-keys.js';
  * @property {string} locked such as "You may have new messages. Unlock your device to read them."
  * @property {string} withdrawn such as "This message was withdrawn."
  * @property {string} repeated such as "You have this message already."
+ * @property {string} nothingNew such as "There is no new message."
  */
 
 /**
@@ -73,6 +74,7 @@ export const defaultTexts = Object.freeze({
   locked: 'securepush.locked',
   withdrawn: 'securepush.withdrawn',
   repeated: 'securepush.repeated',
+  nothingNew: 'securepush.nothing-new',
 });
 
 /**

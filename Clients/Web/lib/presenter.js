@@ -44,9 +44,10 @@ import { isPushID } from './push.js';
 
 /**
  * A push that has shown nothing new. If the user does not see its notification any more, the text is shown: for good
- * if the notification or the prompt still waits, otherwise briefly.
+ * if the notification or the prompt still waits, otherwise briefly. The ID is `null`, and the kind `brief`, for a push
+ * that is not genuine or not for this user.
  *
- * @typedef {{id: string, localizationKey: string, code: string | null, kind: 'notice' | 'prompt' | 'brief'}} Repetition
+ * @typedef {{id: string | null, localizationKey: string, code: string | null, kind: 'notice' | 'prompt' | 'brief'}} Repetition
  */
 
 /** The texts in English. `%@` becomes the code. */
@@ -56,6 +57,7 @@ export const englishTexts = Object.freeze({
   'securepush.locked': 'You may have new messages. Unlock your device to read them.',
   'securepush.withdrawn': 'This message was withdrawn.',
   'securepush.repeated': 'You have this message already. Open the app to read it again.',
+  'securepush.nothing-new': 'There is no new message.',
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
@@ -66,6 +68,7 @@ export const ownRegistration = () => ('ServiceWorkerGlobalScope' in globalThis
 const maxBodyLength = 1_000;
 const promptTag = 'securepush-log-in';
 const noticeTag = 'securepush-notice';
+const briefTag = 'securepush-brief';
 /**
  * How long a brief text is shown, in seconds. Browsers end a subscription whose pushes show nothing, and look when the
  * worker has handled the push.
@@ -157,7 +160,7 @@ export class WebNotificationPresenter {
   /** @param {Repetition} repetition */
   async showAgain({ id, localizationKey, code, kind }) {
     const shown = await this.#shown();
-    const last = shown.find(({ data }) => data.secureId === id)
+    const last = shown.find(({ data }) => id !== null && data.secureId === id)
       ?? (kind === 'prompt' ? shown.find(({ data }) => data.kind === kind) : undefined);
     if (last) {
       const { title, body, tag, data } = last;
@@ -166,18 +169,19 @@ export class WebNotificationPresenter {
     } else if (kind === 'brief') {
       await this.#showBriefly(id, localizationKey);
     } else {
-      const [tag, secureId] = kind === 'prompt' ? [promptTag, undefined] : [id, id];
+      const [tag, secureId] = kind === 'prompt' ? [promptTag, undefined] : [id ?? noticeTag, id];
       await this.#show(tag, this.#text(localizationKey, code ?? ''), { kind, secureId, code }, silently);
     }
   }
 
   /**
-   * @param {string} id
+   * @param {string | null} id
    * @param {string} localizationKey
    */
   async #showBriefly(id, localizationKey) {
     const until = Date.now() + secondsOfBriefText * 1000;
-    await this.#show(id, this.#text(localizationKey, ''), { kind: 'brief', secureId: id, until }, silently);
+    await this.#show(
+      id ?? briefTag, this.#text(localizationKey, ''), { kind: 'brief', secureId: id, until }, silently);
     // After the event of the push. If the browser has ended the worker by then, the next wake or visit closes it.
     const timer = /** @type {any} */ (setTimeout(() => this.#shown().catch(() => {}), until - Date.now() + 50));
     timer.unref?.();

@@ -50,7 +50,8 @@ export async function subscribeToPush(registration, applicationServerKey, { tags
 }
 
 /**
- * Subscribes with the server's key. A new endpoint of this browser keeps the installation.
+ * Subscribes with the server's key. A new endpoint of this browser keeps the installation, and so does the first
+ * subscription of a page that has listened to the hub emulator until now.
  *
  * @param {import('./client.js').SecurePushClient} client
  * @param {{tags?: string[], timeout?: number}} [options] as those of {@link subscribeToPush}
@@ -61,9 +62,11 @@ export async function subscribeWithServerKey(client, options = {}) {
   const pushManager = await inTime(async () => client.pushManager(), options.timeout ?? 20);
   const last = await inTime(() => pushManager.getSubscription(), options.timeout ?? 20);
   const device = await subscribeToPush({ pushManager }, key, options);
-  if (last && last.endpoint !== device.channel.endpoint) {
-    await client.keeper.update((_, state) => { state.registration.endpoint = null; });
-  }
+  await client.keeper.update((_, { registration }) => {
+    // A device without a key is no subscription of the browser's: it is the hub emulator's.
+    const isOther = last ? last.endpoint !== device.channel.endpoint : registration.wanted?.serverKey === null;
+    if (isOther) registration.endpoint = null;
+  });
   return device;
 }
 

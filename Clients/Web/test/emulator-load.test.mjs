@@ -33,20 +33,26 @@ test('the page of the hub emulator under load', { timeout: 400_000 }, async (con
   await burst(40);
   const page = await browser.open('about:blank');
   await page.send('Performance.enable', { timeDomain: 'threadTicks' });
-  // What a screen reader is told, and when, in seconds.
+  // What a screen reader is told, and when, in seconds. News that the page puts off for long waits for the test instead.
   await page.send('Page.addScriptToEvaluateOnNewDocument', {
     source: `addEventListener('DOMContentLoaded', () => {
       window.told = [];
       const announcer = document.getElementById('announcer');
       new MutationObserver(() => told.push([performance.now() / 1000, announcer.textContent])).observe(announcer, { childList: true });
-    });`,
+    });
+    window.speeches = [];
+    const real = setTimeout;
+    window.setTimeout = (work, after, ...more) => {
+      if (work.name !== 'speak') return real(work, after, ...more);
+      speeches.push({ due: (performance.now() + after) / 1000, speak: work });
+      return after > 5000 ? -1 : real(work, after);
+    };`,
   });
   await page.navigate(`${emulator.url}/`);
   await page.until(() => document.querySelectorAll('.record').length === 18);
 
   await step('what is there already is not told, and what arrives is', async () => {
-    await rest(6000);
-    assert.deepEqual(await page.evaluate(() => window.told), []);
+    assert.deepEqual(await page.evaluate(() => [window.told, window.speeches]), [[], []]);
     // An empty record goes on counting where it was.
     await fetch(`${emulator.url}/emulator/messages`, { method: 'DELETE' });
     await page.until(() => document.querySelector('#records .empty'));
@@ -82,12 +88,14 @@ test('the page of the hub emulator under load', { timeout: 400_000 }, async (con
   });
 
   await step('news has at least 30 s between', async () => {
-    await burst(8);
-    await page.until(() => window.told.length >= 2);
-    const told = await page.evaluate(() => window.told);
-    for (let index = 1; index < told.length; index += 1) {
-      assert.ok(told[index][0] - told[index - 1][0] >= 29.9, JSON.stringify(told));
-      assert.match(told[index][1], /^[\d,]+ new requests\.$/);
+    for (const round of [1, 2]) {
+      await burst(8);
+      await page.until((count) => window.speeches.length > count, round);
+      const [last, due] = await page.evaluate((index) => [window.told[index - 1][0], window.speeches[index].due], round);
+      assert.ok(due - last >= 29.9, `${due - last} s`);
+      await page.evaluate((index) => window.speeches[index].speak(), round);
+      await page.until((count) => window.told.length > count, round);
+      assert.match(await page.evaluate((index) => window.told[index][1], round), /^[\d,]+ new requests\.$/);
     }
   });
 

@@ -5,6 +5,7 @@ import { BoundedPresenter } from '../lib/bounded.js';
 import { WebNotificationPresenter } from '../lib/presenter.js';
 import { IncomingPush } from '../lib/push.js';
 import { messageData } from './simulation/device.mjs';
+import { answer } from './simulation/server.mjs';
 import { logIn, serverKey, simulated, subscription } from './support/simulated.mjs';
 
 /** What a browser shows: one notification for each tag, in order, and how often each was shown with a sound. */
@@ -126,12 +127,34 @@ simulated('a repeated prompt comes again without a sound, and the log-in shows t
   assert.deepEqual(screen.bodies, ['The code is 4711.']);
 });
 
-simulated('what is not genuine shows nothing', async (device) => {
+const nothingNew = 'There is no new message.';
+
+simulated('what is not genuine shows that there is nothing new, without a sound, and that goes', async (device) => {
   const screen = new Screen();
   const app = start(device, screen);
-  await deliver(app, JSON.stringify({ secureId: device.server.send(), ts: '1', sig: 'x' }));
-  assert.equal(screen.shows, 0);
+  const id = device.server.send('The code is 4711.');
+  await deliver(app, device.push(id));
+  for (const data of [{ secureId: id }, { secureId: id, withdraw: '1' }, { secureId: 'other' }, { secureId: '' }]) {
+    await deliver(app, JSON.stringify({ ...data, ts: '1', sig: 'x' }));
+    assert.deepEqual([screen.bodies, screen.sounds], [['The code is 4711.', nothingNew], 1]);
+  }
+  screen.notifications[1].data.until = Date.now() - 1;
+  await app.client.catchUp();
+  assert.deepEqual(screen.bodies, ['The code is 4711.']);
 });
+
+for (const status of [403, 404, 410]) {
+  simulated(`a notification that the server does not give (${status}) shows a text in any case`, async (device) => {
+    const screen = new Screen();
+    const app = start(device, screen);
+    app.client.configuration = { ...app.client.configuration, showsNoticeWhenGone: false };
+    const id = device.server.send();
+    device.server.stored[0].isRead = true;
+    device.intercept(`GET /api/notifications/${id}`, () => answer(status), 100);
+    await deliver(app, device.push(id));
+    assert.deepEqual([screen.bodies, screen.sounds], [[nothingNew], 0]);
+  });
+}
 
 const declarative = (values, more = {}) => ({
   web_push: 8030,
@@ -216,6 +239,18 @@ simulated('a page subscribes with the key of the server, and again when it has c
   const { pushChannel, tags } = device.server.installations.get(id);
   assert.deepEqual([pushChannel.endpoint, tags], ['https://push.example.com/2', ['news']]);
   assert.equal(device.server.requests('PUT /api/installations'), 2);
+});
+
+simulated('a page that listened to the hub emulator keeps its installation when it subscribes', async (device) => {
+  const { client } = device.start();
+  const channel = { endpoint: 'https://emulator.invalid/browser/1', p256dh: 'BA', auth: 'AA' };
+  const id = await client.register({ platform: 'browser', channel });
+  device.server.serverKey = encodeBase64URL(serverKey);
+  const manager = pushManager();
+  client.pushManager = async () => manager;
+  assert.equal(await client.subscribe(), id);
+  assert.deepEqual([...device.server.installations.keys()], [id]);
+  assert.equal(device.server.installations.get(id).pushChannel.endpoint, 'https://push.example.com/1');
 });
 
 for (const key of [7, 'AAAA', `${encodeBase64URL(serverKey)}=`, null]) {

@@ -43,4 +43,6 @@ android {
 
 dependencies {
     implementation(project(":securepush"))
+    // For push without Google.
+    implementation("org.unifiedpush.android:connector:3.3.5")
 }

@@ -79,16 +79,39 @@ final class HubAuthorizer: Sendable {
         }
     }
 
-    private func rule(signing token: SharedAccessSignature) -> SharedAccessRule? {
+    private func rule(signing token: SharedAccessSignature) -> SharedAccessRule? { signer(of: token)?.rule }
+
+    private func signer(of token: SharedAccessSignature) -> (rule: SharedAccessRule, key: String)? {
         guard let mac = Data(base64Encoded: token.signature) else { return nil }
         let message = Array(token.stringToSign.utf8)
-        return rules.first { rule in
-            token.ruleNames.contains { $0.utf8.elementsEqual(rule.name.utf8) }
-                && rule.keys.contains { key in
-                    // Compares in constant time.
-                    HMAC<SHA256>.isValidAuthenticationCode(
-                        mac, authenticating: message, using: SymmetricKey(data: Array(key.utf8)))
+        for rule in rules where token.ruleNames.contains(where: { $0.utf8.elementsEqual(rule.name.utf8) }) {
+            for key in rule.keys {
+                // Compares in constant time.
+                if HMAC<SHA256>.isValidAuthenticationCode(
+                    mac, authenticating: message, using: SymmetricKey(data: Array(key.utf8)))
+                {
+                    return (rule, key)
                 }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Feedback
+
+    /// Access to a hub's feedback under the rule that signed a token; `nil` if none of these rules did.
+    ///
+    /// - Parameter authorization: the token of a request that is authorized already.
+    func feedbackAccess(for authorization: String?, hubKey: String) throws(HubError) -> FeedbackAccess? {
+        let token = try SharedAccessSignature(authorization: authorization)
+        return signer(of: token).map { FeedbackAccess(hubKey: hubKey, ruleName: $0.rule.name, key: $0.key) }
+    }
+
+    /// Whether one of these rules gives the access, and may read feedback.
+    func grants(_ access: FeedbackAccess, hubKey: String) -> Bool {
+        rules.contains { rule in
+            rule.rights.contains(.manage) && rule.name.utf8.elementsEqual(access.ruleName.utf8)
+                && rule.keys.contains { access.isSigned(with: $0, hubKey: hubKey) }
         }
     }
 }

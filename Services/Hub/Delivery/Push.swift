@@ -19,6 +19,13 @@ struct Push: Sendable {
     /// How often it was tried.
     var attempt = 0
 
+    /// It after a try that is to be repeated.
+    func tried(_ again: PushAgain) -> Push {
+        var push = self
+        if again.isTried { push.attempt += 1 }
+        return push
+    }
+
     /// Until when it is tried again.
     func giveUpAt(_ settings: DeliverySettings) -> Timestamp {
         let end = sentAt + settings.retryFor

@@ -9,6 +9,7 @@ extension PushAnswer {
             nil
         case .credentialRefused: .credentials
         case .throttled: .throttled
+        case .deviceThrottled: .device
         case .failed, .unreachable, .unanswered: .unreachable
         }
     }
@@ -16,7 +17,7 @@ extension PushAnswer {
     /// How long the push service asked to wait.
     var wait: Duration? {
         switch self {
-        case .throttled(let wait), .failed(let wait): wait
+        case .throttled(let wait), .deviceThrottled(let wait), .failed(let wait): wait
         default: nil
         }
     }
@@ -30,7 +31,7 @@ extension PushAnswer {
         case .gone: .expiredChannel
         case .wrongAddress, .notAllowed: .badChannel
         case .wrongSender: .wrongToken
-        case .throttled: .throttled
+        case .throttled, .deviceThrottled: .throttled
         case .failed: .pnsServerError
         case .unreachable, .unanswered: .pnsUnreachable
         case .credentialRefused: .pnsCredentialError
@@ -46,7 +47,7 @@ extension PushAnswer {
     /// Whether it says something about the device: those are what the ``RemovalGuard`` counts.
     var isAboutDevice: Bool {
         switch self {
-        case .accepted, .dropped, .channelThrottled, .gone, .wrongAddress, .wrongSender: true
+        case .accepted, .dropped, .channelThrottled, .deviceThrottled, .gone, .wrongAddress, .wrongSender: true
         case .notAllowed, .throttled, .failed, .unreachable, .unanswered, .credentialRefused, .tooLarge, .invalid:
             false
         }

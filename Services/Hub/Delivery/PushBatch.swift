@@ -81,18 +81,17 @@ final class PushBatch: Sendable {
         return late
     }
 
-    /// Waits until all pushes have ended, for a time at most. It ends early if the task is cancelled.
-    func wait(for time: Duration, _ clock: DeliveryClock) async {
-        let timer = Task {
-            try? await clock.sleep(time)
-            let waiters = state.withLock { state in
+    /// Waits until all pushes have ended, until a deadline at most. It ends early if the task is cancelled.
+    func wait(until deadline: ContinuousClock.Instant, _ deadlines: SendDeadlines) async {
+        let number = deadlines.add(deadline) {
+            let waiters = self.state.withLock { state in
                 state.hasTimedOut = true
                 return state.waiters.removeAll()
             }
             for waiter in waiters { waiter.resume() }
         }
         try? await state.wait(in: \.waiters) { $0.missing == 0 || $0.hasTimedOut ? () : nil }
-        timer.cancel()
+        deadlines.remove(number)
     }
 
     /// The send stops waiting. From now on no push begins.

@@ -46,7 +46,9 @@ struct PushCourier: Sendable {
         case .missing: return .over(.pnsCredentialError)
         case .notTried: return .again(.notTried)
         case .held(let cause, let rest):
-            return .again(PushAgain(cause: cause, after: rest + RetryWait.shortest, isTried: false))
+            let age = clock.now() - push.sentAt
+            let wait = lane.isShared ? RetryWait.whileHeld(rest, age: age) : rest
+            return .again(PushAgain(cause: cause, after: wait + RetryWait.shortest, isTried: false))
         case .answered(let result):
             if result.answer == .accepted, result.keyUsed != push.request.keyHint, push.registrationID != nil {
                 remember(HubPushKey(hub: push.lane.hub, handle: push.handle, key: result.keyUsed))
@@ -60,6 +62,7 @@ struct PushCourier: Sendable {
             var wait = RetryWait.duration(
                 afterAttempt: push.attempt + 1, of: lane.platform, asked: answer.wait)
             if cause == .credentials { wait = max(wait, PushCircuit.credentialsInterval) }
+            if cause == .device { wait = max(wait, RetryWait.shortestOfDevice) }
             let wasReached = cause == .unreachable && answer != .unreachable
             return .again(PushAgain(cause: cause, after: wait, isTried: true, wasReached: wasReached))
         }

@@ -7,6 +7,8 @@ enum RetryWait {
     private static let longest = Duration.seconds(86_400)
     /// Google's advice ("Scale FCM"): the first retry after 10 seconds or later.
     private static let shortestOfGoogle = Duration.seconds(10)
+    /// A device that gets too many pushes needs a pause: the limits are by the minute.
+    static let shortestOfDevice = Duration.seconds(10)
 
     /// - Parameters:
     ///   - attempt: how often the push was tried, from 1.
@@ -21,4 +23,8 @@ enum RetryWait {
         let step = steps[min(max(attempt, 1), steps.count) - 1]
         return least + max(step - least, .zero) * random(0...1)
     }
+
+    /// How long a push waits whose push service is paused, while others of its lane are not: each look at it costs two
+    /// statements, so one that has waited long waits longer.
+    static func whileHeld(_ rest: Duration, age: Duration) -> Duration { max(rest, min(age / 4, .seconds(120))) }
 }

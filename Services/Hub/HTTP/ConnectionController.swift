@@ -5,11 +5,11 @@ import NIOCore
 import ServiceConfiguration
 import ServiceRuntime
 
-/// `/emulator/connection`: what a client needs for this emulator, for the page.
+/// `/emulator/connection`: the connection string and the hubs, for the page.
 ///
-/// The rest of `/emulator` needs no credentials. The key is more: it stays valid outside of the page. So it is given to
-/// a browser on this machine only, and only to a request that a page of another origin cannot make, not even one whose
-/// name was bound to this machine (DNS rebinding).
+/// The rest of `/emulator` needs no credentials. The key is more powerful: it stays valid outside of the page. So it is
+/// given to a browser on this machine only, and only to a request that a page of another origin cannot make, not even
+/// one whose name was bound to this machine (DNS rebinding).
 struct ConnectionController: Sendable {
     /// The page shows a few names.
     private static let maxHubs = 100
@@ -38,7 +38,7 @@ struct ConnectionController: Sendable {
         let withoutKey = text.firstRange(of: key).map { String(text[..<$0.upperBound]) + "••••••••" } ?? key
         let names = hubs.all.prefix(Self.maxHubs).map { $0.name.lowercased() }
         return JSONValue([
-            "AnyHub": .boolean(hubNames == nil),
+            "AnyHub": .boolean(hubNames == nil), "HasKey": .boolean(showsKey),
             "Hubs": JSONValue(
                 strings: Array(Set(names).union((hubNames ?? []).prefix(Self.maxHubs))).sorted()),
             "WithoutKey": .string(withoutKey),
@@ -57,8 +57,7 @@ struct ConnectionController: Sendable {
         // with every POST, so a request without it is not of the page.
         let isOfPage = fields[.origin] != nil && ["same-origin", nil].contains(fields[HTTPField.Name.fetchSite])
         guard isOfPage else { throw Problem.forbidden("Only the emulator's own page can ask for the key.") }
-        let isForwarded = HTTPField.Name.forwarding.contains { fields[$0] != nil }
-        guard peer.map(isOfThisMachine) == true, !isForwarded else {
+        guard peer.map(isOfThisMachine) == true, !fields.isForwarded else {
             throw Problem.forbidden(
                 "The key is shown on the emulator's own machine only. It is in the line that the emulator prints.")
         }
@@ -74,8 +73,21 @@ struct ConnectionController: Sendable {
 extension HTTPField.Name {
     /// Fetch Metadata Request Headers, W3C.
     fileprivate static let fetchSite = HTTPField.Name(static: "Sec-Fetch-Site")
-    /// What proxies add.
-    static let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].map {
-        HTTPField.Name(static: $0)
+}
+
+extension HTTPFields {
+    /// Fields that proxies add, besides those that begin with `X-Forwarded-`: RFC 7239, RFC 9110, RFC 8586, and those
+    /// of nginx's manual, Envoy and Cloudflare.
+    private static let forwarding: Set<String> = [
+        "forwarded", "via", "cdn-loop", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip",
+        "x-original-host", "x-envoy-external-address",
+    ]
+
+    /// Whether a proxy has passed the request on and says so.
+    var isForwarded: Bool {
+        contains { field in
+            let name = field.name.canonicalName
+            return name.hasPrefix("x-forwarded-") || Self.forwarding.contains(name)
+        }
     }
 }

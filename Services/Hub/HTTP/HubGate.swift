@@ -76,16 +76,53 @@ struct HubGate: Sendable {
     private func authorize(
         _ request: Request, _ context: EmulatorContext, right: AccessRights
     ) throws(HubError) -> (call: HubCall, exists: Bool) {
+        let (call, entrance) = place(request, context)
+        try entrance.forAll.authorize(
+            request.headers[.authorization], authority: request.head.authority, path: request.uri.path, right: right,
+            hubAuthorizer: entrance.own)
+        return (call, entrance.exists)
+    }
+
+    private func place(_ request: Request, _ context: EmulatorContext) -> (call: HubCall, entrance: HubEntrance) {
         // Empty for requests about the namespace.
         let written = context.parameters.get("hub") ?? ""
         let name = PercentCoding.decodeRepeatedly(written)
-        let entrance = entrance(name.lowercased())
-        let authority = request.head.authority
-        try entrance.forAll.authorize(
-            request.headers[.authorization], authority: authority, path: request.uri.path, right: right,
-            hubAuthorizer: entrance.own)
-        let base = "\(scheme)://\(authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
-        return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance.exists)
+        let base =
+            "\(scheme)://\(request.head.authority ?? endpointAuthority)" + (written.isEmpty ? "" : "/\(written)")
+        return (HubCall(hub: name, base: base, rawQuery: request.uri.query), entrance(name.lowercased()))
+    }
+}
+
+extension HubGate {
+    /// Admits a request for the URL of a hub's feedback, and gives access for the URL.
+    ///
+    /// - Throws: 401, 403 or 404.
+    func admitToLocateFeedback(
+        _ request: Request, _ context: EmulatorContext
+    ) throws(HubError) -> (call: HubCall, access: FeedbackAccess) {
+        let call = try admit(request, context, right: .manage)
+        let (_, entrance) = place(request, context)
+        let authorization = request.headers[.authorization]
+        for authorizer in [entrance.forAll, entrance.own] {
+            if let access = try authorizer?.feedbackAccess(for: authorization, hubKey: call.hubKey) {
+                return (call, access)
+            }
+        }
+        // The rule was removed in between.
+        throw HubError.unauthorized(.invalidSignature)
+    }
+
+    /// Admits a request to the feedback with access in its query, or with a token.
+    ///
+    /// - Throws: 401, 403 or 404.
+    func admitToFeedback(_ request: Request, _ context: EmulatorContext) throws(HubError) -> HubCall {
+        let (call, entrance) = place(request, context)
+        guard let access = FeedbackAccess(call.query) else { return try admit(request, context, right: .manage) }
+        guard !access.isExpired(at: .now) else { throw HubError.unauthorized(.expiredToken) }
+        guard [entrance.forAll, entrance.own].contains(where: { $0?.grants(access, hubKey: call.hubKey) == true })
+        else { throw HubError.unauthorized(.invalidSignature) }
+        guard entrance.exists else { throw HubError.unknownHub }
+        return call
     }
 }
 

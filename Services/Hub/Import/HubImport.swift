@@ -152,7 +152,9 @@ extension HubTools {
         var connectors: [NotificationFormat: any PushConnector] = [:]
         for platform in try platforms(ofCredentialsFile: path, outgoing: outgoing)
         where platform.hub.lowercased() == hub.lowercased() {
-            guard let connector = platform.connector, let kind = PushPlatform(rawValue: platform.name) else { continue }
+            guard let connector = platform.connector(LocalPushTokens()),
+                let kind = PushPlatform(rawValue: platform.name)
+            else { continue }
             for format in kind.formats { connectors[format] = connector }
         }
         return connectors

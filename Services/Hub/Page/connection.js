@@ -22,6 +22,11 @@ export async function loadConnection() {
   byID("connection").hidden = false;
   const names = connection.Hubs.slice(0, 5).join(", ") + (connection.Hubs.length > 5 ? ", …" : "");
   byID("hubNames").textContent = connection.AnyHub ? (names ? `${names}, or any name` : "any name") : names;
+  if (!connection.HasKey) {
+    // This is `hub`: the page is for its simulated platforms, and its keys are in HUB_ACCESS_FILE alone.
+    document.title = document.querySelector("h1").textContent = "Hub, simulated devices";
+    byID("keyButton").hidden = byID("copyButton").hidden = true;
+  }
   if (!keyShown) showConnection(connection.WithoutKey, false);
 }
 

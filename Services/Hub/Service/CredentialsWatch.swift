@@ -3,7 +3,7 @@ import ServiceLifecycle
 import ServiceRuntime
 import Synchronization
 
-/// Puts changed credentials in force: it looks at what the file's own watch has read, several times a second.
+/// Puts changed credentials in force: several times a second it compares them with the last version that was read.
 final class CredentialsWatch: Service {
     private struct State {
         var simulated: [String]

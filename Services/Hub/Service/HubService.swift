@@ -40,13 +40,14 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
         try HubAccessFile(path: configuration.accessFile, endpointHost: configuration.http.host, logger: logger)
     }
     let credentials = try ConfigurationKeys.pushCredentialsFile.making {
-        try PushCredentialsFile(path: configuration.credentialsFile, logger: logger) { try PushConnectors.check($0) }
+        try PushCredentialsFile(path: configuration.credentialsFile, logger: logger)
     }
-    let watch = CredentialsWatch(
-        credentials, connectors: PushConnectors(outgoing: configuration.outgoing, logger: logger),
-        settings: configuration.delivery, logger: logger)
-    watch.tell(hubs: access.current.hubs)
     let opened = try await openHubTables(configuration.storage, logger: logger)
+    let connectors = PushConnectors(
+        outgoing: configuration.outgoing, tokens: StoredPushTokens(tables: opened.tables), logger: logger)
+    let watch = CredentialsWatch(
+        credentials, connectors: connectors, settings: configuration.delivery, logger: logger)
+    watch.tell(hubs: access.current.hubs)
     let state = EmulatorState(configuration, store: opened, access: access, lanes: watch.lanes, logger: logger)
 
     var front = HubFront(configuration, hubs: state.hubs) { watch.isSimulated }
@@ -69,7 +70,9 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
         },
     ]
     let router = front.makeRouter(state, context: context)
-    let http = try makeHTTPService(router: router, configuration: configuration.http, context: context)
+    let http = try makeHTTPService(
+        router: router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
+        context: context)
     let schedules = ScheduleService(schedules: state.schedules, sends: state.sends, logger: logger)
     let retries = RetryService(state.delivery, logger: logger)
     return BuiltHub(

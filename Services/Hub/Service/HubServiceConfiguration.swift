@@ -38,10 +38,11 @@ package struct HubServiceConfiguration: Sendable {
         webAppFolder = reader[EmulatorConfiguration.webAppKey]
         simulationClients = SimulationClients(reader[\.hubSimulationAllow] ?? [])
         if simulationClients.hosts.contains(where: { $0.contains("/") || $0.contains("*") }) {
-            reader.note(\.hubSimulationAllow, "must be a list of addresses, CIDR blocks and host names")
+            reader.note(\.hubSimulationAllow, "must be none, or a list of addresses, CIDR blocks and host names")
         }
         guard let http, let storage else { return nil }
         (self.http, self.storage) = (http, storage)
+        simulationClients.proxies = http.limits.trustedProxies
     }
 }
 

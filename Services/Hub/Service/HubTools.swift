@@ -2,6 +2,7 @@ package import Foundations
 import Logging
 package import OutgoingHTTP
 import PushServices
+package import Storage
 
 /// A command reports errors itself.
 private let silent = Logger(label: "hub") { _ in SwiftLogNoOpLogHandler() }
@@ -59,14 +60,6 @@ package enum HubTools {
         return (String(key.pem.dropLast()), key.publicText)
     }
 
-    /// What a push service says of credentials.
-    package enum CheckResult: Sendable {
-        case good
-        case refused(String)
-        /// The push service does not answer, or not clearly.
-        case unknown(String)
-    }
-
     /// A platform of a hub, with its credentials.
     package struct Platform: Sendable {
         package let hub: String
@@ -74,20 +67,27 @@ package enum HubTools {
         package let name: String
         /// Such as `Web Push`.
         package let title: String
+        package let isSimulated: Bool
         /// The connector; `nil` for a simulated platform.
-        let connector: (any PushConnector)?
-
-        package var isSimulated: Bool { connector == nil }
+        let connector: @Sendable (any SharedPushTokens) -> (any PushConnector)?
 
         /// Asks the push service whether the credentials are good; a simulated one has nothing to refuse.
-        package func check(deadline: ContinuousClock.Instant) async -> CheckResult {
-            guard let connector else { return .good }
+        ///
+        /// - Parameter tables: those of the hub, whose token of APNs is used. Without them the check makes one more, and
+        ///   APNs takes a new one only every 20 minutes.
+        /// - Returns: whether they are good, and the reason if they are not; `nil` if it is not known.
+        package func check(
+            tables: HubTables?, deadline: ContinuousClock.Instant
+        ) async -> (isGood: Bool?, reason: String?) {
+            let tokens: any SharedPushTokens =
+                tables.map { StoredPushTokens(tables: $0, isReadOnly: true) } ?? LocalPushTokens()
+            guard let connector = connector(tokens) else { return (true, nil) }
             let result = await connector.checkCredentials(deadline: deadline)
             await connector.close(deadline: deadline)
             switch result {
-            case .good: return .good
-            case .refused(let reason): return .refused(reason)
-            case .unknown(let reason): return .unknown(reason)
+            case .good: return (true, nil)
+            case .refused(let reason): return (false, reason)
+            case .unknown(let reason): return (nil, reason)
             }
         }
     }
@@ -96,7 +96,14 @@ package enum HubTools {
     ///
     /// - Throws: ``FileError`` for a file that cannot be read, or that names one that cannot.
     package static func files(namedByCredentialsFile path: String) throws(FileError) -> [String] {
-        try PushCredentialsFile(path: path, logger: silent) { _ in }.current.credentials.fileNames
+        try PushCredentialsFile(path: path, logger: silent).current.credentials.fileNames
+    }
+
+    /// The files with secrets that a file of credentials names and that other users can access, each with the problem.
+    ///
+    /// - Throws: ``FileError`` for a file that cannot be read, or that names one that cannot.
+    package static func openFiles(namedByCredentialsFile path: String) throws(FileError) -> [String] {
+        try PushCredentialsFile(path: path, logger: silent).current.credentials.openFiles
     }
 
     /// The platforms of a file of credentials, sorted, as `hub` reads it.
@@ -105,14 +112,17 @@ package enum HubTools {
     package static func platforms(
         ofCredentialsFile path: String, outgoing: OutgoingConfiguration
     ) throws(FileError) -> [Platform] {
-        let file = try PushCredentialsFile(path: path, logger: silent) { try PushConnectors.check($0) }
-        let connectors = PushConnectors(outgoing: outgoing, logger: silent)
+        let file = try PushCredentialsFile(path: path, logger: silent)
         return file.current.credentials.hubs.values.sorted { $0.name < $1.name }.flatMap { hub in
             PushPlatform.allCases.compactMap { platform in
                 hub.platforms[platform].map { credentials in
                     Platform(
                         hub: hub.name, name: platform.rawValue, title: platform.title,
-                        connector: connectors.connector(credentials, of: hub))
+                        isSimulated: credentials == .simulated
+                    ) { tokens in
+                        PushConnectors(outgoing: outgoing, tokens: tokens, logger: silent)
+                            .connector(credentials, of: hub)
+                    }
                 }
             }
         }

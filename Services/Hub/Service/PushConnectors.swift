@@ -13,7 +13,7 @@ final class PushConnectors: Sendable {
 
     private struct Made {
         var credentials: PlatformCredentials
-        var authorities: HubCredentials.Authorities?
+        var authorities: String?
         var connector: any PushConnector
         var version: Int
     }
@@ -24,31 +24,17 @@ final class PushConnectors: Sendable {
     }
 
     private let outgoing: OutgoingConfiguration
+    private let tokens: any SharedPushTokens
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter outgoing: proxies and trusted authorities of connections to push services.
-    init(outgoing: OutgoingConfiguration, logger: Logger) {
+    /// - Parameters:
+    ///   - outgoing: proxies and trusted authorities of connections to push services.
+    ///   - tokens: where the processes share the tokens of APNs.
+    init(outgoing: OutgoingConfiguration, tokens: any SharedPushTokens, logger: Logger) {
         self.outgoing = outgoing
+        self.tokens = tokens
         self.logger = logger
-    }
-
-    /// Refuses credentials of push services that this version has no connector for.
-    ///
-    /// - Throws: ``SetupError`` that names hub and platform.
-    static func check(_ credentials: PushCredentials) throws(SetupError) {
-        for hub in credentials.hubs.values.sorted(by: { $0.name < $1.name }) {
-            for platform in PushPlatform.allCases {
-                switch hub.platforms[platform] {
-                case nil, .simulated, .webPush: continue
-                case .apns, .fcm, .wns:
-                    throw SetupError(
-                        .invalid,
-                        "\(hub.name), \(platform.rawValue): the connector for \(platform.title) is not part of this "
-                            + "version; use \"simulated\": true.")
-                }
-            }
-        }
     }
 
     /// Who pushes under these credentials. Connectors of former credentials are the lanes' to close.
@@ -84,13 +70,26 @@ final class PushConnectors: Sendable {
         }
     }
 
-    /// A connector; `nil` for credentials that ``check(_:)`` refuses.
+    /// A connector; `nil` for a simulated platform, and for credentials that ``CredentialRules`` refuse.
     func connector(_ credentials: PlatformCredentials, of hub: HubCredentials) -> (any PushConnector)? {
-        guard case .webPush(let webPush) = credentials, let configuration = try? webPush.configuration else {
-            return nil
+
+        func client(
+            _ settings: (OutgoingConfiguration, String?) -> PushHTTPClientConfiguration
+        ) -> PushHTTPClient {
+            PushHTTPClient(configuration: settings(outgoing, hub.authorities), logger: logger)
         }
-        let client = configuration.client(outgoing: outgoing, authoritiesFile: hub.authorities?.path)
-        return WebPushConnector(
-            configuration: configuration, client: PushHTTPClient(configuration: client, logger: logger))
+        switch credentials {
+        case .simulated: return nil
+        case .apns(let apns):
+            return (try? apns.configuration).map {
+                APNsConnector(configuration: $0, client: client($0.client), tokens: tokens, logger: logger)
+            }
+        case .fcm(let fcm):
+            return (try? fcm.configuration).map { FCMConnector(configuration: $0, client: client($0.client)) }
+        case .wns(let wns):
+            return (try? wns.configuration).map { WNSConnector(configuration: $0, client: client($0.client)) }
+        case .webPush(let webPush):
+            return (try? webPush.configuration).map { WebPushConnector(configuration: $0, client: client($0.client)) }
+        }
     }
 }

@@ -5,23 +5,39 @@ import ServiceConfiguration
 import ServiceRuntime
 
 /// The clients that the page and the simulated devices of `hub` answer: those on this machine, and those that
-/// `HUB_SIMULATION_ALLOW` names. A request that a proxy passes on is not of this machine.
+/// `HUB_SIMULATION_ALLOW` names.
+///
+/// A reverse proxy on this machine is a client of loopback too, and may pass the whole world on. So a request that shows
+/// a proxy is refused, one from loopback must name loopback in its `Host`, and a proxy of `TRUSTED_PROXIES` is no client.
 struct SimulationClients: Sendable {
+    /// The only item of the setting that refuses everybody.
+    static let nobody = "none"
+
+    /// The proxies of `TRUSTED_PROXIES`.
+    var proxies: [AddressBlock] = []
     private var blocks: [AddressBlock] = []
     /// Names of this service besides loopback's.
     private(set) var hosts: [String] = []
+    private let isOff: Bool
 
-    /// Reads addresses, CIDR blocks, and names of hosts.
+    /// Reads addresses, CIDR blocks, and names of hosts; or `none`.
     init(_ items: [String] = []) {
-        for item in items {
+        isOff = items == [Self.nobody]
+        for item in isOff ? [] : items {
             if let block = AddressBlock(item) { blocks.append(block) } else { hosts.append(item) }
         }
     }
 
     func contains(_ request: Request, from peer: SocketAddress?) -> Bool {
-        guard let peer, !HTTPField.Name.forwarding.contains(where: { request.headers[$0] != nil }) else { return false }
-        if ConnectionController.isOfThisMachine(peer) { return true }
-        guard let address = peer.ipAddress.flatMap({ NetworkAddress($0) }) else { return false }
+        guard !isOff, let peer, !request.headers.isForwarded else { return false }
+        let address = peer.ipAddress.flatMap { NetworkAddress($0) }
+        if let address, proxies.contains(where: { $0.contains(address) }) { return false }
+        if ConnectionController.isOfThisMachine(peer) {
+            let names = HostAllowList(
+                listeningHost: "localhost", allowed: hosts, setting: HubServiceConfiguration.allowSetting)
+            return names.allows(request.head.authority)
+        }
+        guard let address else { return false }
         return blocks.contains { $0.contains(address) }
     }
 }

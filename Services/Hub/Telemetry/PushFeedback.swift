@@ -46,8 +46,7 @@ extension PushFeedback {
 /// `GET /{hub}/feedbackcontainer` returns the URL of a blob container, and the hub is that container: it lists one blob,
 /// with one record per line. Azure Storage's own clients, which read the real container, are out of scope.
 ///
-/// The URL holds the token with which it was asked for, as the service's URLs hold a signature: a client sends no token
-/// to the container.
+/// A client sends no token to the container: the URL holds ``FeedbackAccess``, as the service's URLs hold a signature.
 struct FeedbackController: Sendable {
     private static let blobName = "feedback.xml"
 
@@ -61,13 +60,12 @@ struct FeedbackController: Sendable {
 
     /// The .NET client reads the whole body as the URL.
     @Sendable func locate(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try state.gate.admit(request, context, right: .manage)
-        let token = PercentCoding.encode(request.headers[.authorization] ?? "")
-        return .hub("\(call.base)/feedbackcontainer/files?token=\(token)")
+        let (call, access) = try state.gate.admitToLocateFeedback(request, context)
+        return .hub("\(call.base)/feedbackcontainer/files?\(access.query)")
     }
 
     @Sendable func list(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try admit(request, context)
+        let call = try state.gate.admitToFeedback(request, context)
         let rows = try await feedback(call.hubKey)
         // The newest record tells the blob from what it was before.
         let tag = rows.last.map { "<Properties><Etag>\(rows.count)-\($0.time.milliseconds)</Etag></Properties>" } ?? ""
@@ -79,15 +77,8 @@ struct FeedbackController: Sendable {
     }
 
     @Sendable func read(_ request: Request, context: EmulatorContext) async throws -> Response {
-        let call = try admit(request, context)
+        let call = try state.gate.admitToFeedback(request, context)
         return .hub(try await feedback(call.hubKey).map { $0.document + "\n" }.joined())
-    }
-
-    /// A request with the token in its query.
-    private func admit(_ request: Request, _ context: EmulatorContext) throws -> HubCall {
-        var head = request.head
-        head.headerFields[.authorization] = HubQuery(request.uri.query)["token"] ?? request.headers[.authorization]
-        return try state.gate.admit(Request(head: head, body: request.body), context, right: .manage)
     }
 
     /// The newest feedback, the oldest first.

@@ -105,8 +105,8 @@ struct OperatorActions: Sendable {
         return decision
     }
 
-    /// Holds the dead letters during a resend, and removes those of what was sent again: the failure has ended, and a
-    /// replay would find nothing that is owed. The resend needs no broker; without one the letters stay.
+    /// Holds the dead letters during a resend, and removes those of notifications that were sent again: a replay of
+    /// them would find no delivery to make. The resend needs no broker; without one the letters stay.
     ///
     /// - Parameters:
     ///   - ids: the notifications that can be sent again, if they are known.
@@ -145,7 +145,7 @@ struct OperatorActions: Sendable {
     /// Replays dead letters: those of some notifications, or all, or all with a reason.
     func replay(ids: Set<NotificationID>?, reason: String?) async throws -> ReplayReport {
         let report = try await deadLetters.change { [store] queue in
-            // Ingest's relay publishes what is reopened.
+            // Ingest's relay publishes the deliveries that are reopened.
             let replay = DeadLetterReplay(queue: queue, store: store, publisher: nil)
             return try await replay.run(ids: ids, limit: Self.maxReplayed, examining: Self.maxRead) { letter in
                 reason.map { letter.reason == $0 } ?? true
@@ -170,7 +170,7 @@ struct ResendReport: Encodable, Sendable, Equatable {
     var revoked = 0
     /// The record cannot be read, or is gone.
     var unreadable = 0
-    /// Dead letters of what was sent again.
+    /// Dead letters of notifications that were sent again.
     var lettersRemoved = 0
     /// Why dead letters may still be in the queue.
     var lettersProblem: String?

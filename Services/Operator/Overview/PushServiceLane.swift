@@ -52,7 +52,7 @@ struct PushServiceLane: Encodable, Sendable {
 }
 
 extension Overview {
-    /// What is wrong with push services. Simulated platforms are no trouble of a trial, and are shown as what they are.
+    /// The problems of push services. A simulated platform is no problem in a trial, and is shown as simulated.
     var pushServiceTroubles: [Trouble] {
         func names(_ lanes: [PushServiceLane]) -> String {
             Set(lanes.map { "\($0.hub)/\($0.platform)" }).sorted().joined(separator: ", ")

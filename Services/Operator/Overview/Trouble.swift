@@ -30,10 +30,10 @@ extension Overview {
     /// From this age on an entry of the outbox that is due is late: the relay publishes it within a second.
     private static let lateSeconds: Int64 = 30
 
-    /// The overview with what is wrong in it.
+    /// The overview with the list of its problems.
     func judged() -> Overview {
         var judged = self
-        // Stable: of one level, what stops more comes first.
+        // The sort is stable: within one level, problems that stop more of the system come first.
         let all = sourceTroubles + laneTroubles + pushServiceTroubles + queueTroubles + processTroubles + workTroubles
         judged.troubles =
             all.enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element)

@@ -1,4 +1,4 @@
-// Asks before it changes something, and tells what became of it.
+// Actions of the operator: the page asks for confirmation first, and reports the result.
 import { post } from "./api.js";
 import { app, tell } from "./app.js";
 

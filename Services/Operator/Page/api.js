@@ -1,4 +1,4 @@
-// Requests to the operator's API, and what a browser remembers of this page.
+// Requests to the operator's API, and this page's entries in the browser's local storage.
 
 /** An answer that is not a success, or none: `status` is 0 then. */
 export class Failure extends Error {

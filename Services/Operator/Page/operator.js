@@ -1,4 +1,4 @@
-// The operator's page: which address shows what, and what is asked when.
+// The operator's page: the views by address, and the requests that each view repeats.
 import { Failure, get, remember, remembered } from "./api.js";
 import { app, heading, markScrolling, spans, tell } from "./app.js";
 import { joined } from "./charts.js";

@@ -1,4 +1,4 @@
-// The overview: how far notifications come, what fails, and the parts of the system.
+// The overview: the funnel of notifications, failures, and the parts of the system.
 import { ask } from "./actions.js";
 import { get } from "./api.js";
 import { app, card, heading, spans, table, tell, waiting } from "./app.js";

@@ -12,7 +12,7 @@ let problem = null;
 export const search = {
   enter(_path, state) {
     const asked = state?.term ?? "";
-    // Back from a result: what was found is still there, also the older ones.
+    // Back from a result: the list is still there, with the older results that were loaded.
     if (asked === term && found) return;
     term = asked;
     found = next = problem = null;

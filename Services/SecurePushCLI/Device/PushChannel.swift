@@ -75,8 +75,8 @@ extension APIClient {
         var failure = failure
         failure.details.append("The device gave up after \(tries == 1 ? "one try" : "\(tries.grouped) tries").")
         failure.hint =
-            "A simulated device gets its pushes from the hub emulator. `make up` starts one; --emulator-url or "
-            + "HUB_EMULATOR_URL gives its address."
+            "A simulated device gets its pushes from a hub with simulated platforms, or from hub-emulator. `make up` "
+            + "starts one; --emulator-url or HUB_EMULATOR_URL gives its address."
         return failure
     }
 }

@@ -33,6 +33,9 @@ extension Doctor {
                 "PUSH_CREDENTIALS_FILE", false,
                 {
                     let outgoing = try settings.outgoing()
+                    if let problem = try HubTools.openFiles(namedByCredentialsFile: $0).first {
+                        throw CommandFailure(.configuration, problem, hint: "Run chmod 600 on it.")
+                    }
                     return Doctor.counted(
                         try HubTools.platforms(ofCredentialsFile: $0, outgoing: outgoing).count, "platform")
                 }
@@ -102,6 +105,9 @@ extension Doctor {
         }
         do {
             try HTTPConfiguration.TLS(certificateFile: certificate, privateKeyFile: path).check()
+            if FileContent.privacyProblem(ofFile: path) != nil {
+                return .warning(key, "other users can access \(path)", "chmod 600 \(path)")
+            }
             return .ok(key, "\(path) has the key of the certificate")
         } catch {
             let problem = (error as? ConfigurationError)?.issues.first?.problem ?? ErrorText.reason(error)

@@ -15,9 +15,9 @@ extension Doctor {
         if let path = settings["PUSH_CREDENTIALS_FILE"], let outgoing = try? settings.outgoing(),
             let platforms = try? HubTools.platforms(ofCredentialsFile: path, outgoing: outgoing)
         {
-            for platform in platforms where !platform.isSimulated {
-                findings.append(Doctor.credentials(await CredentialRow(platform), platform.title))
-            }
+            let real = platforms.filter { !$0.isSimulated }
+            let rows = await CredentialRow.all(real, databaseURL: settings["DATABASE_URL"])
+            findings += zip(rows, real).map { Doctor.credentials($0, $1.title) }
         }
         return findings
     }

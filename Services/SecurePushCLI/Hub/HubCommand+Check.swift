@@ -1,5 +1,6 @@
 import ArgumentParser
 import Hub
+import Storage
 
 extension HubCommand {
     struct Check: NetworkCommand {
@@ -7,8 +8,9 @@ extension HubCommand {
             abstract: "Ask each push service whether the hub's credentials are good.",
             discussion: """
                 Reads PUSH_CREDENTIALS_FILE as the service does, and sends each push service a push for a device that \
-                cannot exist. Nothing reaches a person. Exit codes: 0 all are good, 1 one is refused, 69 one does not \
-                answer, 78 the file cannot be used.
+                cannot exist. Nothing reaches a person. With DATABASE_URL it asks APNs with the token that the hub \
+                has: APNs takes a new one only every 20 minutes. Exit codes: 0 all are good, 1 one is refused, 69 one \
+                does not answer, 78 the file cannot be used.
 
                 EXAMPLES
                   securepush hub check
@@ -41,8 +43,7 @@ extension HubCommand {
                     name.map { "The file has no credentials of the hub \($0.printable)." }
                         ?? "The file has no credentials.")
             }
-            var rows: [CredentialRow] = []
-            for platform in chosen { rows.append(await CredentialRow(platform)) }
+            let rows = await CredentialRow.all(chosen, databaseURL: settings["DATABASE_URL"])
             var table = Table(CredentialRow.columns)
             try console.show(rows, in: &table)
             if rows.contains(where: { $0.state == .refused }) { throw CommandFailure.Code.failed.exitCode }
@@ -70,15 +71,30 @@ struct CredentialRow: Encodable, Sendable, Equatable {
         (self.hub, self.platform, self.state, self.reason) = (hub, platform, state, reason)
     }
 
+    /// Asks the push services.
+    ///
+    /// - Parameter databaseURL: of the hub's database; without one, or if it cannot be used, none is.
+    static func all(_ platforms: [HubTools.Platform], databaseURL: String?) async -> [CredentialRow] {
+        @Sendable func ask(_ tables: HubTables?) async -> [CredentialRow] {
+            var rows: [CredentialRow] = []
+            for platform in platforms { rows.append(await CredentialRow(platform, tables)) }
+            return rows
+        }
+        if let databaseURL, platforms.contains(where: { $0.name == "apns" && !$0.isSimulated }),
+            let rows = try? await StoreSession.withHubTables(databaseURL, { await ask($0) })
+        {
+            return rows
+        }
+        return await ask(nil)
+    }
+
     /// Asks the push service.
-    init(_ platform: HubTools.Platform) async {
+    private init(_ platform: HubTools.Platform, _ tables: HubTables?) async {
         (hub, self.platform, state) = (platform.hub, platform.name, .simulated)
         if platform.isSimulated { return }
-        switch await platform.check(deadline: .now + Self.limit) {
-        case .good: state = .good
-        case .refused(let reason): (state, self.reason) = (.refused, reason)
-        case .unknown(let reason): (state, self.reason) = (.unknown, reason)
-        }
+        let (isGood, reason) = await platform.check(tables: tables, deadline: .now + Self.limit)
+        state = isGood.map { $0 ? .good : .refused } ?? .unknown
+        self.reason = reason
     }
 
     static var columns: [Column<CredentialRow>] {

@@ -10,7 +10,7 @@ struct TopCommand: NetworkCommand {
         discussion: """
             Polls /metrics and /readyz of each service and shows the rates of each interval until q or \
             Ctrl-C. If standard output is not a terminal, it prints one table and exits. With --json it prints one \
-            object per interval. An empty URL leaves a service out.
+            object per interval. An empty URL leaves a service out. A hub is shown if a URL names it.
 
             With --once, and without a terminal, the exit code is 69 if a service is not ready or does not answer, and \
             the last line on standard error names it.
@@ -33,6 +33,9 @@ struct TopCommand: NetworkCommand {
             "A dispatcher. Repeat it for more (DISPATCHER_URL, comma-separated; http://127.0.0.1:8082).",
             valueName: "url"))
     var dispatcher: [String] = []
+
+    @Option(help: ArgumentHelp("A hub of your own (HUB_URL; none).", valueName: "url"))
+    var hubURL: String?
 
     @Option(help: ArgumentHelp("The polling interval, 200ms to 1h.", valueName: "duration"))
     var interval = DurationArgument(.seconds(1))
@@ -104,7 +107,7 @@ struct TopCommand: NetworkCommand {
     }
 
     /// The services of the flags, the environment or the default ports. An empty URL leaves a service out.
-    private func clients() throws -> [APIClient] {
+    func clients() throws -> [APIClient] {
         let timeout = Duration.seconds(5)
         var clients: [APIClient] = []
         for (service, url) in [(ServiceURL.ingest, ingestURL), (ServiceURL.retrieval, retrievalURL)] where url != "" {
@@ -112,12 +115,17 @@ struct TopCommand: NetworkCommand {
         }
         let service = ServiceURL.dispatcher
         if dispatcher.isEmpty {
-            return try clients
-                + ServiceURL.list(service.url(nil)).map {
-                    try APIClient(service: service.service, url: $0, from: service.key, timeout: timeout)
-                }
+            clients += try ServiceURL.list(service.url(nil)).map {
+                try APIClient(service: service.service, url: $0, from: service.key, timeout: timeout)
+            }
         }
-        return try clients + dispatcher.filter { !$0.isEmpty }.map { try service.client($0, timeout: timeout) }
+        clients += try dispatcher.filter { !$0.isEmpty }.map { try service.client($0, timeout: timeout) }
+        // With a hub in Azure there is none.
+        let hub = ServiceURL.hub
+        if hubURL.map({ !$0.isEmpty }) ?? (Settings()[hub.key] != nil) {
+            clients.append(try hub.client(hubURL, timeout: timeout))
+        }
+        return clients
     }
 
     private func text(_ readings: [TopReading], _ console: Console, leaves: Bool) -> [String] {

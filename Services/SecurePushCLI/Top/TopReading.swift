@@ -123,6 +123,9 @@ private struct TopFigure: Sendable {
         TopFigure("dispatcher", "DeadLettered", "securepush_dead_lettered_total", .amount),
         TopFigure("dispatcher", "HubP99Milliseconds", "securepush_hub_request_duration_seconds", .p99),
         TopFigure("retrieval", "RetrievalsPerSecond", "securepush_retrievals_total", .rate),
+        TopFigure("hub", "PushesPerSecond", "securepush_hub_pushes_total", .rate),
+        TopFigure("hub", "RetriesWaiting", "securepush_hub_retries_waiting", .amount),
+        TopFigure("hub", "PushP99Milliseconds", "securepush_hub_push_duration_seconds", .p99),
     ]
 
     init(_ service: String, _ name: String, _ metric: String, _ kind: Kind, _ labels: [String: String] = [:]) {
@@ -184,7 +187,15 @@ struct TopView: Sendable {
             listed("by platform", platforms), fact("retries/s", total("RetriesPerSecond")),
             fact("dead-lettered", deadLettered), fact("retrievals/s", total("RetrievalsPerSecond")),
             listed("99th percentiles", percentiles),
-        ]
+        ] + pushes
+    }
+
+    /// Only for a hub of one's own.
+    private var pushes: [String] {
+        guard readings.contains(where: { $0.service == ServiceURL.hub.service }) else { return [] }
+        // All processes of a hub report the same stored pushes.
+        let waiting = readings.compactMap { $0.figures["RetriesWaiting"] }.max()
+        return [fact("pushes/s", total("PushesPerSecond")), fact("pushes waiting", TopView.amount(waiting))]
     }
 
     private func fact(_ name: String, _ value: String) -> String { name.padded(to: 18) + value }
@@ -223,8 +234,11 @@ struct TopView: Sendable {
     }
 
     private var percentiles: [String] {
-        [("hub", "HubP99Milliseconds"), ("broker confirm", "ConfirmP99Milliseconds")].compactMap { name, figure in
-            // The slowest dispatcher: percentiles cannot be added.
+        [
+            ("hub", "HubP99Milliseconds"), ("push service", "PushP99Milliseconds"),
+            ("broker confirm", "ConfirmP99Milliseconds"),
+        ].compactMap { name, figure in
+            // The slowest process: percentiles cannot be added.
             readings.compactMap { $0.figures[figure] }.max().map { "\(name) \(LatencySummary.text($0)) ms" }
         }
     }

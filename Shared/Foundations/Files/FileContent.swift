@@ -34,7 +34,8 @@ package struct FileContent: Sendable {
     package static func open(_ path: String) throws(FileError) -> Int32 {
         var status = stat()
         let isRegular = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        // Without waiting, should a pipe have come into the place of the file. Root sees first what it has opened.
+        // O_NONBLOCK: the file may have been replaced by a pipe just now. Root checks the type of the opened file
+        // first.
         let isRoot = geteuid() == 0
         let descriptor = openToRead(path, isRegular || isRoot ? O_NONBLOCK : 0)
         guard descriptor >= 0 else { throw FileError(readingFailedWith: errno, path: path) }
@@ -52,14 +53,26 @@ package struct FileContent: Sendable {
         return descriptor
     }
 
-    /// Reads an open file to its end.
-    init(descriptor: Int32, path: String, maxBytes: Int = FileContent.maxBytes) throws(FileError) {
-        guard let signature = FileSignature(descriptor: descriptor), signature.size <= maxBytes else {
-            throw FileError(.unreadable, path: path, "The file is too large. Name another file.")
+    /// Reads an open file to its end, and again if it was written meanwhile: a program that does not replace the file,
+    /// but writes into it, leaves half a text for a moment. A file that never rests is taken as it is.
+    ///
+    /// - Parameter afterReading: called with the number of each reading that may not be the last; for tests.
+    init(
+        descriptor: Int32, path: String, maxBytes: Int = FileContent.maxBytes, afterReading: (Int) -> Void = { _ in }
+    ) throws(FileError) {
+        var reading = try FileContent.read(descriptor, path: path, maxBytes: maxBytes)
+        for attempt in 1..<FileContent.maxReadings {
+            afterReading(attempt)
+            // Files of the kernel and pipes have no size.
+            guard let signature = FileSignature(descriptor: descriptor), signature != reading.signature,
+                max(signature.size, reading.signature.size) > 0
+            else { break }
+            usleep(FileContent.pause)
+            guard lseek(descriptor, 0, SEEK_SET) == 0 else { break }
+            reading = try FileContent.read(descriptor, path: path, maxBytes: maxBytes)
         }
-        self.signature = signature
-        let bytes = try FileContent.read(descriptor, path: path, maxBytes: maxBytes)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        signature = reading.signature
+        guard let text = String(validating: reading.bytes, as: UTF8.self) else {
             throw FileError(.malformed, path: path, "The file is not UTF-8 text. Save it as UTF-8.")
         }
         self.text = OutsideText.withoutMark(text)
@@ -71,11 +84,10 @@ package struct FileContent: Sendable {
     /// Why a file of secrets is not private; `nil` if only its owner can access it.
     ///
     /// A group may read a file of root: so Kubernetes hands secrets to a user who is not root.
-    package var privacyProblem: String? {
-        let allowed: UInt32 = signature.owner == 0 && geteuid() != 0 ? 0o740 : 0o700
-        guard permissions & 0o777 & ~allowed != 0 else { return nil }
-        return "Other users can access the file (mode \(String(permissions, radix: 8))). Run chmod 600 on it."
-    }
+    package var privacyProblem: String? { signature.privacyProblem }
+
+    /// ``privacyProblem`` of a file that is not read; `nil` too if there is none.
+    package static func privacyProblem(ofFile path: String) -> String? { FileSignature(path: path)?.privacyProblem }
 
     /// The version of the file that was read.
     ///
@@ -88,14 +100,24 @@ package struct FileContent: Sendable {
     /// The text without the blanks and line ends at its end: a password may begin with a blank.
     package var textWithoutEnd: String { OutsideText.trimmedEnd(text) }
 
-    private static func read(_ descriptor: Int32, path: String, maxBytes: Int) throws(FileError) -> [UInt8] {
+    private static let maxReadings = 20
+    /// Between two readings, in microseconds.
+    private static let pause: UInt32 = 5000
+
+    /// The signature is that of the file before it was read: a later change makes another one.
+    private static func read(
+        _ descriptor: Int32, path: String, maxBytes: Int
+    ) throws(FileError) -> (signature: FileSignature, bytes: [UInt8]) {
+        guard let signature = FileSignature(descriptor: descriptor), signature.size <= maxBytes else {
+            throw FileError(.unreadable, path: path, "The file is too large. Name another file.")
+        }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = readChunk(descriptor, &buffer)
             if count < 0 && errno == EINTR { continue }
             if count < 0 { throw FileError(readingFailedWith: errno, path: path) }
-            if count == 0 { return bytes }
+            if count == 0 { return (signature, bytes) }
             bytes += buffer[..<count]
             if bytes.count > maxBytes {
                 throw FileError(.unreadable, path: path, "The file does not end. Name a regular file.")
@@ -137,6 +159,12 @@ struct FileSignature: Hashable, Sendable {
         modified = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
         changed = [status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec]
         #endif
+    }
+
+    var privacyProblem: String? {
+        let allowed: UInt32 = owner == 0 && geteuid() != 0 ? 0o740 : 0o700
+        guard mode & 0o777 & ~allowed != 0 else { return nil }
+        return "Other users can access the file (mode \(String(mode & 0o7777, radix: 8))). Run chmod 600 on it."
     }
 
     /// The file at a path; `nil` if there is none, or if its folder cannot be searched.

@@ -29,7 +29,7 @@ extension JSONEncoder {
 }
 
 extension JSONDecoder {
-    /// Reads what ``JSONEncoder/pascalCase`` writes. Keys that a type names itself begin with a small letter.
+    /// Reads the output of ``JSONEncoder/pascalCase``. Keys that a type names itself begin with a small letter.
     package static var pascalCase: JSONDecoder {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .custom { path in

@@ -75,7 +75,7 @@ package struct JSONObjectReader {
         return below(span, .member(name)) { rule().read(&$0) }
     }
 
-    /// Accepts members whatever their values are.
+    /// Accepts members with any value.
     package mutating func ignore(_ names: StaticString...) {
         for name in names { _ = take(name) }
     }

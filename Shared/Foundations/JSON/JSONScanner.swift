@@ -5,8 +5,8 @@
 /// Foundation's decoder keeps none of that, hides repeated members, and costs several times as much. This scanner only
 /// checks the grammar and finds where each value is, so that the payload can be kept as its bytes.
 ///
-/// It refuses what RFC 8259 refuses, text that is not UTF-8, unpaired surrogates (RFC 7493, section 2.1), and nesting
-/// deeper than ``maxDepth``.
+/// It refuses everything that RFC 8259 forbids, text that is not UTF-8, unpaired surrogates (RFC 7493, section 2.1),
+/// and nesting deeper than ``maxDepth``.
 ///
 /// Decision: docs/decisions/0008-payload-bytes-are-exact.md
 package struct JSONScanner: ~Copyable {

@@ -132,7 +132,8 @@ package struct JSONWriter: Sendable {
 
 /// Writes JSON strings (RFC 8259, section 7).
 ///
-/// Escaped is only what must be, and DEL, which would be invisible in a log. Everything else stays UTF-8.
+/// Only characters that JSON requires to be escaped are escaped, and DEL, which would be invisible in a log. All others
+/// stay UTF-8.
 package enum JSONText {
     /// Appends a string with its quotation marks.
     package static func append(_ text: String, to bytes: inout [UInt8]) {

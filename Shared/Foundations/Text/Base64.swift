@@ -15,7 +15,7 @@ package enum Base64 {
 
     /// Decodes a text.
     ///
-    /// - Returns: `nil` unless the text is exactly what ``encode(_:_:)`` makes of the value.
+    /// - Returns: `nil` unless the text is equal to the value's ``encode(_:_:)``.
     package static func decode(_ text: some StringProtocol, _ alphabet: Alphabet) -> [UInt8]? {
         var digits = [UInt8](text.utf8)
         if alphabet == .standard {

@@ -1,6 +1,6 @@
 /// The description of an error that may be shown and logged.
 ///
-/// Errors of libraries repeat what they were given: a header's value, a URL with its password, a line of a key file. So
+/// Errors of libraries repeat their arguments: a header's value, a URL with its password, a line of a key file. So
 /// their text is shown only where it is known to hold no value; all others are named by their type.
 package enum ErrorText {
     /// The description of an error of SecurePush, whose texts hold no secrets, and of a few of libraries; of any other

@@ -75,8 +75,8 @@ package enum OutsideText {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
-    /// A word of a command line as messages repeat it: the name of an option, without its value, or what looks like the
-    /// name of a command. `nil` for anything else: it can be a password in the wrong place.
+    /// A word of a command line as messages repeat it: the name of an option, without its value, or a word that looks
+    /// like the name of a command. `nil` for anything else: it can be a password in the wrong place.
     package static func commandWord(_ argument: String) -> String? {
         let word = argument.utf8.prefix { $0 != UInt8(ascii: "=") }
         if word.first == UInt8(ascii: "-") { return optionBytes.containsAll(word) ? String(Substring(word)) : nil }
@@ -91,7 +91,7 @@ package enum OutsideText {
         one.utf8.elementsEqual(other.utf8)
     }
 
-    /// A text for people: characters that they would not see, or that change the direction of what follows, become
+    /// A text for people: characters that they would not see, or that change the direction of later text, become
     /// escapes such as `\u{202E}`. Line feeds and tabs stay.
     package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isInvisible) else { return text }

@@ -48,7 +48,7 @@ package enum PublicURL {
         return String(decoding: scheme, as: UTF8.self) + "://" + String(decoding: host, as: UTF8.self)
     }
 
-    /// Whether what follows the host names are numbers: without an `@`, `USER:PASSWORD` could stand there.
+    /// Whether a number, the port, follows each host name: without an `@`, `USER:PASSWORD` could stand there.
     private static func hasPorts(_ hosts: ArraySlice<UInt8>) -> Bool {
         hosts.split(separator: UInt8(ascii: ",")).allSatisfy { host in
             if host.first == UInt8(ascii: "[") { return true }

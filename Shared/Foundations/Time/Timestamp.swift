@@ -29,7 +29,7 @@ package struct Timestamp: Hashable, Sendable {
         Timestamp(milliseconds: milliseconds.subtractingClamped(milliseconds.floored(by: 86_400_000).remainder))
     }
 
-    /// The years 1970 to 9999 in UTC. They are what a time from outside may be: RFC 3339 has four digits for the year.
+    /// The years 1970 to 9999 in UTC. A time from outside must be within them: RFC 3339 has four digits for the year.
     package static let supported = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 
     /// The sum, or the latest or earliest time if the sum does not fit into 64 bits.

@@ -20,6 +20,8 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
     private var context: ChannelHandlerContext?
     /// The stream that NIOHTTP2 has just closed because of a fault. It reports the error next.
     private var faultyStream: HTTP2StreamID?
+    /// The fields of ``PushHTTPField/Indexing/nameIndexed`` that have been written.
+    private var namesWritten: [String] = []
 
     init(dial: PushDial, session: HTTP2Session) {
         self.dial = dial
@@ -105,14 +107,14 @@ extension HTTP2Connection {
     func start(_ send: PushSend) {
         let (id, actions) = session.start(send, now: .now())
         let request = send.request
-        write(.headers(.init(headers: Self.headers(of: request), endStream: request.body.isEmpty)), on: id)
+        write(.headers(.init(headers: headers(of: request), endStream: request.body.isEmpty)), on: id)
         if !request.body.isEmpty {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: request.body)), endStream: true)), on: id)
         }
         run(actions)
     }
 
-    private static func headers(of request: PushHTTPRequest) -> HPACKHeaders {
+    private func headers(of request: PushHTTPRequest) -> HPACKHeaders {
         var headers = HPACKHeaders()
         headers.reserveCapacity(request.headers.count + 5)
         headers.add(name: ":method", value: "POST")
@@ -121,10 +123,22 @@ extension HTTP2Connection {
         // Each path is used once, and it is a secret.
         headers.add(name: ":path", value: request.path, indexing: .nonIndexable)
         for field in request.headers {
-            headers.add(name: field.name, value: field.value, indexing: field.indexing.hpack)
+            headers.add(name: field.name, value: field.value, indexing: indexing(of: field))
         }
         headers.add(name: "content-length", value: "\(request.body.count)", indexing: .nonIndexable)
         return headers
+    }
+
+    private func indexing(of field: PushHTTPField) -> HPACKIndexing {
+        switch field.indexing {
+        case .indexed: return .indexable
+        case .notIndexed: return .nonIndexable
+        case .neverIndexed: return .neverIndexed
+        case .nameIndexed:
+            if namesWritten.contains(field.name) { return .nonIndexable }
+            namesWritten.append(field.name)
+            return .indexable
+        }
     }
 
     func flush() { context?.flush() }
@@ -162,16 +176,6 @@ extension HTTP2Connection {
                 flush()
                 context?.close(promise: nil)
             }
-        }
-    }
-}
-
-extension PushHTTPField.Indexing {
-    fileprivate var hpack: HPACKIndexing {
-        switch self {
-        case .indexed: .indexable
-        case .notIndexed: .nonIndexable
-        case .neverIndexed: .neverIndexed
         }
     }
 }

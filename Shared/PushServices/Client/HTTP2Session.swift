@@ -35,6 +35,8 @@ struct HTTP2Session {
         var sendsFirstRequestAlone: Bool
         var pingsDuringSilence: TimeAmount?
         var pingTimeout: TimeAmount
+        /// See ``PushHTTPClientConfiguration/endsConnection``.
+        var endsConnection: @Sendable (PushHTTPResponse) -> Bool = { _ in false }
     }
 
     struct Stream {
@@ -174,7 +176,10 @@ extension HTTP2Session {
     private mutating func finish(_ id: HTTP2StreamID) -> [Action] {
         guard let stream = streams[id], !stream.isFinished else { return [] }
         streams[id]?.isFinished = true
-        return [broken(stream, "the answer has no head")]
+        let end = broken(stream, "the answer has no head")
+        // It leaves first, so that a repetition of the request finds another connection.
+        if case .finish(_, .success(let response)) = end, settings.endsConnection(response) { return leave() + [end] }
+        return [end]
     }
 
     /// Frees the streams whose answer came before their request was written.

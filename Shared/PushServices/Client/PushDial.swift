@@ -60,8 +60,8 @@ final class PushDial: @unchecked Sendable {
 
         private static func context(_ configuration: PushHTTPClientConfiguration) throws -> NIOSSLContext {
             var tls = configuration.outgoing.tls
-            if let file = configuration.authoritiesFile {
-                tls.additionalTrustRoots.append(.certificates(try NIOSSLCertificate.certificates(inFile: file)))
+            if let pem = configuration.authorities {
+                tls.additionalTrustRoots.append(.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))))
             }
             switch configuration.versions {
             case .any: tls.applicationProtocols = ["h2", "http/1.1"]
@@ -78,7 +78,7 @@ final class PushDial: @unchecked Sendable {
                 maxStreams: max(1, configuration.streamsPerConnection),
                 sendsFirstRequestAlone: configuration.sendsFirstRequestAlone,
                 pingsDuringSilence: configuration.pingsDuringSilence.map { TimeAmount($0) },
-                pingTimeout: TimeAmount(configuration.pingTimeout))
+                pingTimeout: TimeAmount(configuration.pingTimeout), endsConnection: configuration.endsConnection)
         }
     }
 

@@ -17,8 +17,8 @@ package struct PushHTTPClientConfiguration: Sendable {
     package var versions = Versions.any
     /// Proxies, and the trusted authorities.
     package var outgoing = OutgoingConfiguration()
-    /// A file of authorities in PEM that are trusted too (`caFile` of a hub).
-    package var authoritiesFile: String?
+    /// Authorities in PEM that are trusted too: the text of a hub's `caFile`.
+    package var authorities: String?
     /// Says whether a connection to an address that the look-up of an origin gave may be made. It is not asked where a
     /// proxy connects, because the proxy looks the name up. Any thread may call it.
     package var isAllowed: @Sendable (SocketAddress, PushOrigin) -> Bool = { _, _ in true }
@@ -37,6 +37,8 @@ package struct PushHTTPClientConfiguration: Sendable {
     /// Whether the first request of a connection of HTTP/2 stays alone until the server has answered with a status
     /// that shows that it takes the credentials, as APNs wants it.
     package var sendsFirstRequestAlone = false
+    /// Whether a connection of HTTP/2 takes no more requests after this answer, because its server says so.
+    package var endsConnection: @Sendable (PushHTTPResponse) -> Bool = { _ in false }
 
     /// For look-up, TCP, a proxy's tunnel, TLS, and the first SETTINGS of HTTP/2 together.
     package var connectTimeout = Duration.seconds(10)

@@ -28,7 +28,12 @@ package struct PushOrigin: Sendable, Hashable {
 /// A header field with its name in lower case.
 package struct PushHTTPField: Sendable, Hashable {
     /// How HPACK writes the field (RFC 7541, section 6.2).
-    package enum Indexing: Sendable, Hashable { case indexed, notIndexed, neverIndexed }
+    package enum Indexing: Sendable, Hashable {
+        case indexed, notIndexed, neverIndexed
+        /// In the first request of a connection, so that later ones name the field by a number. Their values are not
+        /// kept: each is another one. APNs wants it so.
+        case nameIndexed
+    }
 
     package var name: String
     package var value: String

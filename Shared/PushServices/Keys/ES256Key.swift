@@ -60,6 +60,14 @@ package struct ES256Key: Sendable {
     /// The public key in base64url, 87 characters: `applicationServerKey` of browsers, `k` of RFC 8292.
     package var publicText: String { Base64.encode(publicPoint, .url) }
 
+    /// A secret for another purpose that only the key gives (HKDF, RFC 5869).
+    ///
+    /// - Parameter purpose: another one for each use.
+    func secret(for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array(purpose.utf8), outputByteCount: 32)
+    }
+
     /// A signed token (JWS compact serialization, RFC 7515).
     ///
     /// - Returns: `nil` only if the library fails for lack of memory.

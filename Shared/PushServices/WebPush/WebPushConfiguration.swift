@@ -40,11 +40,11 @@ package struct WebPushConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - outgoing: proxies and trusted authorities.
-    ///   - authoritiesFile: `caFile` of the hub.
-    package func client(outgoing: OutgoingConfiguration, authoritiesFile: String?) -> PushHTTPClientConfiguration {
+    ///   - authorities: the text of the hub's `caFile`.
+    package func client(outgoing: OutgoingConfiguration, authorities: String?) -> PushHTTPClientConfiguration {
         var client = PushHTTPClientConfiguration(name: "webpush")
         client.outgoing = outgoing
-        client.authoritiesFile = authoritiesFile
+        client.authorities = authorities
         client.isAllowed = { [destinations] address, origin in destinations.permits(address, for: origin) }
         client.publicHosts = Set(PushDestinations.browserServices.filter { !$0.hasPrefix("*") })
         return client

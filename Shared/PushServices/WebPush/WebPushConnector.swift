@@ -83,8 +83,7 @@ package final class WebPushConnector: PushConnector {
         }
         switch await client.send(message.request(authorization: token.authorization), deadline: deadline) {
         case .success(let response): return .answer(WebPushAnswer(response, now: now()), status: response.status, token)
-        case .failure(.notSent(let reason)): return .failed(PushResult(.unreachable, reason: reason))
-        case .failure(.unanswered(let reason)): return .failed(PushResult(.unanswered, reason: reason))
+        case .failure(let failure): return .failed(PushResult(failure))
         }
     }
 

@@ -20,8 +20,17 @@ enum WebPushEncryption {
     static func encrypt(_ message: [UInt8], for subscription: WebPushSubscription) throws(TooLarge) -> [UInt8]? {
         guard let size = sizes.first(where: { $0 >= message.count }) else { throw TooLarge() }
         return encrypt(
-            message, padding: size - message.count, for: subscription, key: P256.KeyAgreement.PrivateKey(),
+            message, padding: size - message.count, for: subscription, key: makeKey(),
             salt: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+    }
+
+    /// A new key pair.
+    ///
+    /// swift-crypto tries each key that it makes out by a signature and its verification (`EC_KEY_check_fips`), which
+    /// takes longer than the whole encryption. A number below the group's order is a key, and 2³² to 1 are.
+    static func makeKey() -> P256.KeyAgreement.PrivateKey {
+        let number = SymmetricKey(size: .bits256)
+        return number.withUnsafeBytes { try? P256.KeyAgreement.PrivateKey(rawRepresentation: $0) } ?? .init()
     }
 
     /// Encrypts a message with a key and a salt that must not have been used before; the vectors of RFC 8291 bring

@@ -66,7 +66,7 @@ package struct HTTPConfiguration: Sendable, Hashable {
         return reader.issues.count == before ? configuration : nil
     }
 
-    /// Tries what can be wrong with the settings: the limits, the TLS files, and the host if it is a name.
+    /// Checks the settings before the start: the limits, the TLS files, and the host if it is a name.
     ///
     /// - Parameter key: the setting of the host.
     /// - Throws: ``ConfigurationError``.
@@ -121,7 +121,7 @@ package struct HTTPLimits: Sendable, Hashable {
     package var trustedProxies: [AddressBlock] = []
     /// Requests at once on an HTTP/2 connection.
     package var maxStreams = 32
-    /// Bytes that a client may leave unread for ``slowReaderTimeout``, with what their answers need in memory.
+    /// Bytes that a client may leave unread for ``slowReaderTimeout``, with the memory overhead of their answers.
     package var maxUnsentBytes = 256 * 1024
     /// How long a client with ``maxUnsentBytes`` unread may take hardly any of them.
     package var slowReaderTimeout: Duration = .seconds(5)

@@ -144,7 +144,7 @@ package struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Request {
-    /// Refuses a body that is compressed: no route would read what the client means.
+    /// Refuses a compressed body: no route decompresses it.
     ///
     /// - Throws: ``Problem`` 415 with the codings that are taken (RFC 9110, sections 8.4 and 15.5.16).
     fileprivate func checkCodings() throws(Problem) {
@@ -177,7 +177,7 @@ extension Problem {
         case let error as HTTPError: self = Problem(error.status, error.body, headers: error.headers)
         case let error as any HTTPResponseError: self = Problem(error.status)
         case let error as AuthenticationError: self.init(error)
-        // The log says what happened to the store, the answer does not.
+        // The log has the store's error, the answer does not.
         case let error as StorageError:
             self = error.isRetriable ? .serviceUnavailable("The store is not available.") : .internalServerError()
         case is CancellationError: self = .serviceUnavailable("The service is shutting down.")

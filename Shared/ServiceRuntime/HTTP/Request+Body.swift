@@ -12,7 +12,7 @@ extension Request {
     ///   - onChunk: called with the size of each chunk, in bytes, before the chunk is kept. It may throw to refuse it.
     ///   - onBody: called if there is a body: before it is awaited if the head announces it, so before `100 Continue`,
     ///     and otherwise with its first bytes. It may throw to refuse it.
-    /// - Throws: ``Problem`` 413, and what `onChunk` and `onBody` throw.
+    /// - Throws: ``Problem`` 413, and the errors of `onChunk` and `onBody`.
     package func wholeBody(
         upTo limit: Int, tooLarge detail: String? = nil, onChunk: (Int) throws -> Void = { _ in },
         onBody: () throws -> Void = {}

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A batch has no size when it begins, so it reserves bytes for each line, waits for a while if they do not fit, and
 /// shares a quarter of the budget with the other batches of its sender. Single bodies that are still arriving share
-/// another quarter: a sender decides how long they take, and so must not hold what others need.
+/// another quarter: a sender decides how long they take, and so must not hold the memory that others need.
 ///
 /// Decision: docs/decisions/0011-requests-are-weighed.md
 package final class RequestBudget: Sendable {
@@ -138,7 +138,7 @@ package final class RequestBudget: Sendable {
             }
         }
 
-        /// The body is there: what the request holds is no longer counted as its sender's, but still in the whole.
+        /// The body has arrived: the request's bytes no longer count for its sender, but still in the total.
         package func arrived() {
             held.withLock { held in
                 budget.disown(held.bytes, of: held.owner)

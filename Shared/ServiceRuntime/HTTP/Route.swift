@@ -2,7 +2,7 @@ package import Domain
 package import HTTPTypes
 package import Hummingbird
 
-/// A line of a service's table of routes: what answers a request, and everything else that depends on the route.
+/// An entry of a service's table of routes: the handler, the name in metrics, the audited action.
 package struct Route<Context: RequestContext>: Sendable {
     package typealias Handler = @Sendable (Request, Context) async throws -> Response
 

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A router of a service, with ``ProblemMiddleware`` in place and `HEAD` wherever there is `GET`.
 ///
-/// - Parameter guarding: what checks the requests of all routes, and of those that are added later.
+/// - Parameter guarding: middlewares that check the requests of all routes, and of those that are added later.
 package func makeRouter<Context: RequestContext>(
     _ routes: Routes<Context>, context: ServiceContext,
     guarding middleware: (any MiddlewareProtocol<Request, Response, Context>)? = nil
@@ -30,7 +30,7 @@ package func makeRouter<Context: RequestContext>(
     makeRouter(Routes(cors: cors), context: context)
 }
 
-/// The paths that every service answers to operators, whatever its load.
+/// The paths that every service answers to operators, under any load.
 package enum Operations {
     package static let paths: Set<String> = ["/livez", "/readyz", "/metrics", "/version"]
 

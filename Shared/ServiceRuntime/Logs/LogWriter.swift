@@ -61,7 +61,7 @@ package final class LogWriter: Sendable {
     /// The lines that were dropped since the start.
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Sets what makes the line about dropped lines.
+    /// Sets the function that makes the line about dropped lines.
     func noteDrops(_ make: @escaping @Sendable (_ lines: Int) -> [UInt8]) { state.withLock { $0.note = make } }
 
     /// Takes one or more whole lines, each with its line end, and returns at once.
@@ -114,7 +114,7 @@ package final class LogWriter: Sendable {
         }
     }
 
-    /// Writes what is left of a begun line, and a batch. Waits for a reader that takes nothing now. If a write fails,
+    /// Writes the rest of a begun line, and a batch. Waits for a reader that takes nothing now. If a write fails,
     /// because there is no reader any more or no space, the lines that are not begun are dropped.
     ///
     /// - Returns: whether all was written.

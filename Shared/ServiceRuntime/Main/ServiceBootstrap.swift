@@ -74,12 +74,12 @@ enum ServiceBootstrap {
     }
 }
 
-/// Ends the process if its services have not stopped in time, whatever holds them.
+/// Ends the process if its services have not stopped in time.
 final class ShutdownLimit: Sendable {
     private let end: @Sendable ((any Error)?) -> Void
     private let isBegun = Mutex(false)
     private let time: Duration
-    /// A thread of its own: those of the tasks may be what is held.
+    /// A thread of its own: the threads of the tasks may be blocked.
     private let queue = DispatchQueue(label: "securepush.shutdown")
 
     /// - Parameters:

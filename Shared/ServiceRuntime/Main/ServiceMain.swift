@@ -113,7 +113,7 @@ extension ServiceProgram {
         let settings = readAll(&reader)
         guard var settings, reader.issues.isEmpty else { throw ConfigurationError(reader.issues) }
         let keys = reader.keys
-        settings.logging.warnings = reader.exposedSecrets(keys) + reader.unknownVariables(keys)
+        settings.logging.warnings = reader.exposedSecrets(keys) + reader.openFiles(keys) + reader.unknownVariables(keys)
         return settings
     }
 

@@ -10,7 +10,7 @@ import Darwin
 package enum StandardDescriptors {
     private static let missing = Mutex<Set<Int32>>([])
 
-    /// Whether standard output was closed at the start: what is written to it now is lost in silence.
+    /// Whether standard output was closed at the start: bytes that are written to it are lost without an error.
     package static var lacksOutput: Bool { missing.withLock { $0.contains(STDOUT_FILENO) } }
     /// Whether standard error was closed at the start.
     package static var lacksError: Bool { missing.withLock { $0.contains(STDERR_FILENO) } }

@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Standard output or standard error, for a program that waits for its reader. Services write what they log with a
+/// Standard output or standard error, for a program that waits for its reader. Services write their logs with a
 /// ``LogWriter``.
 struct StandardStream: Sendable {
     let descriptor: Int32

@@ -17,8 +17,8 @@ package enum Terminal {
     /// Longer lines of prose are hard to read.
     static let maxProseColumns = 100
 
-    /// The number of columns of the terminal on a descriptor; `nil` if it is not a terminal. `COLUMNS` overrides what
-    /// the terminal says (POSIX.1-2024, 8.3).
+    /// The number of columns of the terminal on a descriptor; `nil` if it is not a terminal. `COLUMNS` overrides
+    /// the terminal's own number (POSIX.1-2024, 8.3).
     ///
     /// - Parameter environment: that of the process if `nil`.
     package static func columns(of descriptor: Int32, _ environment: [String: String]? = nil) -> Int? {

@@ -23,8 +23,8 @@ package struct OpenAPIDocument: Sendable {
         bytes = Array(try Self.completed(document).json.utf8)
     }
 
-    /// The document with what every operation may answer: 400 to what is not HTTP, 405 to a method that its path does
-    /// not have.
+    /// The document with the answers that every operation may give: 400 to bytes that are not HTTP, 405 to a method
+    /// that its path does not have.
     private static func completed(_ document: JSONValue) throws -> JSONValue {
         let answers = try JSONValue(
             Array(

@@ -1,5 +1,5 @@
-// Brings the document to a description of it and changes only what differs, so that focus, selection and scroll positions
-// stay. Texts become text nodes, never markup.
+// Brings the document to a description of it and changes only the nodes that differ, so that focus, selection and
+// scroll positions stay. Texts become text nodes, never markup.
 
 /** The key and the attributes with which an element was described last. */
 const described = new WeakMap();

@@ -55,7 +55,7 @@ package struct ProcessState: Sendable {
 
     package var readiness: Readiness { last.readiness }
 
-    /// In bytes; `nil` for what JSON cannot hold. The metrics of a process can have any number.
+    /// In bytes; `nil` for a number that JSON cannot hold (NaN, infinity): metrics can have any number.
     package var residentMemory: Double? {
         last.samples?.sum("process_resident_memory_bytes").flatMap { $0.isFinite ? $0 : nil }
     }

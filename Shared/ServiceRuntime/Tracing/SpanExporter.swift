@@ -126,7 +126,7 @@ final class SpanExporter: Service {
         await flush(unsent.withLock { $0 }, client)
     }
 
-    /// Sends what is left, for a limited time.
+    /// Sends the remaining spans, for a limited time.
     private func flush(_ first: [FinishedSpan], _ client: HTTPClient) async {
         let total = first.count + queue.count
         let sent = await withTaskGroup(of: Int.self) { group in

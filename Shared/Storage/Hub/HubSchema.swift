@@ -4,7 +4,8 @@
 /// A hub's key is its name in lower case. IDs are compared without regard to case. Times are milliseconds since the
 /// Unix epoch.
 enum HubSchema {
-    static let statements: [SQL] = hubs + registrations + installations + schedules + deliveries + imports
+    static let statements: [SQL] =
+        hubs + registrations + installations + schedules + deliveries + pushTokens + imports
 
     /// The names of the tables, in their order.
     static let tables = statements.compactMap { statement -> String? in
@@ -86,17 +87,22 @@ enum HubSchema {
         "CREATE INDEX hub_installations_expiry ON hub_installations (expires_at) WHERE expires_at IS NOT NULL",
     ]
 
-    // While a process delivers a send, `due_at` is when another one may do it.
+    // While a process delivers a send, `due_at` is when another one may do it, and `claim` tells that process from
+    // others. The devices up to `place` have their pushes. A row with `set_aside_at` cannot be read, and is never due.
     private static let schedules: [SQL] = [
         """
         CREATE TABLE hub_schedules (
             id \(.text) PRIMARY KEY NOT NULL,
             hub \(.text) NOT NULL,
             due_at \(.integer) NOT NULL,
-            request \(.bytes) NOT NULL
+            request \(.bytes) NOT NULL,
+            claim \(.integer),
+            place \(.integer) NOT NULL,
+            set_aside_at \(.integer)
         ) \(.table)
         """,
-        "CREATE INDEX hub_schedules_due ON hub_schedules (due_at)",
+        "CREATE INDEX hub_schedules_due ON hub_schedules (due_at) WHERE set_aside_at IS NULL",
+        "CREATE INDEX hub_schedules_aside ON hub_schedules (set_aside_at) WHERE set_aside_at IS NOT NULL",
         "CREATE INDEX hub_schedules_hub ON hub_schedules (hub)",
     ]
 }
@@ -104,7 +110,7 @@ enum HubSchema {
 extension StorageSchema {
     /// The tables of the notification hub.
     static let hub = StorageSchema(
-        version: 1, name: "hub_0001", mark: .table(HubSchema.markTable), knownTable: "hub_registrations",
+        version: 2, name: "hub_0002", mark: .table(HubSchema.markTable), knownTable: "hub_registrations",
         postgres: HubSchema.statements.map { $0.text(.postgres) },
         sqlite: HubSchema.statements.map { $0.text(.sqlite) })
 }

@@ -16,7 +16,7 @@ struct HubFind: Sendable {
 extension HubTables {
     /// A page of the registrations that a send reaches, or that a list shows, in the order of their places.
     ///
-    /// Concurrent calls for a first page share a statement. If tags decide by more than one set, the smallest set is
+    /// Concurrent calls for a first page share a statement, except in memory. If tags decide by more than one set, the smallest set is
     /// read and the others decide in this process, so a page may be short, or empty, and not the last one.
     ///
     /// - Parameters:
@@ -31,7 +31,7 @@ extension HubTables {
             Set(tags).map { HubFind.key(hub: hub, audience: format, tag: $0) }
         }
         let find = HubFind(keys: keys, after: after, limit: min(max(limit, 1), Self.pageSize), now: now)
-        let isShared = after == 0 && find.limit == Self.pageSize
+        let isShared = !store.readsAtOnce && after == 0 && find.limit == Self.pageSize
         var page = try await (isShared ? finds.submit([find]) : store.pages(of: [find])).first ?? HubPage()
         if let matches = audience.matches {
             page.registrations.removeAll { !matches(Set($0.tags.map { $0.lowercased() })) }

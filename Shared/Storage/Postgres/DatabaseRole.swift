@@ -83,6 +83,8 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 ("device_leases", all), ("device_places", all),
                 // `hub devices` counts.
                 ("hub_registrations", "SELECT (hub, format, is_template, updated_at)"), (HubSchema.markTable, "SELECT"),
+                // `hub check` asks APNs with the token that the hub has.
+                ("hub_push_tokens", "SELECT"),
                 schema,
             ]
         }

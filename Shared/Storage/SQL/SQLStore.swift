@@ -7,6 +7,9 @@ protocol SQLStore: Sendable {
     /// See ``StorageConfiguration/withdrawals``.
     var withdrawals: WithdrawalMode { get }
 
+    /// Whether a read costs no thread hop and no round trip, so that sharing one saves nothing.
+    var readsAtOnce: Bool { get }
+
     /// Reads from one snapshot of the database.
     ///
     /// - Parameter kind: names the kind of work (see ``FailedWork``); by default the function that calls.
@@ -42,6 +45,8 @@ protocol SQLStore: Sendable {
 }
 
 extension SQLStore {
+    var readsAtOnce: Bool { false }
+
     func read<Value: Sendable>(
         kind: String = #function, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {

@@ -18,6 +18,8 @@ import Darwin
 /// task is cancelled.
 struct SQLiteDatabase: Sendable {
     private let connections: any DatabaseWriter
+    /// Whether it is in the memory of this process. Reads run at once on the caller's thread then.
+    let isInMemory: Bool
     /// Tells whether the file is still where it was opened.
     let watch: SQLiteFileWatch
     let failedWork = FailedWork()
@@ -41,6 +43,7 @@ struct SQLiteDatabase: Sendable {
             connections = try SQLiteDatabase.connectWhenUnlocked(path)
             report = try SQLiteMigration.run(connections, schema, policy: migrations)
             watch = SQLiteFileWatch(path: path)
+            isInMemory = false
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw StorageError(.invalid, "\(path) is not an SQLite database, or is damaged. Name another file.")
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
@@ -61,6 +64,7 @@ struct SQLiteDatabase: Sendable {
             connections = queue
             report = try SQLiteMigration.run(connections, schema, policy: .automatic)
             watch = .nothing
+            isInMemory = true
         } catch {
             throw StorageError(error)
         }
@@ -140,19 +144,35 @@ struct SQLiteDatabase: Sendable {
     func read<Value: Sendable>(
         kind: String = #function, _ work: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { caller in
-            read(work) { result in
-                note(result, of: CollectionOfOne(kind), kind: \.self) { _ in tryOutRead { _ = try work($0) } }
-                caller.resume(with: result.mapError(\.error))
-            }
+        if isInMemory { return try noted(readAtOnce(work), kind, work).get() }
+        return try await withCheckedThrowingContinuation { caller in
+            read(work) { caller.resume(with: noted($0, kind, work)) }
         }
     }
 
-    /// Reads for a callback, which runs on GRDB's queue.
+    private func noted<Value>(
+        _ result: Result<Value, SQLiteFailure>, _ kind: String, _ work: @escaping @Sendable (Database) throws -> Value
+    ) -> Result<Value, StorageError> {
+        note(result, of: CollectionOfOne(kind), kind: \.self) { _ in tryOutRead { _ = try work($0) } }
+        return result.mapError(\.error)
+    }
+
+    /// Reads from a database in memory, on this thread. Its one connection serves one thread at a time, so nothing
+    /// changes meanwhile.
+    ///
+    /// GRDB's `asyncRead` of one connection runs `PRAGMA query_only` twice. Each time SQLite forgets how it has
+    /// compiled the statements, and has to compile them again.
+    private func readAtOnce<Value>(_ work: (Database) throws -> Value) -> Result<Value, SQLiteFailure> {
+        // Reentrant: a callback of a commit may read, and is on the connection's queue.
+        Result { try connections.unsafeReentrantRead(work) }.mapError { SQLiteFailure($0) }
+    }
+
+    /// Reads for a callback, which runs on GRDB's queue; of a database in memory, before this returns.
     func read<Value: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> Value,
         completion: @escaping @Sendable (Result<Value, SQLiteFailure>) -> Void
     ) {
+        if isInMemory { return completion(readAtOnce(work)) }
         connections.asyncRead { [watch] database in
             let result = Result {
                 try watch.check()

@@ -4,6 +4,8 @@ import Foundations
 import GRDB
 
 extension SQLiteStore: SQLStore {
+    var readsAtOnce: Bool { database.isInMemory }
+
     func reading<Value: Sendable>(
         kind: String, _ body: @escaping @Sendable (any SQLTransaction) throws -> Value
     ) async throws -> Value {

@@ -1,7 +1,8 @@
 import Foundation
-import Foundations
 import TestSupport
 import Testing
+
+@testable import Foundations
 
 struct FileContentTests {
     private func content(of text: String) throws -> FileContent {
@@ -29,6 +30,41 @@ struct FileContentTests {
             try write("x", to: path)
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
             #expect(try FileContent(path: path).permissions == 0o640)
+        }
+    }
+
+    @Test func `A file that is written meanwhile is read again`() throws {
+        try withTemporaryPath { path in
+            let (half, whole) = ("aaaa", "aaaaaaaa")
+            try write(half, to: path)
+            let descriptor = try FileContent.open(path)
+            defer { close(descriptor) }
+            let content = try FileContent(descriptor: descriptor, path: path) { attempt in
+                // In place: the descriptor stays that of the file.
+                guard attempt < 3, let file = FileHandle(forWritingAtPath: path) else { return }
+                file.truncateFile(atOffset: 0)
+                file.write(Data((attempt == 1 ? "aaaaaa" : whole).utf8))
+                try? file.close()
+            }
+            #expect(content.text == whole)
+            #expect(content.version(path).isCurrent)
+        }
+    }
+
+    @Test func `A file that never rests is taken as it is, and is another version at once`() throws {
+        try withTemporaryPath { path in
+            try write("0", to: path)
+            let descriptor = try FileContent.open(path)
+            defer { close(descriptor) }
+            var text = "0"
+            let content = try FileContent(descriptor: descriptor, path: path) { attempt in
+                text += "\(attempt % 10)"
+                guard let file = FileHandle(forWritingAtPath: path) else { return }
+                file.write(Data(text.utf8))
+                try? file.close()
+            }
+            #expect(!content.text.isEmpty && content.text.utf8.count <= text.utf8.count)
+            #expect(!content.version(path).isCurrent || content.text == text)
         }
     }
 

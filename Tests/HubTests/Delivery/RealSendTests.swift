@@ -4,6 +4,7 @@ import HummingbirdTesting
 import PushServices
 import ServiceRuntime
 import StackKit
+import Storage
 import Testing
 
 @testable import Hub
@@ -32,6 +33,25 @@ import Testing
             let details = try await hub.call(.get, "/hub/messages/\(id)").text
             #expect(details.contains("<State>Completed</State>"))
             #expect(details.contains("<Name>Success</Name><Count>2</Count>"))
+        }
+    }
+
+    /// FCM has it in the payload, and not in a header.
+    @Test(
+        arguments: [
+            ("fcmv1", #"{"message":{"android":{"ttl":"90s"}}}"#, 90),
+            ("fcmv1", #"{"message":{"data":{"a":"b"}}}"#, nil),
+            ("fcmv1", #"{"message":{"android":{"ttl":"0s"}}}"#, nil), ("fcmv1", "ttl", nil),
+        ] as [(String, String, Int?)])
+    func `A push to FCM expires by its own time to live`(format: String, body: String, seconds: Int?) async throws {
+        try await withHub { hub, connector in
+            try await hub.register(
+                "token", tags: "t", element: "FcmV1RegistrationDescription", field: "FcmV1RegistrationId")
+            let start = Timestamp.now
+            #expect(try await hub.send(body, format: format, tags: "t").headers[HubHeaders.outcome] == "Success")
+            let request = try #require(connector.requests.first)
+            let lives = seconds.map { start + .seconds($0)...Timestamp.now + .seconds($0) }
+            #expect(request.expiresAt.map { lives?.contains($0) == true } ?? (lives == nil))
         }
     }
 
@@ -101,6 +121,44 @@ import Testing
             let bare = try await hub.send(
                 format: "browser", headers: [HubHeaders.deviceHandle: "https://h/2"], uri: "/hub/messages?direct")
             #expect(bare.headers[HubHeaders.outcome] == "BadChannel")
+        }
+    }
+
+    @Test func `A push that was refused before it left is over, so the send is not refused`() async throws {
+        try await withHub { hub, connector in
+            for (handle, template) in [("AA", #"{"aps":{"alert":"$(m)"}}"#), ("BB", #"{"aps":{"alert":"$(m)$(m)"}}"#)] {
+                let inner = "<Tags>t</Tags><DeviceToken>\(handle)</DeviceToken><BodyTemplate>\(template)</BodyTemplate>"
+                _ = try await hub.call(
+                    .post, "/hub/registrations", headers: TestEntry.headers,
+                    body: TestEntry.make("AppleTemplateRegistrationDescription", inner))
+            }
+            connector.answerAll(.answer(.throttled(after: .seconds(600))))
+            let text = String(repeating: "x", count: 3000)
+            let sent = try await hub.send(#"{"m":"\#(text)"}"#, format: "template", tags: "t")
+            #expect(sent.status == .created)
+            #expect(sent.headers[HubHeaders.outcome] == "InvalidNotificationSize=1, Unknown=1")
+            #expect(try await hub.state.store.tables.nextPushes().count == 1)
+        }
+    }
+
+    /// A page has 500 registrations: here of one device and, on the second page, of another one.
+    @Test(arguments: [true, false])
+    func `A send is refused only if none of its pages could be pushed`(_ isAccepted: Bool) async throws {
+        try await withHub { hub, connector in
+            for _ in 0..<HubTables.pageSize { try await hub.register("aa", tags: "t") }
+            try await hub.register("bb", tags: "t")
+            connector.answerAll(.answer(.throttled(after: .seconds(600))))
+            if isAccepted { connector.plan("BB", .answer(.accepted)) }
+            let sent = try await hub.send(tags: "t")
+            #expect(connector.handles == ["AA", "BB"])
+            let stored = try await hub.state.store.tables.nextPushes()
+            if isAccepted {
+                #expect(sent.status == .created && stored.count == 1)
+                #expect(sent.headers[HubHeaders.outcome] == "Success=1, Skipped=499, Unknown=1")
+            } else {
+                #expect(sent.status == .tooManyRequests && stored.isEmpty)
+                #expect(sent.headers[.retryAfter].flatMap { Int($0) } ?? 0 >= 600)
+            }
         }
     }
 }

@@ -73,15 +73,43 @@ import Testing
                 #expect(answer.status == .ok, "\(path)")
                 #expect(!answer.text.contains(TestHub.key))
             }
-            let forwarded = try await hub.call(
-                .get, "/emulator/devices", rule: nil, headers: [HTTPField.Name(static: "X-Forwarded-For"): "127.0.0.1"])
-            #expect(forwarded.status == .notFound)
+            let connection = try await hub.call(.get, "/emulator/connection", rule: nil).text
+            #expect(connection.contains(#""HasKey":false"#))
             try await hub.expect(.forbidden, .post, "/emulator/connection/key", rule: nil)
         }
         try await withHub(credentials: "{}") { hub in
             try await hub.expect(.unauthorized, .get, "/", rule: nil)
             try await hub.expect(.notFound, .get, "/emulator/devices", rule: nil)
             try await hub.expect(.ok, .get, "/livez", rule: nil)
+        }
+    }
+
+    @Test(arguments: [
+        "X-Forwarded-For: 127.0.0.1", "X-Forwarded-Proto: https", "Forwarded: for=127.0.0.1", "Via: 1.1 proxy",
+        "X-Real-IP: 127.0.0.1", "Host: hub.example.org", "Host: 192.0.2.1",
+    ])
+    func `A request that a proxy on this machine passes on finds no page`(_ field: String) async throws {
+        for host in ["127.0.0.1", "0.0.0.0"] {
+            try await withHub(settings: ["HTTP_HOST": host, "ALLOW_INSECURE": "http"]) { hub in
+                for path in ["/emulator/devices", "/emulator/connection", "/emulator/page/emulator.js"] {
+                    let status = try await hub.status(of: path, field)
+                    #expect(status == 404, "\(path)")
+                }
+                let status = try await hub.status(of: "/", field)
+                #expect(status == 401)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["TRUSTED_PROXIES": "127.0.0.1,::1"], "127.0.0.1", 404), (["HUB_SIMULATION_ALLOW": "none"], "127.0.0.1", 404),
+        (["HUB_SIMULATION_ALLOW": "hub.example.org"], "hub.example.org", 200), ([:], "localhost:8085", 200),
+    ])
+    func `Settings say whom the page answers`(_ settings: [String: String], _ host: String, _ status: Int) async throws
+    {
+        try await withHub(settings: settings) { hub in
+            let answered = try await hub.status(of: "/emulator/devices", "Host: \(host)")
+            #expect(answered == status)
         }
     }
 

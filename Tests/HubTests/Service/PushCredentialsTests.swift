@@ -84,6 +84,14 @@ struct CredentialFolder {
             #""apns": {"keyFile": "vapid.pem", "keyId": "ABC1234567", "teamId": "DEF1234567", "topic": "o", "endpoint": "http://x"}"#,
             ["h, apns, endpoint", "https: URL"]
         ),
+        (
+            #""apns": {"keyFile": "vapid.pem", "keyId": "ABC1234567", "teamId": "DEF1234567", "topic": "o", "endpoint": "https://x/y"}"#,
+            ["h, apns", "endpoint is not an https: URL without a path"]
+        ),
+        (
+            #""apns": {"keyFile": "vapid.pem", "keyId": "ABC1234567", "teamId": "DEF1234567", "topic": "a b"}"#,
+            ["h, apns", "topic is not the bundle ID"]
+        ),
         (#""fcm": {"serviceAccountFile": "text"}"#, ["h, fcm, serviceAccountFile", "not a JSON object"]),
         (#""fcm": {"serviceAccountFile": "missing"}"#, ["h, fcm, serviceAccountFile", "no such file"]),
         (#""wns": {"clientSecretFile": "text"}"#, ["h, wns", "tenant and clientId, or packageSid"]),
@@ -131,14 +139,22 @@ struct CredentialFolder {
         }
     }
 
-    @Test func `A connector that this version has not is refused by name`() throws {
+    @Test func `Each platform has its connector`() throws {
         try CredentialFolder.with { folder in
             let credentials = try folder.read(
-                #"{"h": {"apns": {"keyFile": "vapid.pem", "keyId": "ABC1234567", "teamId": "DEF1234567", "topic": "o"}}}"#
-            )
-            let error = try #require(throws: SetupError.self, performing: { try PushConnectors.check(credentials) })
-            #expect(error.message.contains("h, apns") && error.message.contains("APNs"))
-            #expect(error.message.contains(#"use "simulated": true"#))
+                """
+                {"h": {"apns": {"keyFile": "vapid.pem", "keyId": "ABC1234567", "teamId": "DEF1234567", "topic": "o"},
+                  "wns": {"clientSecretFile": "text", "packageSid": "ms-app://s-1"},
+                  "webPush": {"privateKeyFile": "old.pem", "subject": "mailto:ops@example.org"}}}
+                """)
+            let connectors = PushConnectors(outgoing: .init(), tokens: LocalPushTokens(), logger: .init(label: "test"))
+            let pushers = connectors.pushers(credentials)
+            func connector(_ format: NotificationFormat) -> (any PushConnector)? {
+                if case .connector(let connector, _) = pushers["h", format] { connector } else { nil }
+            }
+            #expect(connector(.apple) is APNsConnector && connector(.windows) is WNSConnector)
+            #expect(connector(.browser) is WebPushConnector && connector(.fcmv1) == nil)
+            #expect(Set(pushers.connectors.map(\.key.version)).count == 3)
         }
     }
 
@@ -148,7 +164,7 @@ struct CredentialFolder {
                 #"{"a": {"webPush": {"privateKeyFile": "vapid.pem", "subject": "mailto:x@\#(subject)"}, "wns": {"simulated": true}}, "#
                     + #""b": {"webPush": {"privateKeyFile": "old.pem", "subject": "mailto:x@b.example"}}}"#
             }
-            let connectors = PushConnectors(outgoing: .init(), logger: .init(label: "test"))
+            let connectors = PushConnectors(outgoing: .init(), tokens: LocalPushTokens(), logger: .init(label: "test"))
             let first = connectors.pushers(try folder.read(json("a.example")))
             let same = connectors.pushers(try folder.read(json("a.example")))
             let second = connectors.pushers(try folder.read(json("c.example")))
@@ -160,13 +176,55 @@ struct CredentialFolder {
         }
     }
 
+    /// A certificate that nobody trusts any more; only its form counts.
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdDCCARmgAwIBAgIUW5SFVFTGyEwVQx6oqDdttAuC+skwCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEdGVzdDAeFw0yNjExMjcxODMzNTJaFw0yNjExMjgxODMzNTJa
+        MA8xDTALBgNVBAMMBHRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATxgvcc
+        iInnCzHJp5+UD+byFcjG5cT8vIgyhUV8xgcw3bVrV8NYM4Dybpts5J7icpAUgTyK
+        8kcI9+72dttCk/Rio1MwUTAdBgNVHQ4EFgQUUI3z/RwqBoHeLoHlqU316Bcxn7Aw
+        HwYDVR0jBBgwFoAUUI3z/RwqBoHeLoHlqU316Bcxn7AwDwYDVR0TAQH/BAUwAwEB
+        /zAKBggqhkjOPQQDAgNJADBGAiEA/Ui0fk2n5cMED80DLxM1nEwI3vWftRt8dB+Y
+        D7jlwrQCIQC57RLysqSEDaWm9GGzlpW+uoCW8UtR0Kp85gEtLuOCHg==
+        -----END CERTIFICATE-----
+
+        """
+
+    @Test func `Authorities are the text that was checked, whatever becomes of the file`() throws {
+        try CredentialFolder.with { folder in
+            try folder.write(Self.certificate, "ca.pem")
+            let hub = try folder.read(#"{"h": {"caFile": "ca.pem"}}"#).hubs["h"]
+            try folder.write("", "ca.pem")
+            #expect(hub?.authorities == Self.certificate)
+        }
+    }
+
+    @Test func `Files with secrets that others can read are told, and no other file`() throws {
+        try CredentialFolder.with { folder in
+            try folder.write(Self.certificate, "ca.pem")
+            func setMode(_ mode: Int, of name: String) throws {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/" + name)
+            }
+            try setMode(0o644, of: "ca.pem")
+            let json = #"""
+                {"h": {"caFile": "ca.pem", "webPush": {"privateKeyFile": "vapid.pem",
+                  "previousPrivateKeyFiles": ["old.pem"], "subject": "mailto:x@b.example"}}}
+                """#
+            #expect(try folder.read(json).openFiles.isEmpty)
+            try setMode(0o640, of: "old.pem")
+            let problems = try folder.read(json).openFiles
+            #expect(problems == ["old.pem: Other users can access the file (mode 640). Run chmod 600 on it."])
+        }
+    }
+
     @Test func `The file is read again when a file that it names changes`() throws {
         try CredentialFolder.with { folder in
             let path = folder.path + "/credentials.json"
             try folder.write(
                 #"{"h": {"webPush": {"privateKeyFile": "vapid.pem", "subject": "mailto:x@b.example"}}}"#,
                 "credentials.json")
-            let file = try PushCredentialsFile(path: path, logger: .init(label: "test")) { _ in }
+            let file = try PushCredentialsFile(path: path, logger: .init(label: "test"))
             let (before, changes) = file.current
             try folder.write(ES256Key().pem, "vapid.pem")
             #expect(file.reread() == nil)

@@ -39,6 +39,15 @@ struct TestHub: Sendable {
         try await call(.get, Self.listOfOne, rule: rule).status
     }
 
+    /// The status of a `GET` with one field besides or in place of `Host`.
+    func status(of path: String, _ field: String) async throws -> Int {
+        let host = field.hasPrefix("Host:") ? [] : ["Host: 127.0.0.1"]
+        let head = ["GET \(path) HTTP/1.1"] + host + [field]
+        return try await RawExchange.send(
+            head.joined(separator: "\r\n") + "\r\n\r\n", port: try #require(client.port)
+        ).status
+    }
+
     static let listOfOne = "/app/registrations/?api-version=2020-06&$filter=deviceToken%20eq%20'A'"
 
     /// Makes a request, and expects a status.
@@ -94,7 +103,8 @@ func withHub(
     let result: Result<Void, any Error>
     do {
         let application = try makeHTTPApplication(
-            router: hub.router, configuration: configuration.http, context: context)
+            router: hub.router, direct: SendController(state: state).directRoutes, configuration: configuration.http,
+            context: context)
         try await application.test(.live) { client in
             try await test(TestHub(client: client, folder: folder, state: state, context: context))
         }

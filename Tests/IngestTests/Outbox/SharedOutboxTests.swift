@@ -74,7 +74,7 @@ struct SharedOutboxTests {
         if kind == .postgres {
             try await withPostgresDatabase { url in try await withOpenStores(url, body) }
         } else {
-            try await withTemporaryFolder { folder in
+            try await withTemporaryFolderURL { folder in
                 try await withOpenStores("sqlite:\(folder.path)/x.sqlite", body)
             }
         }

@@ -41,7 +41,7 @@ struct DirectoryBench: StoringBench {
 func withDirectory(
     _ body: @escaping @Sendable (DirectoryBench) async throws -> Void
 ) async throws {
-    try await withTemporaryFolder { folder in
+    try await withTemporaryFolderURL { folder in
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))

@@ -95,7 +95,7 @@ func withIngest(
     now: @escaping @Sendable () -> Timestamp = { .now },
     server: TestingSetup = .router, _ body: @escaping @Sendable (IngestBench) async throws -> Void
 ) async throws {
-    try await withTemporaryFolder { folder in
+    try await withTemporaryFolderURL { folder in
         let credentials = try Credentials(folder: folder)
         let keyRing = folder.appending(path: "payload-keys")
         try Data(payloadKeys.utf8).write(to: keyRing)
@@ -145,7 +145,7 @@ func withBuiltIngest<Value>(
     _ settings: [String: String] = [:],
     _ body: (IngestConfiguration, BuiltIngest, ServiceContext) async throws -> Value
 ) async throws -> Value {
-    try await withTemporaryFolder { folder in
+    try await withTemporaryFolderURL { folder in
         _ = try Credentials(folder: folder)
         let keys = folder.appending(path: "payload-keys")
         try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
@@ -159,12 +159,4 @@ func withBuiltIngest<Value>(
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         return try await body(configuration, try await buildIngest(configuration, context: context), context)
     }
-}
-
-/// Runs the body with a new folder, and removes it afterwards.
-func withTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-ingest-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder)
 }

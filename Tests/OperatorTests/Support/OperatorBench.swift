@@ -112,7 +112,7 @@ func withOperator(
     _ kind: StoreKind = .memory, hasPassword: Bool = false, allowedHosts: [String] = [], auditLog: String? = nil,
     _ body: @escaping @Sendable (OperatorBench) async throws -> Void
 ) async throws {
-    try await withTemporaryFolder { folder in
+    try await withTemporaryFolderURL { folder in
         switch kind {
         case .memory: try await withOperator("memory:", folder, hasPassword, allowedHosts, auditLog, body)
         case .sqlite:
@@ -156,14 +156,6 @@ private func withOperator(
             try await body(OperatorBench(client: client, store: store, queues: queues, table: table))
         }
     }
-}
-
-/// Runs the body with a new folder, and removes it afterwards.
-func withTemporaryFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-operator-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder)
 }
 
 extension Logger {

@@ -1,3 +1,4 @@
+import Foundation
 import Foundations
 import NIOCore
 import OutgoingHTTP
@@ -140,10 +141,11 @@ import Testing
 
     @Test func `Authorities of a hub are trusted besides the system's`() async throws {
         try await PushCertificate.with { certificate in
+            let pem = try String(contentsOfFile: certificate.path, encoding: .utf8)
             try await FakeHTTP2Server.with(certificate, { _ in [.answer(201)] }) { server in
                 let change = { (configuration: inout PushHTTPClientConfiguration) in
                     configuration.outgoing.authorities = TrustedAuthorities()
-                    configuration.authoritiesFile = certificate.path
+                    configuration.authorities = pem
                 }
                 try await withPushClient(certificate, change) { client in
                     #expect(await client.post(port: server.port).status == 201)
@@ -153,7 +155,8 @@ import Testing
     }
 
     @Test func `Without its authorities a hub trusts nobody`() async throws {
-        try await withHTTP2({ $0.authoritiesFile = "/nothing" }, answering: { _ in [.answer(201)] }) { server, client in
+        try await withHTTP2({ $0.authorities = "no certificate" }, answering: { _ in [.answer(201)] }) {
+            server, client in
             let result = await client.post(port: server.port)
             #expect(result.failure == .notSent(reason: "no connection"))
             #expect(server.requests.isEmpty)

@@ -35,6 +35,32 @@ import Testing
         }
     }
 
+    @Test func `A field whose values differ is indexed once for each connection`() async throws {
+        try await withHTTP2({ $0.connectionsPerOrigin = 1 }, answering: { _ in [.answer(201)] }) { server, client in
+            for value in ["1", "2", "3"] {
+                let field = PushHTTPField("apns-id", value, indexing: .nameIndexed)
+                #expect(await client.post(port: server.port, headers: [field]).status == 201)
+            }
+            let fields = server.requests.compactMap { $0.headers.first { $0.name == "apns-id" } }
+            #expect(fields.map(\.value) == ["1", "2", "3"])
+            let plain = "\(HPACKIndexing.nonIndexable)"
+            #expect(fields.map { "\($0.indexable)" } == ["\(HPACKIndexing.indexable)", plain, plain])
+        }
+    }
+
+    @Test func `An answer that ends the connection is one of a connection that takes no more`() async throws {
+        try await withHTTP2(
+            { $0.endsConnection = { $0.status == 503 } },
+            answering: { $0.number == 1 ? [.answer(503)] : [.answer(200)] }
+        ) { server, client in
+            for wanted in [200, 503, 200, 200] {
+                #expect(await client.post(port: server.port).status == wanted)
+            }
+            #expect(server.requests.map(\.connection) == [0, 0, 1, 1])
+            try await expectEventually { server.openConnections == 1 }
+        }
+    }
+
     @Test func `Many requests share one connection`() async throws {
         try await withHTTP2({ $0.connectionsPerOrigin = 1 }, answering: { _ in [.answer(201)] }) { server, client in
             try await withThrowingDiscardingTaskGroup { group in

@@ -38,7 +38,8 @@ struct ConnectorConformance<Harness: ConnectorHarness> {
 
     private func saysWhenToTryAgain() async throws {
         let cases: [(ServiceAnswer, PushAnswer)] = [
-            (.throttled(after: nil), .throttled(after: nil)), (.throttled(after: 7), .throttled(after: .seconds(7))),
+            (.throttled(after: nil), .throttled(after: harness.waitWhenThrottled)),
+            (.throttled(after: 7), .throttled(after: .seconds(7))),
             (.unavailable(after: nil), .failed(after: nil)), (.unavailable(after: 7), .failed(after: .seconds(7))),
             (.serverError, .failed(after: nil)),
         ]

@@ -23,6 +23,14 @@ protocol ConnectorHarness: Sendable {
     /// service gives it. ``ServiceAnswer/credentialRefused`` holds for as many requests as the connector needs to give
     /// up.
     func prepare(_ answers: [ServiceAnswer]) async throws
+
+    /// The wait after too many requests, where the service names none.
+    var waitWhenThrottled: Duration? { get }
+}
+
+extension ConnectorHarness {
+    /// The hub decides.
+    var waitWhenThrottled: Duration? { nil }
 }
 
 /// What a push service does with a request in place of taking it.

@@ -1,3 +1,4 @@
+import Foundation
 import Foundations
 import Logging
 import OutgoingHTTP
@@ -11,29 +12,30 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct WebPushConformanceTests {
     private struct Harness: ConnectorHarness {
         let connector: any PushConnector
-        let service: WebPushService
+        let service: FakePushService
         let key: ES256Key
 
-        init(_ service: WebPushService, key: ES256Key = ES256Key()) throws {
+        init(_ service: FakePushService, key: ES256Key = ES256Key()) throws {
             var configuration = try WebPushConfiguration(
                 key: key, subject: "mailto:push@example.org", allowedHosts: ["localhost:\(service.port)"])
             configuration.checkOrigin = PushOrigin(host: "localhost", port: service.port)
             let settings = configuration.client(
-                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+                outgoing: OutgoingConfiguration(),
+                authorities: try service.authorities())
             let client = PushHTTPClient(configuration: settings, logger: Logger(label: "test"))
             connector = WebPushConnector(configuration: configuration, client: client)
             (self.service, self.key) = (service, key)
         }
 
         func request(_ text: String) async throws -> PushRequest {
-            let device = try #require(try await service.subscribe(key: key.publicText).first)
-            return PushRequest(device, body: Array(text.utf8))
+            let device = try await service.device(.webPush(key: key.publicText))
+            return PushRequest(address: PushAddress(device), body: Array(text.utf8))
         }
 
         func requestToGoneDevice() async throws -> PushRequest {
-            let device = try #require(try await service.subscribe(key: key.publicText).first)
+            let device = try await service.device(.webPush(key: key.publicText))
             try await service.end(device)
-            return PushRequest(device, body: [])
+            return PushRequest(address: PushAddress(device), body: [])
         }
 
         func tooLargeRequest() async throws -> PushRequest {
@@ -67,7 +69,7 @@ import Testing
 
     @Test(arguments: [[], ["--http1"]])
     func `Web Push does what every connector does`(options: [String]) async throws {
-        try await withWebPushService(options) { service in
+        try await withPushService(.webPush, options) { service in
             try await ConnectorConformance(try Harness(service)).run()
             let state = try await service.state()
             #expect(state.problems.isEmpty)
@@ -81,44 +83,47 @@ import Testing
 
     @Test(arguments: ["apple", "google", "mozilla", "windows"])
     func `A push is what each of the big services demands`(kind: String) async throws {
-        try await withWebPushService { service in
+        try await withPushService(.webPush) { service in
             let harness = try Harness(service)
-            let device = try #require(try await service.subscribe(key: harness.key.publicText, service: kind).first)
+            let device = try await service.device(.webPush(key: harness.key.publicText, service: kind))
             let texts = ["", "Gr\u{FC}\u{DF}e \u{1F44B}", String(repeating: "x", count: 3_993)]
             let topic = "0123456789abcdefghijklmnopqrstu_"
             // Microsoft's refuses 0, unless a header says so that only its own hosts get.
             let seconds = kind == "windows" ? 1 : 0
             for text in texts {
                 let request = PushRequest(
-                    device, body: Array(text.utf8), headers: ["ttl": "\(seconds)", "urgency": "high", "topic": topic])
+                    address: PushAddress(device), body: Array(text.utf8),
+                    headers: ["ttl": "\(seconds)", "urgency": "high", "topic": topic])
                 let result = await harness.connector.push(request, deadline: .now + patience)
                 #expect(result == PushResult(.accepted, status: 201))
             }
             let pushes = try await service.pushes()
             #expect(pushes.map(\.text) == texts)
             #expect(pushes.map(\.size) == [86 + 128 + 17, 86 + 128 + 17, 4_096])
-            #expect(pushes.allSatisfy { $0.ttl == seconds && $0.urgency == "high" && $0.topic == topic })
-            #expect(pushes.allSatisfy { $0.key == harness.key.publicText && $0.answer == "sent" })
+            let headers = ["ttl": "\(seconds)", "urgency": "high", "topic": topic]
+            #expect(pushes.allSatisfy { push in headers.allSatisfy { push.headers[$0.key] == $0.value } })
+            #expect(pushes.allSatisfy { $0.sender == harness.key.publicText && $0.answer == "sent" })
             #expect(try await service.refusals().isEmpty)
             await harness.connector.close(deadline: .now + .seconds(5))
         }
     }
 
     @Test func `A subscription of a former key keeps its pushes`() async throws {
-        try await withWebPushService { service in
+        try await withPushService(.webPush) { service in
             let (new, old, foreign) = (ES256Key(), ES256Key(), ES256Key())
             let configuration = try WebPushConfiguration(
                 key: new, previousKeys: [old], subject: "mailto:push@example.org",
                 allowedHosts: ["localhost:\(service.port)"])
             let settings = configuration.client(
-                outgoing: OutgoingConfiguration(), authoritiesFile: service.authorityFile)
+                outgoing: OutgoingConfiguration(),
+                authorities: try service.authorities())
             let connector = WebPushConnector(
                 configuration: configuration,
                 client: PushHTTPClient(configuration: settings, logger: Logger(label: "test")))
             for kind in ["apple", "google", "mozilla", "windows"] {
                 func push(_ key: ES256Key, hint: String? = nil) async throws -> PushResult {
-                    let device = try #require(try await service.subscribe(key: key.publicText, service: kind).first)
-                    var request = PushRequest(device, body: Array(kind.utf8))
+                    let device = try await service.device(.webPush(key: key.publicText, service: kind))
+                    var request = PushRequest(address: PushAddress(device), body: Array(kind.utf8))
                     request.keyHint = hint
                     return await connector.push(request, deadline: .now + patience)
                 }
@@ -134,16 +139,7 @@ import Testing
 
     /// The service must not be written to our taste, so a sender of somebody else tries it too.
     @Test func `The push service of these tests agrees with pywebpush`() async throws {
-        let output = try await Scripts.ofThisCheckout.run("web-push-service.sh", ["check"])
+        let output = try await Scripts.ofThisCheckout.run("push-services.sh", ["check", "web-push"])
         #expect(output.contains("pywebpush and the push service agree"), "\(output)")
-    }
-}
-
-extension PushRequest {
-    /// A push to a subscription that the push service of the tests has made.
-    fileprivate init(_ device: WebPushService.Device, body: [UInt8], headers: [String: String] = [:]) {
-        self.init(
-            address: .subscription(endpoint: device.endpoint, p256dh: device.p256dh, auth: device.auth), body: body,
-            headers: headers)
     }
 }

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Foundations
 import StackKit
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import Messaging
 import ServiceRuntime
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI
@@ -134,6 +135,18 @@ import Testing
             #expect(byPart["PAYLOAD_KEYS_FILE"]?.advice == "chmod 600 \(setup.payloadKeys)")
             #expect(byPart["AUTH_JWKS_FILE"]?.state == .ok)
             #expect(byPart["DATABASE_URL"]?.advice?.contains("securepush migrate") == true)
+        }
+    }
+
+    @Test func `A key that the file of credentials names, and that others may read`() async throws {
+        try await withTemporaryFolder { folder in
+            let setup = LocalSetup(directory: folder, hubEndpoint: "http://127.0.0.1:8085/")
+            _ = try setup.run()
+            let doctor = Doctor(settings: Settings(["PUSH_CREDENTIALS_FILE": setup.pushCredentials]))
+            #expect(await doctor.files().map(\.state) == [.ok])
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: setup.vapidKey)
+            let finding = try #require(await doctor.files().first)
+            #expect(finding.state == .failed && finding.detail.contains("vapid.pem"), "\(finding)")
         }
     }
 

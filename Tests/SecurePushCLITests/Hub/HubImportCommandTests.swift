@@ -3,6 +3,7 @@ import Foundations
 import Hub
 import ServiceRuntime
 import Storage
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

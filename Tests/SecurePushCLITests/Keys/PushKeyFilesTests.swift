@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Foundations
+import TestSupport
 import Testing
 
 @testable import SecurePushCLI

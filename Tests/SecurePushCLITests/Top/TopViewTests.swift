@@ -1,3 +1,4 @@
+import ArgumentParser
 import ServiceRuntime
 import Testing
 
@@ -38,6 +39,31 @@ import Testing
         #expect(lines.contains("attempts/s        10.0 sent, 2.0 throttled"))
         #expect(lines.contains("by platform       10.0 apple, 2.0 windows"))
         #expect(lines.contains { $0.hasPrefix("dead-lettered") && $0.hasSuffix(" 3 since start") })
+    }
+
+    @Test func `A hub's figures, and none without a hub`() {
+        let pushes = "securepush_hub_pushes_total"
+        let reading = reading(
+            "hub", "\(pushes){hub=\"h\",platform=\"browser\",outcome=\"Success\"} 10",
+            """
+            \(pushes){hub="h",platform="browser",outcome="Success"} 30
+            \(pushes){hub="h",platform="apple",outcome="Throttled"} 4
+            securepush_hub_retries_waiting{hub="h",platform="apple"} 2
+            securepush_hub_retries_waiting{hub="h",platform="browser"} 1
+            """)
+        #expect(reading.figures == ["PushesPerSecond": 12, "RetriesWaiting": 3])
+        let lines = TopView(readings: [reading]) { text, _ in text }.lines
+        #expect(lines.contains("pushes/s          12.0") && lines.contains("pushes waiting    3"))
+        let others = TopView(readings: [self.reading("ingest", "", "")]) { text, _ in text }.lines
+        #expect(!others.contains { $0.hasPrefix("pushes") })
+    }
+
+    @Test func `A hub is watched if a URL names it`() throws {
+        let others = ["--ingest-url", "", "--retrieval-url", "", "--dispatcher", ""]
+        let named = try TopCommand.parse(others + ["--hub-url", "http://127.0.0.1:1"]).clients()
+        #expect(named.map(\.service) == ["hub"])
+        let unnamed = try TopCommand.parse(others + ["--hub-url", ""]).clients()
+        #expect(unnamed.isEmpty)
     }
 
     @Test(arguments: ["NaN", "+Inf", "-Inf", "1e300", "-1e300", "9223372036854775808"])

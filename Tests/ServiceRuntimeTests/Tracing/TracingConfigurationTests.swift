@@ -2,6 +2,7 @@ import Foundation
 import Foundations
 import OutgoingHTTP
 import ServiceConfiguration
+import TestSupport
 import Testing
 
 @testable import ServiceRuntime
@@ -84,7 +85,7 @@ struct TracingConfigurationTests {
     }
 
     @Test func `Headers may be in a file`() async throws {
-        try await withTemporaryFolder { folder in
+        try await withTemporaryFolderURL { folder in
             let file = folder.appending(path: "headers")
             let environment = [Self.endpoint: "http://localhost:1", Self.headers + "_FILE": file.path]
             try "api-key=s%20ecret\n".write(to: file, atomically: true, encoding: .utf8)

@@ -24,7 +24,7 @@ import Testing
         try await tables.put(.sample("b"))
         for _ in 0..<2 {
             #expect(
-                try await migrateHubTables(configuration, logger: quiet) == MigrationReport(applied: [], version: 1))
+                try await migrateHubTables(configuration, logger: quiet) == MigrationReport(applied: [], version: 2))
             #expect(try await migrateStore(configuration, logger: quiet) == MigrationReport(applied: [], version: 17))
         }
         try await withRunningStore(url) { test in
@@ -55,7 +55,7 @@ import Testing
             try await opened.service.run()
         }
         #expect(error?.code == .migrationNeeded)
-        #expect(try await migrateHubTables(StorageConfiguration(url: url), logger: quiet).applied == ["hub_0001"])
+        #expect(try await migrateHubTables(StorageConfiguration(url: url), logger: quiet).applied == ["hub_0002"])
     }
 
     @Test func `Another version's tables are refused`() async throws {

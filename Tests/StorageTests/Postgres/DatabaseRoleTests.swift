@@ -73,7 +73,10 @@ import Testing
                     let (tables, stop) = try await StoreKind.startHub(url)
                     await #expect(throws: Never.self, "\(role)") {
                         if role == .hub { try await tables.useAll() }
-                        if role == .cli { _ = try await tables.deviceCounts(hub: "hub") }
+                        if role == .cli {
+                            _ = try await tables.deviceCounts(hub: "hub")
+                            _ = try await tables.pushToken(of: "key")
+                        }
                     }
                     try await stop()
                 }

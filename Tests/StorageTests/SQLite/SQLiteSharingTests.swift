@@ -1,6 +1,7 @@
 import Domain
 import Foundations
 import Storage
+import TestSupport
 import Testing
 
 struct SQLiteSharingTests {

@@ -42,11 +42,3 @@ func withRunningStore<Value: Sendable>(
     try await running.stop()
     return try result.get()
 }
-
-/// An empty folder that is removed afterwards.
-func withTemporaryFolder<Value: Sendable>(_ body: @Sendable (String) async throws -> Value) async throws -> Value {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder.path)
-}

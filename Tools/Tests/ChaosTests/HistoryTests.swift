@@ -8,9 +8,11 @@ import Testing
         history.after += [
             .letter(.init(id: "id-0", platforms: ["apple"], reason: "out of attempts")),
             .gap(.init(after: 1, missing: 2)),
-            .leak(.init(place: "service logs", found: 0, searchedBytes: 9, subject: "endpoints or keys")),
+            .leak(.init(place: "service logs", found: 0, searchedBytes: 9, subject: "handles or keys")),
             .pushService(
-                .init(time: 8, counts: ["requests.all": 2], problems: ["?"], alive: ["a"], registered: ["a"])),
+                .init(
+                    time: 8, platform: "fcmv1", counts: ["requests.all": 2], problems: ["?"], alive: ["a"],
+                    registered: ["a"])),
             .hide(.init(time: 6, device: "user0/apple", id: "id-0")),
             .revoke(.init(time: 7, id: "id-0")),
             .exit(.init(time: 5, service: "ingest-1", isAsked: true, code: 0, took: 100)),

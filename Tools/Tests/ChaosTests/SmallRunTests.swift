@@ -73,7 +73,8 @@ struct SmallRunTests {
         ["--platforms", "pager"], ["--kills", "rabbitmq"], ["--kills", "moon=1"], ["--nodes", "2"],
         ["--nodes", "3", "--wipe-broker", "1"], ["--database", "sqlite", "--kills", "postgres=1"], ["--count", "0"],
         ["--kills", "hub=1"], ["--hubs", "2"], ["--hub", "own", "--remind-every", "2"],
-        ["--hub", "own", "--platforms", "apple"], ["--hub", "own", "--database", "sqlite", "--hubs", "2"],
+        ["--hub", "own", "--platforms", "apple,adm"], ["--hub", "own", "--platforms", "apple,apple"],
+        ["--hub", "own", "--database", "sqlite", "--hubs", "2"],
     ])
     func `What cannot be run is refused`(_ arguments: [String]) async throws {
         let failure = await #expect(throws: ProgramFailed.self) { try await chaos(arguments) }

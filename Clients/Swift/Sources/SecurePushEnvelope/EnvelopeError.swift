@@ -15,6 +15,7 @@ public enum EnvelopeError: Error, Sendable, Hashable {
 }
 
 extension EnvelopeError: CustomStringConvertible {
+    /// A sentence for a log, without keys and content.
     public var description: String {
         switch self {
         case .malformedKey: "The key is not a JSON Web Key of X25519."

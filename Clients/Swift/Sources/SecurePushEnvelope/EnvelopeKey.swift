@@ -79,7 +79,9 @@ extension EnvelopeKey {
 }
 
 extension EnvelopePrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A fixed text, so that no log shows the key.
     public var description: String { "private key" }
+    /// The same as ``description``, so that a debugger shows no key.
     public var debugDescription: String { description }
     /// No children, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,4 +1,3 @@
-import CryptoExtras
 import Foundation
 import Foundations
 
@@ -11,6 +10,8 @@ final class CredentialFiles {
     private(set) var versions: [FileVersion] = []
     /// As they are named.
     private(set) var names: [String] = []
+    /// Files with secrets that other users can access, each with its name and the problem.
+    private(set) var openFiles: [String] = []
 
     /// - Parameter path: of the file of credentials.
     init(besides path: String) {
@@ -19,24 +20,16 @@ final class CredentialFiles {
 
     /// The text of a file.
     ///
-    /// - Parameter path: absolute, or relative to the file of credentials.
+    /// - Parameters:
+    ///   - path: absolute, or relative to the file of credentials.
+    ///   - isSecret: whether nobody but its owner should be able to read it.
     /// - Throws: ``FileError``.
-    func text(_ path: String) throws(FileError) -> String {
-        let place = place(path)
+    func text(_ path: String, isSecret: Bool) throws(FileError) -> String {
+        let place = path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
         let content = try FileContent(path: place, maxBytes: Self.maxBytes)
         versions.append(content.version(place))
         names.append(path)
+        if isSecret, let problem = content.privacyProblem { openFiles.append("\(path): \(problem)") }
         return content.text
-    }
-
-    /// The path of a file from the working folder.
-    func place(_ path: String) -> String { path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)" }
-
-    /// Why a text is no RSA key of at least 2048 bits in PEM; `nil` if it is one.
-    static func rsaProblem(_ pem: String) -> String? {
-        guard let block = try? PEMBlock.privateKey(in: pem), let der = block.bytes,
-            let key = try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: der)
-        else { return "the key is not an RSA key in PEM without a password." }
-        return key.keySizeInBits < 2048 ? "the RSA key has \(key.keySizeInBits) bits, and 2048 is the minimum." : nil
     }
 }

@@ -40,12 +40,13 @@ struct CredentialRules {
         let keyID = json.required("keyId", Self.identifier)
         let teamID = json.required("teamId", Self.identifier)
         let topic = json.required("topic", Self.text)
-        let environment = json.optional("environment", JSONRule<APNsCredentials.Environment>.choice)
+        let environment = json.optional("environment", JSONRule<APNsConfiguration.Environment>.choice)
         let endpoint = json.optional("endpoint", Self.url)
         guard let key, let keyID, let teamID, let topic else { return nil }
-        return APNsCredentials(
+        let credentials = APNsCredentials(
             key: key, keyID: keyID, teamID: teamID, topic: topic, environment: environment ?? .production,
             endpoint: endpoint)
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func fcm(_ json: inout JSONObjectReader) -> FCMCredentials? {
@@ -53,16 +54,14 @@ struct CredentialRules {
         let endpoint = json.optional("endpoint", Self.url)
         let tokenEndpoint = json.optional("tokenEndpoint", Self.url)
         guard var account else { return nil }
-        account.endpoint = endpoint
-        if let tokenEndpoint {
-            account.tokenEndpoint = tokenEndpoint
-        } else if PublicHost.of(account.tokenEndpoint) != FCMCredentials.tokenHost {
+        (account.endpoint, account.tokenEndpoint) = (endpoint, tokenEndpoint)
+        if tokenEndpoint == nil, PublicHost.of(account.tokenURI) != FCMCredentials.tokenHost {
             json.note(
                 "The token_uri of the service account is not at \(FCMCredentials.tokenHost). Correct the file, or set "
                     + "tokenEndpoint.", at: "serviceAccountFile")
             return nil
         }
-        return account
+        return usable(account, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func wns(_ json: inout JSONObjectReader) -> WNSCredentials? {
@@ -72,7 +71,7 @@ struct CredentialRules {
         let package = json.optional("packageSid", Self.text)
         let tokenEndpoint = json.optional("tokenEndpoint", Self.url)
         let hosts = json.optional("allowedHosts", Self.hosts)
-        let identity: WNSCredentials.Identity
+        let identity: WNSConfiguration.Identity
         switch (tenant, client, package) {
         case (let tenant?, let client?, nil): identity = .entra(tenant: tenant, clientID: client)
         case (nil, nil, let package?): identity = .package(sid: package)
@@ -81,8 +80,9 @@ struct CredentialRules {
             return nil
         }
         guard let secret else { return nil }
-        return WNSCredentials(
+        let credentials = WNSCredentials(
             identity: identity, clientSecret: secret, tokenEndpoint: tokenEndpoint, allowedHosts: hosts ?? [])
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
     }
 
     private func webPush(_ json: inout JSONObjectReader) -> WebPushCredentials? {
@@ -97,8 +97,15 @@ struct CredentialRules {
         guard let key, let subject else { return nil }
         let credentials = WebPushCredentials(
             key: key, previousKeys: previous ?? [], subject: subject, allowedHosts: hosts ?? [])
+        return usable(credentials, &json) { credentials throws(SetupError) in _ = try credentials.configuration }
+    }
+
+    /// Credentials that their connector takes.
+    private func usable<Credentials>(
+        _ credentials: Credentials, _ json: inout JSONObjectReader, check: (Credentials) throws(SetupError) -> Void
+    ) -> Credentials? {
         do throws(SetupError) {
-            _ = try credentials.configuration
+            try check(credentials)
             return credentials
         } catch {
             json.note("\(error.message).")
@@ -110,7 +117,7 @@ struct CredentialRules {
 
     /// A file with a private key on P-256.
     private var p256: JSONRule<String> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             _ = try ES256Key(pem: text)
             return text
         }
@@ -118,7 +125,7 @@ struct CredentialRules {
 
     /// A file with a secret on one line.
     private var secret: JSONRule<String> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             let secret = OutsideText.trimmed(text)
             guard !secret.isEmpty, OutsideText.controlCharacter(in: secret) == nil else {
                 throw SetupError(.malformed, "the file is empty, or has more than one line.")
@@ -128,18 +135,18 @@ struct CredentialRules {
     }
 
     /// A file of authorities in PEM.
-    private var authorities: JSONRule<HubCredentials.Authorities> {
-        file { path, text throws(SetupError) in
+    private var authorities: JSONRule<String> {
+        file(isSecret: false) { text throws(SetupError) in
             guard TrustedAuthorities.count(inPEM: text) > 0 else {
                 throw SetupError(.malformed, "the file has no certificate in PEM.")
             }
-            return HubCredentials.Authorities(path: path, pem: text)
+            return text
         }
     }
 
     /// The file that Google's console gives for a service account.
     private var serviceAccount: JSONRule<FCMCredentials> {
-        file { _, text throws(SetupError) in
+        file { text throws(SetupError) in
             guard let json = JSONValue(text: text), json.members != nil else {
                 throw SetupError(.malformed, "the file is not a JSON object.")
             }
@@ -150,22 +157,22 @@ struct CredentialRules {
                 return value
             }
             let key = try member("private_key")
-            if let problem = CredentialFiles.rsaProblem(key) { throw SetupError(.malformed, problem) }
+            _ = try RS256Key(pem: key)
             return FCMCredentials(
                 projectID: try member("project_id"), clientEmail: try member("client_email"),
-                keyID: json["private_key_id"]?.text, privateKey: key, tokenEndpoint: try member("token_uri"))
+                keyID: json["private_key_id"]?.text, privateKey: key, tokenURI: try member("token_uri"))
         }
     }
 
-    /// The path of a file, and what is made of its path and text. An issue names the path.
+    /// The path of a file, and the value that is made of its text. An issue names the path.
     private func file<Value>(
-        _ make: @escaping (_ path: String, _ text: String) throws(SetupError) -> Value
+        isSecret: Bool = true, _ make: @escaping (_ text: String) throws(SetupError) -> Value
     ) -> JSONRule<Value> {
         let files = files
         return JSONRule { json in
             guard let path = json.read(Self.text) else { return nil }
             do {
-                return try make(files.place(path), try files.text(path))
+                return try make(try files.text(path, isSecret: isSecret))
             } catch let error as SetupError {
                 json.note("\(path): \(error.message)")
             } catch {

@@ -9,6 +9,8 @@ struct PushCredentials: Sendable {
     var files: [FileVersion]
     /// Their paths as the file names them.
     var fileNames: [String]
+    /// Those with secrets that other users can access, each with its name and the problem.
+    var openFiles: [String] = []
 }
 
 /// The credentials of one hub.
@@ -16,15 +18,9 @@ struct HubCredentials: Sendable, Hashable {
     /// As written in the file.
     var name: String
     var platforms: [PushPlatform: PlatformCredentials] = [:]
-    /// The authorities that are trusted besides the system's (`caFile`); `nil` for none.
-    var authorities: Authorities?
-
-    struct Authorities: Sendable, Hashable {
-        /// The file, absolute or relative to the working folder.
-        var path: String
-        /// Its text, in PEM: another text makes other connectors.
-        var pem: String
-    }
+    /// The authorities in PEM that are trusted besides the system's: the text of `caFile`; `nil` for none. Another text
+    /// makes other connectors.
+    var authorities: String?
 }
 
 /// The push services, by their members in the file.
@@ -64,17 +60,24 @@ enum PlatformCredentials: Sendable, Hashable {
 
 /// Apple's push service, with a signing key.
 struct APNsCredentials: Sendable, Hashable {
-    enum Environment: String, CaseIterable, Sendable { case production, sandbox }
-
     /// The private key in PEM: P-256 in PKCS#8.
     var key: String
     var keyID: String
     var teamID: String
     /// The app's bundle ID.
     var topic: String
-    var environment = Environment.production
-    /// Stands in for Apple's servers in tests.
+    var environment = APNsConfiguration.Environment.production
+    /// Stands in for Apple's servers in tests and behind proxies.
     var endpoint: String?
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: APNsConfiguration {
+        get throws(SetupError) {
+            try APNsConfiguration(
+                key: ES256Key(pem: key), keyID: keyID, teamID: teamID, topic: topic, environment: environment,
+                endpoint: endpoint)
+        }
+    }
 }
 
 /// Google's push service, with the key of a service account.
@@ -84,29 +87,42 @@ struct FCMCredentials: Sendable, Hashable {
     var keyID: String?
     /// RSA, in PEM.
     var privateKey: String
-    /// Where access tokens come from.
-    var tokenEndpoint: String
+    /// Where access tokens come from, as the account's file says.
+    var tokenURI: String
+    /// Stands in for `tokenURI` in tests and behind proxies.
+    var tokenEndpoint: String?
     /// Stands in for Google's servers in tests.
     var endpoint: String?
 
     /// The only host that a service account may name for its tokens.
     static let tokenHost = "oauth2.googleapis.com"
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: FCMConfiguration {
+        get throws(SetupError) {
+            try FCMConfiguration(
+                projectID: projectID, clientEmail: clientEmail, keyID: keyID, privateKey: privateKey,
+                tokenEndpoint: tokenEndpoint ?? tokenURI, audience: tokenURI, endpoint: endpoint)
+        }
+    }
 }
 
 /// Microsoft's push service.
 struct WNSCredentials: Sendable, Hashable {
-    enum Identity: Sendable, Hashable {
-        /// Microsoft Entra ID.
-        case entra(tenant: String, clientID: String)
-        /// The older token service.
-        case package(sid: String)
-    }
-
-    var identity: Identity
+    var identity: WNSConfiguration.Identity
     var clientSecret: String
     var tokenEndpoint: String?
     /// Hosts of channels besides those below `notify.windows.com`.
     var allowedHosts: [String] = []
+
+    /// - Throws: ``SetupError`` that names the member that cannot be used.
+    var configuration: WNSConfiguration {
+        get throws(SetupError) {
+            try WNSConfiguration(
+                identity: identity, clientSecret: clientSecret, tokenEndpoint: tokenEndpoint,
+                allowedHosts: allowedHosts)
+        }
+    }
 }
 
 /// The push services of browsers and UnifiedPush, with keys for VAPID (RFC 8292).

@@ -25,7 +25,7 @@ extension PushCredentials {
             let rest = issues.entries.count + issues.omitted - shown.count
             throw SetupError(.malformed, (shown + (rest > 0 ? ["\(rest) more."] : [])).joined(separator: " "))
         }
-        self.init(hubs: hubs, files: files.versions, fileNames: files.names)
+        self.init(hubs: hubs, files: files.versions, fileNames: files.names, openFiles: files.openFiles)
     }
 
     private static func read(
@@ -53,19 +53,18 @@ extension PushCredentials {
 final class PushCredentialsFile: Sendable {
     private let file: ReloadingFile<PushCredentials>
 
-    /// - Parameters:
-    ///   - logger: gets an error for each version of the file that cannot be used.
-    ///   - check: throws for credentials that this program cannot use.
+    /// - Parameter logger: gets an error for each version of the file that cannot be used, and a warning for each file with
+    ///   a secret that other users can access.
     /// - Throws: ``FileError`` if the file is missing, unreadable or malformed.
-    init(
-        path: String, logger: Logger, check: @escaping @Sendable (PushCredentials) throws -> Void
-    ) throws(FileError) {
+    init(path: String, logger: Logger) throws(FileError) {
         file = try ReloadingFile(
             path: path, others: \.files, logger: logger,
             message: "The changed file of credentials cannot be used; the last credentials stay in force"
         ) { text in
             let credentials = try PushCredentials(text, path: path)
-            try check(credentials)
+            for problem in credentials.openFiles {
+                logger.warning("A file that the file of credentials names is not private: \(problem)")
+            }
             return credentials
         }
     }

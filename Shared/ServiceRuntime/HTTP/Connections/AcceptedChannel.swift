@@ -5,9 +5,9 @@ import Synchronization
 
 /// A connection, or a stream of HTTP/2, from its acceptance until it is handled.
 ///
-/// A server that ends drops what it has accepted and not yet handed to a task. NIO traps if that drops the last
-/// reference to an open channel's writer: `Deinited NIOAsyncWriter without calling finish()`. So the channel holds one
-/// itself until it has closed, and is closed as soon as nobody can handle it any more.
+/// A server that ends drops connections that it has accepted and not yet handed to a task. NIO traps if that drops the
+/// last reference to an open channel's writer: `Deinited NIOAsyncWriter without calling finish()`. So the channel holds
+/// one itself until it has closed, and is closed as soon as nobody can handle it any more.
 final class AcceptedChannel: ServerChildChannelValue {
     private let messages: HTTP1Channel.Value
     private let isHandled = Atomic(false)

@@ -23,7 +23,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Nothing more is read.
     private var isClosing = false
     private var frames: FrameMeter
-    /// The bytes of answers that have not left, as their handlers count them, with what each needs in memory.
+    /// The bytes of answers that are not sent yet, as their handlers count them, with the memory overhead of each.
     private var unsentBytes = 0
     /// The last number that ``HTTPConnections`` was told.
     private var notedBytes = 0

@@ -103,7 +103,7 @@ final class GuardedTLSChannel: ServerChildChannel {
         try channel.pipeline.syncOperations.addHandler(LargeHeadHandler(timeout: TimeAmount(limits.headerTimeout)))
         // Answers to PING, SETTINGS and resets that the client does not read.
         configuration.connection.maximumBufferedControlFrames = 1000
-        // No time for what is in flight at a shutdown: that of the service counts, as for HTTP/1.1.
+        // No limit of its own for requests in flight at a shutdown: the service's limit counts, as for HTTP/1.1.
         return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server,
             connectionManagerConfiguration: .init(

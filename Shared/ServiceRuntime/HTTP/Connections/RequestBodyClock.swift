@@ -60,7 +60,7 @@ struct RequestBodyClock {
 
     var hasDrainedTooMuch: Bool { isDraining && drained > maxDrainedBytes }
 
-    /// Whether the rest of the body is longer than what is read after an answer.
+    /// Whether the rest of the body is longer than the maximum that is read after an answer.
     var isTooLongToDrain: Bool { isOpen && left.map { $0 > maxDrainedBytes } ?? false }
 
     /// - Parameters:

@@ -268,7 +268,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// A promise per answer, one for each of so many bytes of a long one, and one for each part that is flushed alone.
     private static let coveredBytes = 64 * 1024
 
-    /// A promise that ends the account of what was written so far.
+    /// A promise that, when it is fulfilled, removes the bytes written so far from the unsent ones.
     private func covering(
         isEnd: Bool, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) -> EventLoopPromise<Void> {
@@ -342,8 +342,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Of HTTP/2, ends a stream when its answer has left; the second time at once.
     ///
-    /// NIO closes a stream by a reset with `CANCEL`, which drops what waits for the client's window, and for which
-    /// clients such as nginx give up an answer that they have whole.
+    /// NIO closes a stream by a reset with `CANCEL`, which drops data that waits for the client's window. After it,
+    /// clients such as nginx discard an answer that they have received completely.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard mode == .all, isAnswered, !isEnding else { return context.close(mode: mode, promise: promise) }
         isEnding = true
@@ -351,8 +351,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         endRequest()
     }
 
-    /// Tells the client that the rest of its request is not needed (RFC 9113, section 8.1). Without a rest the stream has
-    /// ended by itself.
+    /// Tells the client that the rest of its request is not needed (RFC 9113, section 8.1). Without a rest the stream
+    /// has ended by itself.
     private func endRequest() {
         guard isEnding, unsent == 0, body.isOpen else { return }
         context?.triggerUserOutboundEvent(NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)

@@ -67,7 +67,7 @@ final class TrustedProxies: Sendable {
     ) -> NetworkAddress {
         var client = proxy
         for hop in hops.reversed().prefix(maxHops) {
-            // Nobody vouches for what is left of an unknown hop.
+            // Addresses to the left of an unknown hop are not trusted.
             guard let hop else { return client }
             client = hop
             guard blocks.contains(where: { $0.contains(hop) }) else { return hop }
@@ -97,7 +97,7 @@ final class TrustedProxies: Sendable {
 
     /// Splits at the separators outside of quoted strings (RFC 9110, section 5.6.4).
     ///
-    /// - Returns: `nil` if a quoted string does not end: a client could hide in it what a proxy adds.
+    /// - Returns: `nil` if a quoted string does not end: a client could hide in it the element that a proxy adds.
     private static func parts(
         of text: Substring.UTF8View, separator: UInt8
     ) -> [Substring.UTF8View]? {

@@ -16,9 +16,14 @@ package struct DirectRequest: Sendable {
     private let bytes: ByteBuffer
     private let head: PlainRequestHead
     private let captured: Range<Int>
+    private let method: HTTPRequest.Method
     private let service: ServiceContext
 
-    init(_ bytes: ByteBuffer, _ head: PlainRequestHead, captured: Range<Int>, service: ServiceContext) {
+    init(
+        _ bytes: ByteBuffer, _ head: PlainRequestHead, method: HTTPRequest.Method, captured: Range<Int>,
+        service: ServiceContext
+    ) {
+        self.method = method
         self.bytes = bytes
         self.head = head
         self.captured = captured
@@ -37,6 +42,30 @@ package struct DirectRequest: Sendable {
         bytes.getSlice(at: bytes.readerIndex + head.length, length: head.bodyLength) ?? ByteBuffer()
     }
 
+    /// The request as the router gets it, for a route whose two ways are one function.
+    ///
+    /// - Returns: `nil` for a request with cookies, which the router's parser divides.
+    package var request: Request? {
+        var fields = HTTPFields()
+        let target = bytes.withUnsafeReadableBytes { bytes -> String? in
+            var isComplete = true
+            head.forEachField(bytes) { name, value in
+                if name.count == 4, value == head.host { return }
+                guard let name = HTTPField.Name(Self.text(name, of: bytes)), name != .cookie else {
+                    return isComplete = false
+                }
+                fields.append(HTTPField(name: name, value: Self.text(value, of: bytes)))
+            }
+            guard isComplete, let space = bytes[head.line].firstIndex(of: 0x20) else { return nil }
+            return Self.text(space + 1..<head.line.upperBound, of: bytes)
+        }
+        guard let target else { return nil }
+        return Request(
+            head: HTTPRequest(
+                method: method, scheme: "http", authority: text(head.host), path: target, headerFields: fields),
+            body: RequestBody(buffer: body))
+    }
+
     package var authorization: String? { text(head.authorization) }
     package var contentType: String? { text(head.contentType) }
     /// The value of `Forwarded` (RFC 7239).
@@ -52,18 +81,21 @@ package struct DirectRequest: Sendable {
         return text(head.traceparent).flatMap { TraceContext(traceparent: $0) }
     }
 
+    private static func text(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes[range], as: UTF8.self)
+    }
+
     private func text(_ range: Range<Int>?) -> String? { Self.text(range, of: bytes) }
 
     private static func text(_ range: Range<Int>?, of bytes: ByteBuffer) -> String? {
         range.flatMap { bytes.getString(at: bytes.readerIndex + $0.lowerBound, length: $0.count) }
     }
 
-    /// The service's logger with the metadata of this request; `nil` if nothing is logged for debugging. Making it
-    /// costs more than most requests.
-    package var debugLogger: Logger? {
-        guard service.logger.logLevel <= .debug else { return nil }
-        return service.logger.of(request: id, trace: traceContext)
-    }
+    /// The service's logger with the metadata of this request. Making it costs more than most requests.
+    package var logger: Logger { service.logger.of(request: id, trace: traceContext) }
+
+    /// ``logger``; `nil` if nothing is logged for debugging.
+    package var debugLogger: Logger? { service.logger.logLevel <= .debug ? logger : nil }
 }
 
 /// A response whose body is complete, for both ways of a route.

@@ -32,6 +32,8 @@ package struct DirectRoute: Sendable {
     /// The method, a space, and the path or the part of it before the captured last segment.
     private let prefix: [UInt8]
     private let hasCapture: Bool
+    /// What follows the captured segment: one of these.
+    private let tails: [[UInt8]]
 
     /// - Parameters:
     ///   - path: as in the router. Its last segment may be captured (`:id`); the others are plain.
@@ -44,19 +46,40 @@ package struct DirectRoute: Sendable {
         let capture = template.utf8.firstIndex(of: UInt8(ascii: "{"))
         prefix = Array("\(method.rawValue) ".utf8) + template.utf8[..<(capture ?? template.utf8.endIndex)]
         hasCapture = capture != nil
+        tails = [[]]
+    }
+
+    /// A route whose first segment is captured.
+    ///
+    /// - Parameters:
+    ///   - path: as in the router: `:hub/messages`.
+    ///   - targets: the rest of the targets that it takes, with their queries: `/messages?api-version=1`.
+    ///   - maxBodyBytes: requests with a larger body go to the router.
+    package init(
+        _ method: HTTPRequest.Method, _ path: RouterPath, targets: [String], maxBodyBytes: Int,
+        answer: @escaping Answer
+    ) {
+        self.method = method
+        self.maxBodyBytes = maxBodyBytes
+        self.answer = answer
+        template = path.description
+        prefix = Array("\(method.rawValue) /".utf8)
+        hasCapture = true
+        tails = targets.map { Array($0.utf8) }
     }
 
     /// The captured segment of a request's path; empty if none is captured.
     ///
     /// - Parameter line: the method, a space and the target.
-    /// - Returns: `nil` if the request is for another route. A path with a query or with percent-encoding is.
+    /// - Returns: `nil` if the request is for another route. A path with another query or with percent-encoding is.
     func match(_ line: UnsafeRawBufferPointer) -> Range<Int>? {
         guard line.count >= prefix.count else { return nil }
         for index in prefix.indices where line[index] != prefix[index] { return nil }
         let rest = prefix.count..<line.count
         guard hasCapture else { return rest.isEmpty ? rest : nil }
-        for index in rest where !ByteSet.unreserved.contains(line[index]) { return nil }
-        return rest.isEmpty ? nil : rest
+        let end = rest.first { !ByteSet.unreserved.contains(line[$0]) } ?? rest.upperBound
+        let tail = line[end...]
+        return end > rest.lowerBound && tails.contains { tail.elementsEqual($0) } ? rest.lowerBound..<end : nil
     }
 }
 

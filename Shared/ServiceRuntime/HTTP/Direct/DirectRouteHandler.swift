@@ -57,8 +57,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var answering: Answering?
     /// The number of the newest direct request.
     private var number: UInt64 = 0
-    /// The beginning of a request, or what has arrived during one. No more than one read of the socket gives beside a
-    /// request that is not complete.
+    /// Bytes that are not handled yet: the beginning of a request, or bytes that arrived during one. Besides an
+    /// incomplete request, it holds at most the bytes of one read of the socket.
     private var waiting = ByteBuffer()
     private var occurrences: CircularBuffer<Occurrence> = []
     private var isReadWanted = false
@@ -92,7 +92,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Handles what waits, up to a direct request that is not answered at once.
+    /// Handles the waiting bytes, up to a direct request that is not answered at once.
     private func readRequests(_ context: ChannelHandlerContext) {
         isReading = true
         defer { isReading = false }
@@ -144,7 +144,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard let permit = table.service.requests.begin(),
             let bytes = waiting.getSlice(at: waiting.readerIndex, length: length)
         else { return phase = .passing(length) }
-        let request = DirectRequest(bytes, head, captured: match.parameter, service: table.service)
+        let request = DirectRequest(
+            bytes, head, method: table.routes[match.route].method, captured: match.parameter, service: table.service)
         number += 1
         answering = Answering(
             route: match.route, id: request.id, trace: request.traceContext, span: request.trace,
@@ -154,7 +155,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let rest = waiting.readableBytes - length
         waiting.moveReaderIndex(forwardBy: length)
         if rest == 0 { waiting = ByteBuffer() }
-        let reply = DirectReply(self, number: number, on: context.eventLoop)
+        let reply = DirectReply(self, number: number, on: context.channel)
         if table.routes[match.route].answer(request, reply) { return }
         if rest == 0 { waiting = bytes } else { waiting.moveReaderIndex(to: waiting.readerIndex - length) }
         answering = nil
@@ -247,13 +248,13 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
         }
-        // No promise covers it, so the total learns of what the client does not read by what its channel holds.
+        // No promise covers these bytes: the channel's own buffer says how many the client has not read.
         connection.noteUnsent()
     }
 
     // MARK: Everything else
 
-    /// Handles what has arrived during the request.
+    /// Handles the bytes that have arrived during the request.
     private func resume() {
         // A reply within the call of its route returns to the loop that reads requests.
         guard !isReading, let context, isReadWanted || waiting.readableBytes > 0 || !occurrences.isEmpty else { return }

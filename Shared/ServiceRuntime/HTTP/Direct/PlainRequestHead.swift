@@ -30,7 +30,7 @@ struct PlainRequestHead: Sendable {
     private(set) var traceparent: Range<Int>?
     private(set) var forwarded: Range<Int>?
     private(set) var forwardedFor: Range<Int>?
-    private var host: Range<Int>?
+    private(set) var host: Range<Int>?
     private var contentLength: Range<Int>?
 
     /// Heads with more bytes are unusual.
@@ -65,6 +65,16 @@ struct PlainRequestHead: Sendable {
             }
         }
         return .unusual
+    }
+
+    /// Calls a function with the places of each field's name and value, in their order. The bytes are those that the
+    /// head was read from.
+    func forEachField(_ bytes: UnsafeRawBufferPointer, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void) {
+        var position = line.upperBound + Self.version.utf8CodeUnitCount + 2
+        while case .end(let end) = Self.endOfLine(bytes, from: position), end > position {
+            if let (name, value) = Self.split(bytes, position..<end) { body(name, value) }
+            position = end + 2
+        }
     }
 
     /// RFC 9112, section 3.2: there is exactly one `Host`.
@@ -107,16 +117,24 @@ struct PlainRequestHead: Sendable {
     }
 
     private mutating func readField(_ bytes: UnsafeRawBufferPointer, _ field: Range<Int>) -> Bool {
+        guard let (name, value) = Self.split(bytes, field) else { return false }
+        return note(bytes, name: name, value: value)
+    }
+
+    /// The places of a field's name and value, without the blanks around it.
+    private static func split(
+        _ bytes: UnsafeRawBufferPointer, _ field: Range<Int>
+    ) -> (name: Range<Int>, value: Range<Int>)? {
         var nameEnd = field.lowerBound
         while nameEnd < field.upperBound, bytes[nameEnd] != UInt8(ascii: ":") {
-            guard Self.tokens.contains(bytes[nameEnd]) else { return false }
+            guard tokens.contains(bytes[nameEnd]) else { return nil }
             nameEnd += 1
         }
-        guard nameEnd > field.lowerBound, nameEnd < field.upperBound else { return false }
+        guard nameEnd > field.lowerBound, nameEnd < field.upperBound else { return nil }
         var (start, end) = (nameEnd + 1, field.upperBound)
         while start < end, bytes[start] == 0x20 { start += 1 }
         while start < end, bytes[end - 1] == 0x20 { end -= 1 }
-        return note(bytes, name: field.lowerBound..<nameEnd, value: start..<end)
+        return (field.lowerBound..<nameEnd, start..<end)
     }
 
     /// Notes a field that matters here.

@@ -1,20 +1,31 @@
 package securepush.platform
 
 import android.app.NotificationManager
+import android.content.Intent
 import android.os.UserManager
+import android.security.keystore.StandInProvider
 import android.view.View
 import android.widget.EditText
 import android.widget.LinearLayout
 import android.widget.TextView
 import com.example.securepush.ExampleApplication
+import com.example.securepush.ExampleReceiver
 import com.example.securepush.MainActivity
 import com.example.securepush.R
 import com.example.securepush.Session
+import com.google.firebase.messaging.FirebaseMessaging
 import com.google.firebase.messaging.RemoteMessage
 import java.util.concurrent.Executor
+import org.json.JSONObject
+import org.junit.After
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
+import org.junit.Before
+import org.junit.Rule
 import org.junit.Test
+import org.junit.rules.TemporaryFolder
+import org.unifiedpush.android.connector.StandInDistributor
+import org.unifiedpush.android.connector.UnifiedPush
 import securepush.ClientStore
 import securepush.MemoryClientStore
 import securepush.Transport
@@ -24,6 +35,7 @@ import securepush.android.SecurePushMessagingService
 import securepush.simulation.SimulatedDevice
 import securepush.simulation.SimulatedServer
 import securepush.simulation.Simulation
+import securepush.simulation.WebPushSealer
 
 /** The example app: the tutorial's flow on its screen. */
 class ExampleTests {
@@ -49,14 +61,23 @@ class ExampleTests {
         services[NotificationManager::class.java] = manager
         services[UserManager::class.java] = UserManager()
         for (id in 1..5) strings[id] = "library $id %s"
-        for (id in 101..111) strings[id] = "text $id %s"
+        for (id in 101..114) strings[id] = "text $id %s"
+    }
+
+    @get:Rule val temporary = TemporaryFolder()
+
+    @Before
+    fun prepare() {
+        UnifiedPush.reset()
+        StandInProvider.install()
+        app.folder = temporary.root
     }
 
     private val activity = MainActivity().apply { attachBaseContext(app) }
 
     private fun views(): List<View> = (activity.contentView as LinearLayout).views
 
-    private fun status(): String = (views()[5] as TextView).text.toString()
+    private fun status(): String = (views()[6] as TextView).text.toString()
 
     private fun texts() = manager.activeNotifications.map { it.notification.text }
 
@@ -101,6 +122,48 @@ class ExampleTests {
         views()[4].performClick()
         assertEquals(emptyList<CharSequence>(), texts())
         assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+    }
+
+    /** A broadcast of the distributor, and what becomes of it on the SDK's threads. */
+    private fun receive(broadcast: Intent) {
+        val receiver = ExampleReceiver()
+        receiver.onReceive(app, broadcast)
+        val end = System.nanoTime() + 20_000_000_000
+        while (receiver.ended < receiver.kept && System.nanoTime() < end) Thread.sleep(5)
+        assertEquals(receiver.kept, receiver.ended)
+    }
+
+    @Test
+    fun theFlowWithoutGoogle() {
+        FirebaseMessaging.token = null
+        activity.create()
+        assertTrue(status().startsWith("text ${R.string.app_status_no_token}"))
+        assertEquals(listOf(false, true), listOf(2, 5).map { views()[it].isEnabled })
+        views()[5].performClick()
+        assertTrue(status().startsWith("text ${R.string.app_status_no_distributor}"))
+        UnifiedPush.installed["org.example.distributor"] = StandInDistributor()
+        views()[5].performClick()
+        assertTrue(status().startsWith("text ${R.string.app_status_logged_out}"))
+        assertEquals(listOf(true, false), listOf(2, 5).map { views()[it].isEnabled })
+        logIn()
+        assertTrue(status().startsWith("text ${R.string.app_status_waiting_for_endpoint}"))
+        val token = UnifiedPush.instances.values.single()
+        receive(StandInDistributor.broadcast("NEW_ENDPOINT", token, "endpoint" to "https://up.example.org/1"))
+        assertTrue(status().startsWith("text ${R.string.app_status_registered}"))
+        val channel = JSONObject(server.installations.values.single()).getJSONObject("pushChannel")
+        val sealer = WebPushSealer(channel.getString("p256dh"), channel.getString("auth"))
+        val body = sealer.seal("{\"secureId\":\"${server.send("Secure confirmation.")}\"}")
+        receive(StandInDistributor.broadcast("MESSAGE", token).putExtra("bytesMessage", body))
+        assertEquals(listOf<CharSequence>("Secure confirmation."), texts())
+        receive(StandInDistributor.broadcast("REGISTRATION_FAILED", token, "reason" to "ACTION_REQUIRED"))
+        assertEquals("text ${R.string.app_status_failed} ACTION_REQUIRED", status())
+        views()[4].performClick()
+        assertTrue(server.installations.isEmpty())
+    }
+
+    @After
+    fun resetFirebase() {
+        FirebaseMessaging.token = "token of this app"
     }
 
     @Test

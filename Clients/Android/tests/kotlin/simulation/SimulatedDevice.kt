@@ -4,7 +4,6 @@ import android.app.Application
 import android.app.job.JobScheduler
 import securepush.ClientLimits
 import securepush.IncomingPush
-import securepush.PushDevice
 import securepush.PushID
 import securepush.PushKeySet
 import securepush.SecurePushClient
@@ -13,6 +12,8 @@ import securepush.TokenCredentialsProvider
 import securepush.Transport
 import securepush.TransportRequest
 import securepush.TransportResponse
+import securepush.android.FirebaseChannel
+import securepush.android.SecurePushChannel
 import securepush.android.SecurePushHost
 
 /** A device, its user and the server. Processes come and go. */
@@ -30,7 +31,7 @@ class SimulatedDevice(val simulation: Simulation) {
     ) : Application(), SecurePushHost {
         val client: SecurePushClient get() = securePushClient
 
-        override fun securePushDevice(token: String) = PushDevice(PushDevice.Platform.FCM_V1, token)
+        override var securePushChannel: SecurePushChannel = FirebaseChannel(this)
     }
 
     /**

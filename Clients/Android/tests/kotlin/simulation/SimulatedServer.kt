@@ -28,6 +28,8 @@ class SimulatedServer {
     /** The statuses of the next registrations; then 200. */
     val registrationStatuses = ArrayList<Int>()
     var pushKeys = "{\"keys\":[]}"
+    /** The answer to `GET /api/push-config`; `null`: 404. */
+    var pushConfig: String? = null
 
     /** Stores a secret for the user; by default a text with its ID. */
     fun send(payload: Any? = null): PushID {
@@ -68,6 +70,9 @@ class SimulatedServer {
         val path = url.path.split("/").filter { it.isNotEmpty() }
         if (path == listOf("api", "token")) return token(request)
         if (path == listOf("api", "push-keys")) return TransportResponse(200, body = pushKeys.toByteArray())
+        if (path == listOf("api", "push-config")) {
+            return pushConfig?.let { TransportResponse(200, body = it.toByteArray()) } ?: refusal(404)
+        }
         if (!isAuthorized(request)) {
             return refusal(401)
         }

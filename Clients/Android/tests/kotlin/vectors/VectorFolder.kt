@@ -14,7 +14,7 @@ internal object VectorFolder {
 
     /** Prints a file's result, and fails if a case is wrong. */
     fun report(file: String, cases: Int, skipped: Int, fewest: Int, complaints: List<String>, more: String = "") {
-        val why = if (skipped > 0) " (their forms never come from FCM or ADM)" else ""
+        val why = if (skipped > 0) " (their forms never come to Android)" else ""
         println("Vectors, $file: ${cases - skipped} cases$more, $skipped skipped$why. Wrong: ${complaints.size}.")
         complaints.take(20).forEach { println("  $it") }
         check(complaints.isEmpty()) { "${complaints.size} cases of $file are wrong." }

@@ -73,8 +73,10 @@ public struct FixedCredentialsProvider: Sendable {
 }
 
 extension FixedCredentialsProvider: CredentialsProvider {
+    /// The user of ``init(userName:credentials:)``.
     public func userName() async -> String? { name }
 
+    /// The credentials of ``init(userName:credentials:)``, always the same.
     public func credentials() async throws -> ClientCredentials? { value }
 
     /// Always `nil`: fixed credentials that the server refused cannot be renewed.

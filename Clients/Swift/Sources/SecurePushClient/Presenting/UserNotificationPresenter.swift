@@ -19,14 +19,23 @@ public struct UserNotificationPresenter: Sendable {
 }
 
 extension UserNotificationPresenter: NotificationPresenter {
+    /// Shows a secret as a notification of the system. It replaces the one with the same ID.
+    ///
+    /// - Throws: the error of `UNUserNotificationCenter`, if it takes no notification.
     public func show(_ secret: SecretNotification) async throws {
         try await add(secret.id.rawValue) { $0.show(secret) }
     }
 
+    /// Shows a text without the secret. It replaces the notification with the same ID, or the last notice without one.
+    ///
+    /// - Throws: the error of `UNUserNotificationCenter`, if it takes no notification.
     public func show(_ notice: GenericNotice) async throws {
         try await add(notice.id?.rawValue ?? Self.noticeIdentifier) { $0.show(notice) }
     }
 
+    /// Shows the prompt to log in. It replaces the last one.
+    ///
+    /// - Throws: the error of `UNUserNotificationCenter`, if it takes no notification.
     public func show(_ prompt: LogInPrompt) async throws {
         try await add(Self.promptIdentifier) { $0.show(prompt) }
     }
@@ -50,6 +59,7 @@ extension UserNotificationPresenter: NotificationPresenter {
             withIdentifiers: prompts + [Self.promptIdentifier, Self.noticeIdentifier])
     }
 
+    /// Sets the number on the app's icon; 0 removes it.
     public func setBadge(_ count: Int) async {
         if #available(iOS 16, macOS 13, *) {
             try? await UNUserNotificationCenter.current().setBadgeCount(count)

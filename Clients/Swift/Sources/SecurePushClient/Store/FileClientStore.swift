@@ -36,10 +36,16 @@ public actor FileClientStore {
 }
 
 extension FileClientStore: ClientStore {
+    /// Reads the state from its file; an empty one if there is none, or if it was damaged.
+    ///
+    /// - Throws: ``ClientStoreError``.
     public func read() async throws -> ClientState {
         try decode(ClientState.self, from: state) ?? ClientState()
     }
 
+    /// Changes the state under the lock of the folder, and replaces the file as a whole if something differs.
+    ///
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/busy`` if another process holds the lock for too long.
     public func update<Result: Sendable>(
         _ change: @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
@@ -52,20 +58,33 @@ extension FileClientStore: ClientStore {
         }
     }
 
+    /// Reads the credentials from their file; `nil` if there are none.
+    ///
+    /// - Throws: ``ClientStoreError``.
     public func credentials() async throws -> StoredCredentials? {
         try decode(StoredCredentials.self, from: secrets)
     }
 
+    /// Replaces the file of the credentials; `nil` removes it.
+    ///
+    /// - Throws: ``ClientStoreError``.
     public func save(_ credentials: StoredCredentials?) async throws {
         try await withLock {
             if let credentials { try encode(credentials, to: secrets) } else { try secrets.remove() }
         }
     }
 
+    /// Reads the device's key for end-to-end encryption from its file; `nil` if there is none.
+    ///
+    /// - Throws: ``ClientStoreError``.
     public func envelopeKey() async throws -> EnvelopePrivateKey? {
         try decode(StoredEnvelopeKey.self, from: key)?.value
     }
 
+    /// Stores the device's key for end-to-end encryption, unless there is one; `nil` removes the file.
+    ///
+    /// - Returns: the key that is stored now.
+    /// - Throws: ``ClientStoreError``.
     public func keep(_ new: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
         try await withLock {
             guard let new else {
@@ -83,6 +102,10 @@ extension FileClientStore: ClientStore {
         try await withLock { try DeviceMark(url: folder.appendingPathComponent("device-mark")).text() }
     }
 
+    /// Claims the notice by a file that is named after this boot of the device and is readable before the first unlock.
+    ///
+    /// - Returns: whether no earlier call since the device started has returned `true`; also `true` if the file cannot be
+    ///   made.
     public func claimLockedNotice() async -> Bool {
         // A file without protection, because it is needed before the first unlock. Its name is the boot's.
         let mark = folder.appendingPathComponent("locked-notice-\(bootID())")

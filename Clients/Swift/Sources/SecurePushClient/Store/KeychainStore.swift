@@ -26,14 +26,21 @@ public struct KeychainStore: Sendable {
 }
 
 extension KeychainStore: ClientStore {
+    /// Reads the state from the files.
+    ///
+    /// - Throws: ``ClientStoreError``.
     public func read() async throws -> ClientState { try await files.read() }
 
+    /// Changes the state in the files; see ``FileClientStore/update(_:)``.
+    ///
+    /// - Throws: ``ClientStoreError``; then nothing has changed.
     public func update<Result: Sendable>(
         _ change: @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
         try await files.update(change)
     }
 
+    /// Claims the notice by a file: the Keychain is locked then.
     public func claimLockedNotice() async -> Bool { await files.claimLockedNotice() }
 
     /// Reads the credentials from the Keychain; `nil` if there are none, or if they were damaged.

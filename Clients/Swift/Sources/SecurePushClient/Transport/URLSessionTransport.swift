@@ -33,6 +33,13 @@ public final class URLSessionTransport: Sendable {
 }
 
 extension URLSessionTransport: Transport {
+    /// Sends a request without cookies and cache, and follows no redirect.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - timeout: the limit of `URLRequest.timeoutInterval`, in seconds.
+    ///   - maxBytes: the maximum size of the answer's body.
+    /// - Throws: ``TransportError``, or `CancellationError`.
     public func send(
         _ request: TransportRequest, timeout: TimeInterval, maxBytes: Int
     ) async throws -> TransportResponse {

@@ -104,27 +104,86 @@ private fun <R> withKey(action: () -> R): R = try {
     throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
 }
 
+/** The end of [renewRegistration]. */
+internal enum class Renewal {
+    /** The app has not registered the device, or has unregistered it. */
+    UNWANTED,
+    /** The server had this channel already. */
+    CURRENT,
+    /** The server has another channel now. */
+    CHANGED
+}
+
 /**
  * Registers the device after its channel has changed, if the app has registered it before and not unregistered it.
  *
+ * @param millis the longest time.
  * @throws SecurePushFailure if the server does not have it now. [isRegistrationDue] then.
  */
-internal fun SecurePushClient.renewRegistration(device: PushDevice) {
+internal fun SecurePushClient.renewRegistration(device: PushDevice, millis: Long = limits.millisInTotal): Renewal {
     // The app may unregister the device while this waits for its turn.
-    afterLastRegistration {
+    return afterLastRegistration {
         stored { keeper.read() }
         hasMissedRenewal = keeper.isBlind
         if (keeper.isBlind) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
-        val isWanted = stored {
+        val renewal = stored {
             keeper.update { state ->
                 val record = state.registration
+                val isCurrent = record.digest == digest(device)
                 // Whatever fails before the server has the new channel, a registration is due.
-                if (record.digest != digest(device)) state.registration = record.copy(digest = null)
-                record.isWanted
+                if (!isCurrent) state.registration = record.copy(digest = null)
+                if (!record.isWanted) Renewal.UNWANTED else if (isCurrent) Renewal.CURRENT else Renewal.CHANGED
             }
         }
-        if (isWanted) registerDevice(device, begin(limits.millisInTotal))
+        if (renewal != Renewal.UNWANTED) registerDevice(device, begin(millis))
+        renewal
     }
+}
+
+/**
+ * Notes that the app wants the device to be registered as soon as it has a channel.
+ *
+ * @throws SecurePushFailure if nobody is logged in, or if that is not known now.
+ */
+internal fun SecurePushClient.expectChannel() {
+    afterLastRegistration {
+        stored { adoptUser() }
+        val userName = userNameToRegister()
+        stored {
+            keeper.update { state ->
+                val record = state.registration
+                val digest = record.digest.takeIf { record.userName == userName }
+                state.registration = record.copy(digest = digest, isWanted = true)
+            }
+        }
+    }
+}
+
+/** Notes that the channel is lost: a registration is due, if the app wants one. */
+internal fun SecurePushClient.loseChannel() {
+    unlessLocked { keeper.update { it.registration = it.registration.copy(digest = null) } }
+}
+
+/**
+ * The public key with which the server's hub pushes (RFC 8292), in base64url: `GET /api/push-config`.
+ *
+ * @return `null` if the server has none.
+ * @throws SecurePushFailure if the server did not say.
+ */
+internal fun SecurePushClient.readServerKey(): String? {
+    val call = RetrievalConnection.Call("api/push-config", isAuthorized = false)
+    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
+    if (outcome is RetrievalConnection.Outcome.Refused && outcome.status == 404) return null
+    val body = (outcome as? RetrievalConnection.Outcome.Success ?: throw outcome.failure).response.body
+    val key = try {
+        JsonReader.read(body) { reader, span ->
+            reader.members(span)["ApplicationServerKey"]?.let { reader.string(it) }
+        }
+    } catch (e: JsonReader.Malformed) {
+        null
+    }
+    val isPoint = key != null && Base64Url.decode(key)?.let { P256.point(it) } != null
+    return key.takeIf { isPoint } ?: throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
 }
 
 /** Whether the last registration has failed. */
@@ -170,13 +229,18 @@ private fun registration(device: PushDevice, id: String): RetrievalConnection.Ca
     val document = JSONObject()
     document.put("installationId", id)
     document.put("platform", device.platform.rawValue)
-    document.put("pushChannel", device.channel)
+    document.put("pushChannel", device.subscription?.let { channel(it) } ?: device.channel)
     if (device.tags.isNotEmpty()) document.put("tags", JSONArray(device.tags))
     return RetrievalConnection.Call("api/installations/$id", "PUT", json = document.toString())
 }
 
+/** The channel of a browser, in the hub's form. */
+private fun channel(subscription: WebPushSubscription): JSONObject = JSONObject()
+    .put("endpoint", subscription.endpoint).put("p256dh", subscription.p256dh).put("auth", subscription.auth)
+
 /** A digest, so that the channel itself is not stored. */
 private fun digest(device: PushDevice): String {
-    val text = (listOf(device.platform.rawValue, device.channel) + device.tags).joinToString("\n")
+    val keys = device.subscription?.let { listOf(it.p256dh, it.auth) } ?: emptyList()
+    val text = (listOf(device.platform.rawValue, device.channel) + keys + device.tags).joinToString("\n")
     return Base64Url.encode(MessageDigest.getInstance("SHA-256").digest(text.toByteArray()))
 }

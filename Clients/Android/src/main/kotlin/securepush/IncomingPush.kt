@@ -1,5 +1,8 @@
 package securepush
 
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
+
 /**
  * A push, read but not yet believed: the client verifies its signature before it acts on it.
  *
@@ -34,10 +37,38 @@ class IncomingPush internal constructor(
             return IncomingPush(true, id, withdraw != null, short(data["ts"]), short(data["sig"]))
         }
 
+        /**
+         * Reads the body of a push of Web Push, decrypted: a JSON object. What is none cannot be used; one without
+         * `secureId` belongs to another part of the app.
+         */
+        @JvmStatic
+        fun ofWebPush(content: ByteArray): IncomingPush {
+            val unusable = IncomingPush(isOurs = true)
+            if (content.size > MAX_CONTENT_BYTES) return unusable
+            try {
+                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content))
+                return JsonReader.read(content) { reader, span ->
+                    val members = reader.members(span)
+                    // Only these are read. A value that is no text makes the push unusable, or counts as missing.
+                    of(NAMES.filter { it in members }.associateWith { name -> members[name]?.let { text(reader, it) } })
+                }
+            } catch (e: JsonReader.Malformed) {
+                return unusable
+            } catch (e: CharacterCodingException) {
+                return unusable
+            }
+        }
+
+        private fun text(reader: JsonReader, span: Span): String? =
+            if (reader.isString(span)) reader.string(span) else null
+
         /** A text that can be a time or a signature. What is longer is neither, and is not kept. */
         private fun short(text: String?): String? =
             text?.takeIf { it.length <= MAX_VALUE_BYTES && it.toByteArray().size <= MAX_VALUE_BYTES }
 
+        private val NAMES = listOf("secureId", "withdraw", "ts", "sig")
         private const val MAX_VALUE_BYTES = 128
+        /** Push services take 4,096. */
+        private const val MAX_CONTENT_BYTES = 8_192
     }
 }

@@ -64,7 +64,8 @@ internal object SealedKey {
         return hmac(key, text + byteArrayOf(1)).copyOf(length)
     }
 
-    private fun hmac(key: ByteArray, text: ByteArray): ByteArray {
+    /** HMAC-SHA-256. */
+    fun hmac(key: ByteArray, text: ByteArray): ByteArray {
         val mac = Mac.getInstance("HmacSHA256")
         mac.init(SecretKeySpec(key, "HmacSHA256"))
         return mac.doFinal(text)

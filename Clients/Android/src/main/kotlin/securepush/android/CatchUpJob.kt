@@ -6,14 +6,11 @@ import android.app.job.JobScheduler
 import android.app.job.JobService
 import android.content.ComponentName
 import android.content.Context
-import com.google.firebase.messaging.FirebaseMessaging
 import java.util.concurrent.atomic.AtomicBoolean
-import java.util.concurrent.atomic.AtomicReference
 import securepush.ClientThread
 import securepush.SecurePushClient
-import securepush.SecurePushFailure
+import securepush.WakeReport
 import securepush.isRegistrationDue
-import securepush.renewRegistration
 
 /** The job that fetches later what could not be fetched when the push came. There is one per app. */
 internal class CatchUpJob(private val context: Context) {
@@ -28,8 +25,14 @@ internal class CatchUpJob(private val context: Context) {
         change { it.schedule(job) }
     }
 
-    /** Removes the job. */
-    fun cancel() = change { it.cancel(ID) }
+    /** Schedules the job, unless it is scheduled or runs: what comes again and again must not put it off. */
+    fun scheduleUnlessPending() = change { if (it.getPendingJob(ID) == null) schedule() }
+
+    /** Removes the job after a wake, unless there is something left for it. */
+    fun end(report: WakeReport, client: SecurePushClient) {
+        val isUnfinished = report.code?.canHeal ?: false
+        if (!isUnfinished && !client.isRegistrationDue) change { it.cancel(ID) }
+    }
 
     /** Without a job, the next push or the next start of the app does the work. */
     private fun change(action: (JobScheduler) -> Unit) {
@@ -66,7 +69,7 @@ class SecurePushCatchUpService : JobService() {
             var isUnfinished = true
             try {
                 val report = client.catchUp()
-                val isRegistered = !client.isRegistrationDue || registers(client)
+                val isRegistered = !client.isRegistrationDue || registers()
                 isUnfinished = !isRegistered || report.code?.canHeal ?: false
             } finally {
                 if (work.isOver.compareAndSet(false, true)) jobFinished(parameters, isUnfinished)
@@ -76,31 +79,11 @@ class SecurePushCatchUpService : JobService() {
     }
 
     /** @return whether the channel is registered now, or trying again does not help. */
-    private fun registers(client: SecurePushClient): Boolean {
-        val token = AtomicReference<String>()
-        val done = client.threads.newSignal()
-        try {
-            FirebaseMessaging.getInstance().token.addOnCompleteListener { task ->
-                if (task.isSuccessful) token.set(task.result)
-                done.set()
-            }
-            done.await(MILLIS_FOR_TOKEN)
-            client.renewRegistration(securePushHost().securePushDevice(token.get() ?: return false))
-            return true
-        } catch (e: SecurePushFailure) {
-            return !e.code.canHeal
-        } catch (e: InterruptedException) {
-            Thread.currentThread().interrupt()
-            return false
-        } catch (e: RuntimeException) {
-            // The app has no Firebase. It registers at its next start.
-            return true
-        }
-    }
-
-    private companion object {
-        /** Firebase may not answer while it has no connection. */
-        const val MILLIS_FOR_TOKEN = 10_000L
+    private fun registers(): Boolean = try {
+        securePushHost().securePushChannel.renew()
+    } catch (e: InterruptedException) {
+        Thread.currentThread().interrupt()
+        false
     }
 
     /** The time is up, or the network is gone. The system starts the job again. */

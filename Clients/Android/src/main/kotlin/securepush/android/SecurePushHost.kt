@@ -3,6 +3,7 @@ package securepush.android
 import android.content.Context
 import securepush.PushDevice
 import securepush.SecurePushClient
+import securepush.WebPushSubscription
 
 /**
  * The app's `Application` class implements this, so that the services of the SDK find the client. The system may start
@@ -12,8 +13,14 @@ interface SecurePushHost {
     /** The client, one per process. */
     val securePushClient: SecurePushClient
 
+    /** How pushes come to this device: [FirebaseChannel] or a [UnifiedPushChannel]. */
+    val securePushChannel: SecurePushChannel get() = FirebaseChannel(this)
+
     /** The device as it is registered, for a registration token of Firebase. Add the app's tags here. */
-    fun securePushDevice(token: String): PushDevice
+    fun securePushDevice(token: String): PushDevice = PushDevice(PushDevice.Platform.FCM_V1, token)
+
+    /** The device as it is registered, for an endpoint of a UnifiedPush distributor. Add the app's tags here. */
+    fun securePushDevice(subscription: WebPushSubscription): PushDevice = PushDevice(subscription)
 }
 
 /**

@@ -5,7 +5,6 @@ import com.google.firebase.messaging.RemoteMessage
 import securepush.IncomingPush
 import securepush.SecurePushFailure
 import securepush.WakeReport
-import securepush.isRegistrationDue
 import securepush.renewRegistration
 
 /**
@@ -33,8 +32,9 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
         if (!push.isOurs) return onOtherMessage(message)
         val job = CatchUpJob(this)
         // Scheduled before the work, for the case that the system ends the process.
-        val report = securePushHost().securePushClient.handle(push, millisPerMessage) { job.schedule() }
-        endJob(job, report)
+        val client = securePushHost().securePushClient
+        val report = client.handle(push, millisPerMessage) { job.schedule() }
+        job.end(report, client)
         onWake(report)
     }
 
@@ -42,8 +42,9 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
     override fun onDeletedMessages() {
         val job = CatchUpJob(this)
         job.schedule()
-        val report = securePushHost().securePushClient.catchUp(millisPerMessage)
-        endJob(job, report)
+        val client = securePushHost().securePushClient
+        val report = client.catchUp(millisPerMessage)
+        job.end(report, client)
         onWake(report)
     }
 
@@ -53,6 +54,8 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
      */
     override fun onNewToken(token: String) {
         val host = securePushHost()
+        // The app has changed to another channel.
+        if (host.securePushChannel !is FirebaseChannel) return
         try {
             host.securePushClient.renewRegistration(host.securePushDevice(token))
         } catch (e: SecurePushFailure) {
@@ -60,11 +63,5 @@ open class SecurePushMessagingService : FirebaseMessagingService() {
             if (e.code.canHeal) CatchUpJob(this).schedule()
             onRegistrationFailed(e)
         }
-    }
-
-    /** Removes the job, unless there is something left for it. */
-    private fun endJob(job: CatchUpJob, report: WakeReport) {
-        val isUnfinished = report.code?.canHeal ?: false
-        if (!isUnfinished && !securePushHost().securePushClient.isRegistrationDue) job.cancel()
     }
 }

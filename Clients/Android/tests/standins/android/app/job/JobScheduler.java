@@ -16,5 +16,7 @@ public class JobScheduler {
         return 1;
     }
 
+    public JobInfo getPendingJob(int id) { return jobs.get(id); }
+
     public void cancel(int id) { jobs.remove(id); }
 }

@@ -20,5 +20,8 @@ public final class R {
         public static final int app_status_registered = 109;
         public static final int app_status_sent = 110;
         public static final int app_status_failed = 111;
+        public static final int app_without_google = 112;
+        public static final int app_status_no_distributor = 113;
+        public static final int app_status_waiting_for_endpoint = 114;
     }
 }

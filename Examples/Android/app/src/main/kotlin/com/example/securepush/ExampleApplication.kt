@@ -2,9 +2,9 @@ package com.example.securepush
 
 import android.app.Application
 import java.net.URI
+import org.unifiedpush.android.connector.UnifiedPush
 import securepush.ClientStore
 import securepush.HttpTransport
-import securepush.PushDevice
 import securepush.PushKeySet
 import securepush.SecurePushClient
 import securepush.SecurePushConfiguration
@@ -12,8 +12,11 @@ import securepush.TokenCredentialsProvider
 import securepush.Transport
 import securepush.android.AndroidClientStore
 import securepush.android.AndroidClock
+import securepush.android.FirebaseChannel
 import securepush.android.NotificationManagerPresenter
+import securepush.android.SecurePushChannel
 import securepush.android.SecurePushHost
+import securepush.android.UnifiedPushChannel
 
 /** The app: it makes the client, which the screen and the SDK's services share. */
 open class ExampleApplication : Application(), SecurePushHost {
@@ -34,7 +37,14 @@ open class ExampleApplication : Application(), SecurePushHost {
         SecurePushClient(configuration, credentials, store, transport, presenter, clock)
     }
 
-    override fun securePushDevice(token: String) = PushDevice(PushDevice.Platform.FCM_V1, token)
+    /** The way without Google. */
+    val unifiedPush by lazy { UnifiedPushChannel(this) }
+
+    /** Whether the user has chosen a distributor of UnifiedPush. The library stores the choice. */
+    val usesUnifiedPush: Boolean get() = UnifiedPush.getSavedDistributor(this) != null
+
+    override val securePushChannel: SecurePushChannel
+        get() = if (usesUnifiedPush) unifiedPush else FirebaseChannel(this)
 
     /** The state of the screen. */
     open val session by lazy { Session(this) }

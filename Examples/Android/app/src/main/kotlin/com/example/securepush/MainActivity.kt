@@ -9,6 +9,7 @@ import android.widget.EditText
 import android.widget.LinearLayout
 import android.widget.TextView
 import com.google.firebase.messaging.FirebaseMessaging
+import org.unifiedpush.android.connector.UnifiedPush
 
 /** The tutorial's screen: user name, password, "Log in" and "Send push". */
 class MainActivity : Activity() {
@@ -18,6 +19,7 @@ class MainActivity : Activity() {
     private lateinit var logIn: Button
     private lateinit var sendPush: Button
     private lateinit var logOut: Button
+    private lateinit var withoutGoogle: Button
     private lateinit var status: TextView
 
     override fun onCreate(state: Bundle?) {
@@ -28,10 +30,16 @@ class MainActivity : Activity() {
         update()
         // Without this permission the system shows nothing.
         if (Build.VERSION.SDK_INT >= 33) requestPermissions(arrayOf("android.permission.POST_NOTIFICATIONS"), 0)
-        FirebaseMessaging.getInstance().token.addOnCompleteListener { task ->
-            session.tokenArrived(if (task.isSuccessful) task.result else null)
-        }
+        if (session.usesUnifiedPush) chooseDistributor() else askFirebase()
     }
+
+    private fun askFirebase() = FirebaseMessaging.getInstance().token.addOnCompleteListener { task ->
+        session.tokenArrived(if (task.isSuccessful) task.result else null)
+    }
+
+    /** At each start: if the user has removed the last distributor, the default one takes its place. */
+    private fun chooseDistributor() =
+        UnifiedPush.tryUseCurrentOrDefaultDistributor(this) { isThere -> session.distributorChosen(isThere) }
 
     override fun onResume() {
         super.onResume()
@@ -52,27 +60,31 @@ class MainActivity : Activity() {
         }
         sendPush = button(R.string.app_send_push) { session.sendPush() }
         logOut = button(R.string.app_log_out) { session.logOut() }
+        withoutGoogle = button(R.string.app_without_google) { chooseDistributor() }
         status = TextView(this)
         val column = LinearLayout(this)
         column.orientation = LinearLayout.VERTICAL
         column.fitsSystemWindows = true
         column.setPadding(PADDING, PADDING, PADDING, PADDING)
-        for (view in listOf(userName, password, logIn, sendPush, logOut, status)) column.addView(view)
+        for (view in listOf(userName, password, logIn, sendPush, logOut, withoutGoogle, status)) column.addView(view)
         setContentView(column)
     }
 
-    /** As in the tutorial, "Log in" works once the token is known. */
+    /** As in the tutorial, "Log in" works once the token is known. UnifiedPush has none. */
     private fun update() {
-        logIn.isEnabled = session.device != null && !session.isLoggedIn
+        logIn.isEnabled = session.hasChannel && !session.isLoggedIn
         sendPush.isEnabled = session.isLoggedIn
         logOut.isEnabled = session.isLoggedIn
+        withoutGoogle.isEnabled = !session.usesUnifiedPush
         status.text = when (session.status) {
             Session.Status.WAITING_FOR_TOKEN -> getString(R.string.app_status_waiting)
             Session.Status.NO_TOKEN -> getString(R.string.app_status_no_token)
+            Session.Status.NO_DISTRIBUTOR -> getString(R.string.app_status_no_distributor)
+            Session.Status.WAITING_FOR_ENDPOINT -> getString(R.string.app_status_waiting_for_endpoint)
             Session.Status.LOGGED_OUT -> getString(R.string.app_status_logged_out)
             Session.Status.REGISTERED -> getString(R.string.app_status_registered)
             Session.Status.SENT -> getString(R.string.app_status_sent)
-            Session.Status.FAILED -> getString(R.string.app_status_failed, session.code?.rawValue ?: "")
+            Session.Status.FAILED -> getString(R.string.app_status_failed, session.reason)
         }
     }
 

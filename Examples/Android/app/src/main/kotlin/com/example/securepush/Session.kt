@@ -7,6 +7,7 @@ import securepush.ClientStoreException
 import securepush.DiagnosticCode
 import securepush.PushDevice
 import securepush.SecurePushFailure
+import securepush.android.DistributorProblem
 
 /** The user's session and the device, for the one screen of the app. The work is done on a background thread. */
 class Session(
@@ -14,7 +15,9 @@ class Session(
     private val background: Executor = Executors.newSingleThreadExecutor()
 ) {
     /** The line below the buttons. */
-    enum class Status { WAITING_FOR_TOKEN, NO_TOKEN, LOGGED_OUT, REGISTERED, SENT, FAILED }
+    enum class Status {
+        WAITING_FOR_TOKEN, NO_TOKEN, NO_DISTRIBUTOR, LOGGED_OUT, WAITING_FOR_ENDPOINT, REGISTERED, SENT, FAILED
+    }
 
     /** Called after every change, on any thread. */
     @Volatile var onChange: () -> Unit = {}
@@ -25,24 +28,42 @@ class Session(
     @Volatile var status = Status.WAITING_FOR_TOKEN
         private set
 
-    /** The reason of [Status.FAILED]. */
-    @Volatile var code: DiagnosticCode? = null
+    /** The reason of [Status.FAILED]: a code of the SDK, or what the distributor has said. */
+    @Volatile var reason = ""
         private set
 
     /** Known as soon as Firebase has answered. */
-    @Volatile var device: PushDevice? = null
-        private set
+    @Volatile private var device: PushDevice? = null
+
+    val usesUnifiedPush: Boolean get() = app.usesUnifiedPush
+
+    /** Whether the user can log in. */
+    val hasChannel: Boolean get() = device != null || usesUnifiedPush
 
     /** Firebase has answered; `null`: without a token. */
     fun tokenArrived(token: String?) = background.execute {
         if (token == null) {
-            change(Status.NO_TOKEN)
+            if (!app.usesUnifiedPush) change(Status.NO_TOKEN)
         } else {
             device = app.securePushDevice(token)
             if (!isLoggedIn) change(Status.LOGGED_OUT)
             register()
         }
     }
+
+    /** The user wants to do without Google. With several distributors, the library has asked which one. */
+    fun distributorChosen(isThere: Boolean) = background.execute {
+        if (!isThere) change(Status.NO_DISTRIBUTOR) else if (isLoggedIn) register() else change(Status.LOGGED_OUT)
+    }
+
+    /** The distributor has given an endpoint, and the server has it. */
+    fun endpointArrived() = background.execute { if (isLoggedIn) change(Status.REGISTERED) }
+
+    /** The server has not taken the endpoint. */
+    fun endpointFailed(code: DiagnosticCode) = background.execute { fail(code.rawValue) }
+
+    /** No pushes come by the distributor. A real app would say what the user can do. */
+    fun distributorFailed(problem: DistributorProblem) = background.execute { fail(problem.name) }
 
     /** Registers again if that is due, and shows what was missed. Called when the app comes to the foreground. */
     fun becomeActive() = background.execute {
@@ -52,7 +73,7 @@ class Session(
         // The session has ended, so the user has to log in again. The user's name stays known, for signed pushes.
         if (report.code == DiagnosticCode.LOGGED_OUT || report.code == DiagnosticCode.status(401)) {
             isLoggedIn = false
-            change(if (device == null) Status.WAITING_FOR_TOKEN else Status.LOGGED_OUT)
+            change(if (hasChannel) Status.LOGGED_OUT else Status.WAITING_FOR_TOKEN)
         }
     }
 
@@ -87,8 +108,9 @@ class Session(
     }
 
     private fun register() {
-        val device = device ?: return
         if (!isLoggedIn) return
+        if (app.usesUnifiedPush) return attempt { if (app.unifiedPush.register()) change(Status.WAITING_FOR_ENDPOINT) }
+        val device = device ?: return
         attempt {
             app.securePushClient.register(device)
             change(Status.REGISTERED)
@@ -99,12 +121,15 @@ class Session(
         try {
             body()
         } catch (e: SecurePushFailure) {
-            code = e.code
-            change(Status.FAILED)
+            fail(e.code.rawValue)
         } catch (e: ClientStoreException) {
-            code = DiagnosticCode.CREDENTIALS
-            change(Status.FAILED)
+            fail(DiagnosticCode.CREDENTIALS.rawValue)
         }
+    }
+
+    private fun fail(reason: String) {
+        this.reason = reason
+        change(Status.FAILED)
     }
 
     private fun change(status: Status) {

@@ -1,0 +1,55 @@
+import Foundations
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceRuntime
+
+/// The direct route of a plain send, as dispatchers make it: the same functions as the router's, without its way there.
+extension SendController {
+    /// The targets of dispatchers and of Azure's clients for servers.
+    private static let targets = ["", "/"].flatMap { end in
+        ["2020-06", "2015-01"].map { "/messages\(end)?api-version=\($0)" }
+    }
+
+    var directRoutes: DirectRoutes {
+        DirectRoutes([
+            DirectRoute(.post, ":hub/messages", targets: Self.targets, maxBodyBytes: 8_192) { request, reply in
+                // Faults delay answers and cut connections.
+                guard state.faults.all.isEmpty, let plain = request.request else { return false }
+                var context = EmulatorContext(
+                    source: ApplicationRequestContextSource(channel: reply.channel, logger: request.logger))
+                context.coreContext.parameters["hub"] = Substring(request.parameter)
+                Task { [trace = request.trace, context] in
+                    await RequestTrace.$current.withValue(trace) { await answer(plain, context, reply) }
+                }
+                return true
+            }
+        ])
+    }
+
+    private func answer(_ request: Request, _ context: EmulatorContext, _ reply: DirectReply) async {
+        do {
+            let response = try await HubErrorMiddleware().handle(request, context: context) { request, context in
+                try await send(request, context: context)
+            }
+            let body = CollectedBody()
+            if response.body.contentLength != 0 { try await response.body.write(body) }
+            // The direct way writes the length itself.
+            var headers = response.headers
+            headers[.contentLength] = nil
+            reply(.success(CompleteResponse(status: response.status, headers: headers, body: body.buffer)))
+        } catch {
+            reply(.failure(error))
+        }
+    }
+}
+
+/// A body of a response in memory.
+private final class CollectedBody: ResponseBodyWriter {
+    private(set) var buffer = ByteBuffer()
+
+    func write(_ part: ByteBuffer) { buffer.writeImmutableBuffer(part) }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}

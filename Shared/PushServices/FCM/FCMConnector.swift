@@ -1,0 +1,75 @@
+package import Foundations
+
+/// Pushes to Android devices by Firebase Cloud Messaging (the HTTP v1 API), with the access tokens of a service account.
+package final class FCMConnector: PushConnector {
+    private let configuration: FCMConfiguration
+    private let client: any PushHTTPSending
+    private let tokens: AccessTokens
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - client: also fetches the access tokens. The connector closes it.
+    ///   - now: the clock; tests bring their own.
+    package convenience init(
+        configuration: FCMConfiguration, client: any PushHTTPSending,
+        now: @escaping @Sendable () -> Timestamp = { .now }
+    ) {
+        let tokens = AccessTokens(grant: configuration.grant, client: client, now: now)
+        self.init(configuration: configuration, client: client, tokens: tokens, now: now)
+    }
+
+    init(
+        configuration: FCMConfiguration, client: any PushHTTPSending, tokens: AccessTokens,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.configuration = configuration
+        self.client = client
+        self.tokens = tokens
+        self.now = now
+    }
+
+    package func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult {
+        await push(request, isCheck: false, deadline: deadline)
+    }
+
+    private func push(
+        _ request: PushRequest, isCheck: Bool, deadline: ContinuousClock.Instant
+    ) async -> PushResult {
+        let message: FCMMessage
+        do {
+            message = try FCMMessage(request, now: now(), isCheck: isCheck)
+        } catch {
+            return error.result
+        }
+        return await tokens.push(deadline: deadline) { token in
+            switch await client.send(message.request(to: configuration, token: token), deadline: deadline) {
+            case .failure(let failure): return (PushResult(failure), false)
+            case .success(let response):
+                let answer = FCMAnswer(response, now: now())
+                return (answer.result, answer.refusesToken)
+            }
+        }
+    }
+
+    package func problem(of address: PushAddress) -> String? {
+        guard case .handle(let handle) = address, FCMMessage.target(handle) != nil else {
+            return "A device of FCM has a registration token or the ID of a Firebase installation."
+        }
+        return nil
+    }
+
+    /// FCM looks at the credentials before it says that a token is none.
+    package func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck {
+        let payload = #"{"message":{"data":{"check":"1"}}}"#
+        let request = PushRequest(address: .handle("securepush-check"), body: Array(payload.utf8))
+        let result = await push(request, isCheck: true, deadline: deadline)
+        switch result.answer {
+        case .accepted, .gone, .wrongAddress, .wrongSender: return .good
+        case .invalid where result.status == 400: return .good
+        case .credentialRefused: return .refused(reason: result.reason)
+        default: return .unknown(reason: result.reason)
+        }
+    }
+
+    package func close(deadline: ContinuousClock.Instant) async { await client.close(deadline: deadline) }
+}

@@ -1,0 +1,51 @@
+package import Foundations
+import Synchronization
+
+/// A token as it is stored: only who has the key that it was signed with can open it.
+package struct SharedPushToken: Sendable, Hashable {
+    /// By the clock of the store.
+    package var issuedAt: Timestamp
+    package var sealed: [UInt8]
+
+    package init(issuedAt: Timestamp, sealed: [UInt8]) {
+        self.issuedAt = issuedAt
+        self.sealed = sealed
+    }
+}
+
+/// Where the processes of a hub share the tokens of their keys. APNs takes a new token of a team only every 20 minutes,
+/// so that each process cannot make its own.
+package protocol SharedPushTokens: Sendable {
+    /// The token that is stored, and the time by the clock that all processes share.
+    ///
+    /// - Parameter key: names the key that the tokens are signed with.
+    func token(of key: String) async throws -> (token: SharedPushToken?, now: Timestamp)
+
+    /// Stores a token in place of the one that was read; another process may have been faster.
+    ///
+    /// - Parameter issuedAt: that of the token that was read; `nil` if there was none.
+    /// - Returns: the token that is stored now.
+    func replace(tokenIssuedAt issuedAt: Timestamp?, by token: SharedPushToken, of key: String) async throws
+        -> SharedPushToken
+}
+
+/// Shares tokens within one process.
+package final class LocalPushTokens: SharedPushTokens {
+    private let tokens = Mutex<[String: SharedPushToken]>([:])
+
+    package init() {}
+
+    package func token(of key: String) -> (token: SharedPushToken?, now: Timestamp) {
+        (tokens.withLock { $0[key] }, .now)
+    }
+
+    package func replace(
+        tokenIssuedAt issuedAt: Timestamp?, by token: SharedPushToken, of key: String
+    ) -> SharedPushToken {
+        tokens.withLock { tokens in
+            if let stored = tokens[key], stored.issuedAt != issuedAt { return stored }
+            tokens[key] = token
+            return token
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundations
+
+/// One push as it is sent to WNS: checked, and without the access token.
+struct WNSMessage: Sendable {
+    private let destination: PushDestination
+    private let headers: [PushHTTPField]
+    private let body: [UInt8]
+
+    private static let maxBody = 5_000
+    private static let types: Set<String> = ["wns/raw", "wns/toast", "wns/tile", "wns/badge"]
+    /// The connector writes these itself.
+    private static let own: Set<String> = ["x-wns-type", "x-wns-ttl", "x-wns-requestforstatus"]
+    private static let valueBytes = ByteSet(0x20...0x7E)
+
+    init(_ request: PushRequest, destinations: PushDestinations, now: Timestamp) throws(PushRefusal) {
+        guard case .handle(let channel) = request.address else { throw PushRefusal(.wrongAddress, "not a channel") }
+        do {
+            destination = try destinations.destination(channel)
+        } catch {
+            throw PushRefusal(error == .notAllowed ? .notAllowed : .wrongAddress, "the channel is \(error)")
+        }
+        guard let type = request.headers["x-wns-type"]?.lowercased(), Self.types.contains(type) else {
+            throw PushRefusal(.invalid, "BadType")
+        }
+        guard request.body.count <= Self.maxBody else {
+            throw PushRefusal(.tooLarge, "more than \(Self.maxBody) bytes")
+        }
+        var headers = [
+            PushHTTPField("content-type", type == "wns/raw" ? "application/octet-stream" : "text/xml"),
+            PushHTTPField("x-wns-type", type), PushHTTPField("x-wns-requestforstatus", "true"),
+        ]
+        if let seconds = try request.timeToLive(header: "x-wns-ttl", now: now) {
+            headers.append(PushHTTPField("x-wns-ttl", String(seconds)))
+        }
+        // Tag, group, priority, cache policy and others.
+        for (name, value) in request.headers where name.hasPrefix("x-wns-") && !Self.own.contains(name) {
+            let value = OutsideText.trimmed(value)
+            guard (1...256).contains(value.utf8.count), Self.valueBytes.containsAll(value) else {
+                throw PushRefusal(.invalid, "BadHeader")
+            }
+            headers.append(PushHTTPField(name, value))
+        }
+        self.headers = headers
+        body = request.body
+    }
+
+    func request(token: String) -> PushHTTPRequest {
+        PushHTTPRequest(
+            origin: destination.origin, path: destination.path,
+            headers: headers + [PushHTTPField("authorization", "Bearer \(token)")], body: body)
+    }
+}
