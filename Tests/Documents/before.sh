@@ -66,7 +66,7 @@ export_file() {
             'xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><ETag>1</ETag>' \
             '<ExpirationTime>9999-12-31T23:59:59.9999999Z</ExpirationTime>' \
             "<RegistrationId>1-$number</RegistrationId><Tags>username:zoe</Tags>" \
-            "<$handle>00FC$number</$handle></RegistrationDescription>"
+            "<$handle>00FC0$number</$handle></RegistrationDescription>"
     done >export.txt <<'END'
 1 Apple DeviceToken
 2 Apple DeviceToken

@@ -19,7 +19,7 @@ extension HubCommand {
                 EXAMPLES
                   securepush hub import export.txt --hub securepush --dry-run
                   securepush hub import export.txt --hub securepush \\
-                      --exported-at 2026-11-27T08:00:00Z --bad bad-lines.txt
+                      --exported-at 2026-11-20T08:00:00Z --bad bad-lines.txt
                 """)
 
         @Argument(help: "The file.", completion: .file(), transform: filePath) var file: String
@@ -51,6 +51,13 @@ extension HubCommand {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         var audited: Audited? { dryRun ? nil : ("hub.import", hub) }
+
+        func validate() throws {
+            // What is later than now would win over what devices register from now on.
+            if let time = exportedAt?.time, time > .now {
+                throw ValidationError("--exported-at must not be in the future.")
+            }
+        }
 
         func run(on console: Console) async throws {
             let settings = Settings()

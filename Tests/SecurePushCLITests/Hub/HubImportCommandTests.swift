@@ -54,6 +54,9 @@ import Testing
             let arguments = ["hub", "import", "export.txt", "--dry-run"]
             let none = try await CommandLineRun(arguments, in: folder)
             #expect(none.code == 64 && none.errors.contains("--hub NAME"))
+            let future = try await CommandLineRun(
+                arguments + ["--exported-at", "2200-01-01T00:00:00Z"], environment, in: folder)
+            #expect(future.code == 64 && future.errors.contains("in the future"), "\(future.errors)")
             let made = try await CommandLineRun(["hub", "create", "other", "--access-file", "access"], in: folder)
             #expect(made.code == 0, "\(made.errors)")
             let access = ["HUB_ACCESS_FILE": folder + "/access"]
