@@ -11,8 +11,9 @@ import Tracing
 /// It has three stages, and each serves everything that arrived while it was busy. The intake claims all deliveries of
 /// the prefetch in one statement, so that an attempt is on record before the hub is called. First attempts are on
 /// record since their rows were stored, so of those it only reads the plans (``OpenAttempts``). One lane per platform
-/// sends, or holds what the hub cannot accept now. The settlement stores the outcomes of all finished attempts in one
-/// statement, publishes retries, and only then acknowledges. The prefetch limits what is in flight.
+/// sends, or holds deliveries that the hub cannot accept now. The settlement stores the outcomes of all finished
+/// attempts in one statement, publishes retries, and only then acknowledges. The prefetch limits the deliveries in
+/// flight.
 ///
 /// Decision: docs/decisions/0002-attempt-on-record-before-the-push.md
 struct DispatchPipeline: Service {

@@ -40,7 +40,7 @@ final class HeldDeliveries: Sendable {
         return "the broker takes no dead letters"
     }
 
-    /// Drops what came on earlier connections than some deliveries: the broker delivers it again.
+    /// Drops deliveries of earlier connections than those of some deliveries: the broker delivers them again.
     func forgetOlder(than deliveries: [DispatchDelivery]) {
         let newest = deliveries.lazy.map(\.epoch).max() ?? 0
         state.withLock { state in

@@ -226,7 +226,7 @@ struct IdempotentOutcome: Sendable {
     let isReplay: Bool
 }
 
-/// A request whose notifications are sealed: what goes to the store, and the answer to the sender.
+/// A request whose notifications are sealed: the rows for the store, and the answer to the sender.
 struct SealedRequest: Sendable {
     let notifications: [SealedNotification]
     let answer: IdempotentRequest.Answer

@@ -70,7 +70,7 @@ package final class RabbitMQDispatchConsumer: DispatchConsumer, Service {
                 }
             }
             guard !refused.isEmpty else { continue }
-            // The broker delivers at once what it gets back.
+            // The broker delivers a message that was requeued again at once.
             await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(2)) }
             consumer.settle(refused, as: .requeue)
         }

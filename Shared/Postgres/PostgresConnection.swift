@@ -160,7 +160,7 @@ extension PostgresConnection {
 
 // The thread's calls run on the actor's own executor, so they may use its state.
 extension PostgresConnection: ThreadExecutor.Client {
-    /// For the thread: sends queries, and returns what ends the next wait.
+    /// For the thread: sends queries, and returns the events and the time that end the next wait.
     package nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { $0.interest() }
     }

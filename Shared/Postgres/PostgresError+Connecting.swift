@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// Why there is no connection, in words of our own: a sentence for what operators meet, otherwise `nil`.
+    /// Why there is no connection, in words of our own: a sentence for the usual causes, otherwise `nil`.
     ///
     /// The words of the server and of libpq name hosts, roles and databases. They are for the log, this is for anybody.
     package var connectionReason: String? {
@@ -38,7 +38,7 @@ extension PostgresError {
         (["server closed the connection"], "The server closes the connection."),
     ]
 
-    /// For SQLSTATE 53100, whatever the file that could not grow.
+    /// For SQLSTATE 53100, of any file that could not grow.
     package static let diskIsFull = "The disk of the database is full. Free some space."
 
     /// The error of a connection that libpq could not open, or that has broken: its text in verbose form, which is the

@@ -50,7 +50,7 @@ struct PostgresSession: Sendable {
         PostgresStatement("SET statement_timeout TO \(timeoutMilliseconds)", isPrepared: false)
     }
 
-    /// Sets what the URI names. Unlike ``apply`` it fails for a setting that the server does not know.
+    /// Sets the parameters that the URI names. Unlike ``apply`` it fails for a setting that the server does not know.
     var setOptions: WaitingStatement? {
         guard let options, !options.names.isEmpty else { return nil }
         var parameters = PostgresParameters()

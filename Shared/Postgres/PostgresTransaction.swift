@@ -87,7 +87,7 @@ extension PostgresConnection {
     /// Connects if necessary, and runs a transaction on this thread, which does nothing else meanwhile. A statement
     /// that fails fails the transaction, even if the body catches the error.
     ///
-    /// - Throws: ``PostgresError``, or what the body throws; the transaction is rolled back then.
+    /// - Throws: ``PostgresError``, or the body's error; the transaction is rolled back then.
     func transaction<Value>(
         isReadOnly: Bool, observer: @escaping PostgresClient.Observer, _ body: (PostgresTransaction) throws -> Value
     ) throws -> Value {

@@ -33,7 +33,7 @@ package final class PostgresTransactions: Sendable {
     /// no effect; the time limits of waiting, connecting and of each statement end it.
     ///
     /// - Parameter isReadOnly: whether all its statements read, from one snapshot.
-    /// - Throws: ``PostgresError``, or what the body throws; the transaction is rolled back then.
+    /// - Throws: ``PostgresError``, or the body's error; the transaction is rolled back then.
     package func run<Value: Sendable>(
         isReadOnly: Bool, _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {

@@ -73,7 +73,7 @@ package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
 
     /// A key that may be absent.
     ///
-    /// - Parameter defaultText: what its absence means, for people.
+    /// - Parameter defaultText: the meaning of its absence, for people.
     package init<Wrapped>(
         _ name: String, _ parser: ConfigurationParser<Wrapped>, shortFlag: String? = nil, defaultText: String? = nil,
         isSecret: Bool = false, meaning: String
@@ -87,7 +87,7 @@ package struct ConfigurationKey<Value: Sendable>: ConfigurationKeyDescription {
 extension ConfigurationKey {
     /// Makes the thing that the setting names, for example the key ring of a file, when the service is built.
     ///
-    /// - Throws: ``ConfigurationError`` with this key for whatever `make` throws, so that the service exits 78 like for
+    /// - Throws: ``ConfigurationError`` with this key for any error of `make`, so that the service exits 78 like for
     ///   an invalid setting.
     package func making<Made>(_ make: () throws -> Made) throws(ConfigurationError) -> Made {
         do {

@@ -68,7 +68,7 @@ package struct ConfigurationReader: Sendable {
         return reader.keys
     }
 
-    /// The value of a key. If it is absent or invalid, the key's fallback, and what is invalid is noted.
+    /// The value of a key. If it is absent or invalid, the key's fallback; an invalid value is noted.
     package subscript<Value>(key: ConfigurationKey<Value>) -> Value {
         mutating get {
             declare(key)

@@ -1,4 +1,5 @@
 // Makes the pictures of the documentation: node test/screenshots.mjs [FOLDER], by default docs/images.
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ mkdirSync(folder, { recursive: true });
 
 const stack = await Stack.start();
 const app = await WebApp.start(stack);
+const devices = [];
 
 /** Photographs the page as a device of this kind shows it. */
 async function photograph(page, name, { width, height, scale = 2, dark = false, mobile = width < 600 }) {
@@ -40,12 +42,17 @@ try {
   }, last);
   await photograph(page, 'web-inbox', phone);
   await photograph(page, 'web-inbox-dark', { ...phone, dark: true });
+  await photograph(page, 'web-demo', { width: 1280, height: 760, scale: 1 });
 
-  // The page of the hub emulator, with the browser and three simulated devices of alice.
+  // The page of the hub, with the browser and three simulated devices of alice.
   const password = join(stack.folder, 'secrets/alice.password');
   for (const platform of ['apple', 'fcmv1', 'windows']) {
-    // They end with the emulator.
-    stack.securepush('device', '--user', 'alice', '--platform', platform, '--password-file', password).catch(() => {});
+    devices.push(spawn(
+      join(stack.bin, 'securepush'), ['device', '--user', 'alice', '--platform', platform, '--password-file', password],
+      {
+        env: { ...stack.environment, RETRIEVAL_URL: stack.retrieval, HUB_EMULATOR_URL: stack.emulator },
+        stdio: 'ignore',
+      }));
   }
   const hub = await app.browser.open(`${stack.emulator}/`);
   await hub.until(() => document.querySelectorAll('.device .dot.on').length >= 4);
@@ -55,6 +62,8 @@ try {
     [...document.querySelectorAll('.device')].filter((device) => device.textContent.includes('Dr Lee')).length >= 4));
   await photograph(hub, 'web-demo-hub', { width: 1280, height: 860, scale: 1 });
 } finally {
+  // They wait for the hub to come back otherwise.
+  for (const device of devices) device.kill();
   await app.close();
   await stack.stop();
 }

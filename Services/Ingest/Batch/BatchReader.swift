@@ -27,7 +27,7 @@ struct BatchReader: Sendable {
         case cancelled
     }
 
-    /// What ends the reading: itself, or what it is cancelled for.
+    /// The cause of the end of the reading: the reader itself, or the reason for its cancellation.
     private enum Event: Sendable {
         case read(End, Int)
         case shutdown

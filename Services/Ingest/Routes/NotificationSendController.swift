@@ -94,7 +94,7 @@ struct NotificationSendController: Sendable {
         return wanted
     }
 
-    /// Checks what needs no parsing.
+    /// The checks that need no parsing.
     private func check(
         _ body: ByteBuffer, from caller: SenderAuthentication.Caller, contentType: String?
     ) throws(Problem) {

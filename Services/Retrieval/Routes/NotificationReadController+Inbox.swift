@@ -95,7 +95,7 @@ private struct OpenedPage {
     private var body = ByteBuffer()
 
     /// - Parameters:
-    ///   - stored: what is opened is removed from it.
+    ///   - stored: notifications that are opened are removed from it.
     ///   - bytes: the size of all payloads in `stored`.
     init(
         _ page: InboxPage, _ stored: inout [NotificationID: StoredNotification], _ bytes: Int, of user: UserName,

@@ -108,7 +108,7 @@ extension UserName {
     }
 }
 
-/// The path that an option holds, without what is ignored around a setting too.
+/// The path that an option holds, without white space at its ends, as in a setting.
 ///
 /// - Throws: a usage error if a control character is inside: nobody sees it, and it makes another path.
 func filePath(_ text: String) throws -> String {

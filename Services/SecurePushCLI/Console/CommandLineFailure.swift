@@ -131,7 +131,7 @@ extension SecurePush {
         }
     }
 
-    /// Shows what the argument parser has to say in the form of the other messages, and exits.
+    /// Shows the argument parser's message in the form of the other messages, and exits.
     private static func exit(showing error: any Error, _ arguments: [String]) -> Never {
         let console = Console(arguments: arguments)
         let code = exitCode(for: error)

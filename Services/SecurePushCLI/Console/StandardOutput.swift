@@ -28,7 +28,7 @@ enum StandardOutput {
         }
     }
 
-    /// Writes what is shown only once: a closed pipe is a failure too, and a file is on the disk afterwards.
+    /// Writes a text that is shown only once: a closed pipe is a failure too, and a file is on the disk afterwards.
     ///
     /// - Throws: ``CommandFailure`` with code `failed`.
     static func writeOnce(_ bytes: [UInt8]) throws {

@@ -17,7 +17,7 @@ struct TerminalKeys: Sendable {
         guard tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0 else { return nil }
     }
 
-    /// Restores the mode, and drops what was typed and not read.
+    /// Restores the terminal's mode, and drops keys that were typed and not read.
     func close() {
         var settings = before
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)

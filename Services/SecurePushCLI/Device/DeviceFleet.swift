@@ -96,7 +96,7 @@ struct DeviceFleet: Sendable {
     }
 }
 
-/// Counts what all devices have done, such as the notifications that they have shown.
+/// Counts the events of all devices, such as the notifications that they have shown.
 final class DeviceCount: Sendable {
     private let total = Atomic<Int>(0)
 

@@ -49,7 +49,7 @@ struct BrokerRights: Sendable, Equatable {
 }
 
 extension Doctor {
-    /// Tries what the services do at the broker, without doing it.
+    /// Tries the operations of the services at the broker without an effect.
     func rights(_ connection: AMQPConnection) async -> [Finding] {
         var reader = ConfigurationReader(environment: settings.all)
         let topology = DispatchTopology(retryDelays: reader[\.retryDelays])

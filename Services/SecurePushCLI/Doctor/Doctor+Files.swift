@@ -93,7 +93,7 @@ extension Doctor {
         ]
     }
 
-    /// Reads both files as a service does, which refuses to start with what fails here.
+    /// Reads both files as a service does: a service refuses to start with files that fail here.
     private func privateKey(ofCertificate certificate: String) -> Finding {
         let key = "TLS_PRIVATE_KEY_FILE"
         guard let path = settings[key] else {

@@ -8,7 +8,7 @@ import NIOSSL
 import OutgoingHTTP
 import ServiceConfiguration
 
-/// Why there was no response, in words, and what can be done.
+/// Why there was no response, in words, and a remedy.
 struct ConnectionFailure: Sendable, Equatable {
     /// Completes "SERVICE does not answer at URL: ".
     var reason: String
@@ -19,7 +19,7 @@ struct ConnectionFailure: Sendable, Equatable {
         self.hint = hint
     }
 
-    /// - Parameter url: what the failed request asked for. If its certificate was refused, a second connection without
+    /// - Parameter url: that of the failed request. If its certificate was refused, a second connection without
     ///   a request looks at the certificate: BoringSSL does not tell an expired one from one of an unknown authority.
     static func describe(_ error: any Error, at url: String) async -> ConnectionFailure {
         if let proxy = Network.current.proxy(to: url) {
@@ -61,7 +61,7 @@ struct ConnectionFailure: Sendable, Equatable {
             case .remoteConnectionClosed: self.init("the connection was closed")
             case .proxyAuthenticationRequired: self.init("the proxy wants other credentials (407)")
             case .invalidProxyResponse: self.init("the proxy refused the connection")
-            // The description of these errors holds what was refused, such as a credential.
+            // The description of these errors holds the refused value, such as a credential.
             default: self.init(error.shortDescription.lowercased())
             }
         case let error as NIOConnectionError:

@@ -104,7 +104,7 @@ struct HubLaneRow: Encodable, Sendable, Equatable {
 }
 
 extension PrometheusSamples {
-    /// A sum as a whole number; 0 for what is none.
+    /// A sum as a whole number; 0 for NaN, infinity and numbers that do not fit.
     fileprivate func count(_ name: String, _ labels: [String: String]) -> Int {
         sum(name, labels).flatMap { Int(exactly: $0.rounded()) } ?? 0
     }

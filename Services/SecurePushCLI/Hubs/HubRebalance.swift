@@ -1,7 +1,7 @@
 import Domain
 
 /// Moves devices to their users' hubs, as ``HubsCommand/Rebalance`` says. It keeps no state of its own: the places in
-/// the store tell what is left to do.
+/// the store tell which devices are left.
 struct HubRebalance: Sendable {
     struct Plan: Sendable {
         var isDryRun = false

@@ -3,7 +3,7 @@ import Foundations
 
 /// Changes devices at the hubs, several at once, for a refill and a rebalance.
 struct HubWriter: Sendable {
-    /// A device, and what is done with it.
+    /// A device, and the operation on it.
     struct Item: Sendable {
         enum Work: Sendable {
             /// Whatever its hub has.

@@ -37,8 +37,8 @@ struct LatencySummary: Encodable, Sendable, Equatable {
         [count.grouped] + [mean, p50, p90, p95, p99, p999, maximum].map(LatencySummary.text)
     }
 
-    /// Milliseconds with about three significant digits; a dash for what cannot be a latency. The metrics of a service
-    /// can hold any number.
+    /// Milliseconds with about three significant digits; a dash for a number that cannot be a latency. The metrics of a
+    /// service can hold any number.
     static func text(_ milliseconds: Double) -> String {
         switch milliseconds {
         case 0..<10: String(format: "%.2f", milliseconds)

@@ -31,7 +31,7 @@ final class LoadMeasurements: Sendable {
         var samples: [NotificationID] = []
         var dispatch = DispatchFigures()
         var reads = ReadFigures()
-        /// Sentences that say what could not be measured.
+        /// Sentences about figures that could not be measured.
         var problems: [String] = []
         var isGivenUp = false
 

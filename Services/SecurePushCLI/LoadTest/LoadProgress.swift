@@ -69,7 +69,7 @@ extension LoadProgress {
             reads: (state.reads.latency.count, state.reads.expected))
     }
 
-    /// The lines for what was reached since the last call, at most one of each kind.
+    /// The lines for the milestones that were reached since the last call, at most one of each kind.
     func milestones(_ accepting: inout Milestone, _ dispatching: inout Milestone) -> [String] {
         guard phase != .preparing else { return [] }
         let faults = failed > 0 ? "  \(failed.grouped) failed" : ""

@@ -57,7 +57,7 @@ struct ResendCommand: SenderCommand {
         try result.get()
     }
 
-    /// - Returns: what was dispatched again, also if others failed.
+    /// - Returns: the notifications that were dispatched again, also if others failed.
     private func resend(
         _ ids: [String], _ client: APIClient, _ console: Console
     ) async -> (resent: [String], Result<Void, any Error>) {

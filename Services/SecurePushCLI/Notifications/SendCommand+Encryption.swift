@@ -10,7 +10,7 @@ extension SendCommand {
     }
 
     /// Encrypts the payload for each recipient and sends each their own. A request of this form has one recipient,
-    /// because the recipient's name is part of what is encrypted.
+    /// because the encryption authenticates the recipient's name.
     ///
     /// - Returns: the IDs.
     /// - Throws: ``CommandFailure``; nothing is sent if a recipient has no device with a key.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundations
 
-/// `--wait` of `send`: asks for the status of what was sent until it is as wanted, cannot become so, or takes too long.
+/// `--wait` of `send`: asks for the status of the notifications until it is as wanted, cannot become so, or takes too
+/// long.
 struct SendWait: ParsableArguments {
     enum Goal: String, CaseIterable, ExpressibleByArgument { case dispatched, read }
 

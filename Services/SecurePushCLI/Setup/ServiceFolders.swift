@@ -34,7 +34,7 @@ struct ServiceFolders: Sendable {
     /// - Returns: the new and changed files.
     func run() throws -> [String] {
         var changed: [String] = []
-        // Retrieval before ingest, so that it can open what ingest seals with a new payload key.
+        // Retrieval before ingest, so that it can open payloads that ingest seals with a new key.
         for (service, names) in Self.files.sorted(by: { $0.key > $1.key }) {
             let optional = Self.optionalFiles[service, default: []]
             let named = service == "hub" ? try Self.files(namedBy: setup.pushCredentials) : []

@@ -135,7 +135,7 @@ struct TopCommand: NetworkCommand {
     }
 }
 
-/// Polls services and computes what happened since the previous poll.
+/// Polls services and computes the rates since the previous poll.
 struct TopWatcher: Sendable {
     private let clients: [APIClient]
     private var processes: [Int: ProcessState] = [:]

@@ -89,7 +89,7 @@ extension TopReading {
 }
 
 extension Double {
-    /// `nil` for what JSON cannot hold. The metrics of a service can have any number.
+    /// `nil` for a number that JSON cannot hold (NaN, infinity): metrics can have any number.
     fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }
 

@@ -64,7 +64,7 @@ package actor AMQPConnection: ThreadExecutor.Client {
     /// Whether the connection can be used.
     package var isOpen: Bool { link.handle != nil }
 
-    /// Closes the connection; the broker requeues whatever was not acknowledged.
+    /// Closes the connection; the broker requeues messages that were not acknowledged.
     package func close() {
         link.handle?.close()
         link.closed(closedError)
@@ -172,12 +172,12 @@ package actor AMQPConnection: ThreadExecutor.Client {
 }
 
 extension AMQPConnection {
-    /// For the thread: what ends its next wait.
+    /// For the thread: the events and the time that end its next wait.
     package nonisolated func prepareToWait() -> ThreadExecutor.Interest {
         assumeIsolated { $0.link.interest() }
     }
 
-    /// For the thread: reads what has arrived, and checks heartbeats.
+    /// For the thread: reads the frames that have arrived, and checks heartbeats.
     package nonisolated func waitEnded(readable: Bool, writable: Bool) {
         assumeIsolated { $0.serve(readable: readable) }
     }

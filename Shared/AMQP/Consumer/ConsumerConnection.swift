@@ -94,7 +94,7 @@ actor ConsumerConnection: ThreadExecutor.Client, BrokerSession {
     }
 
     private func disconnect(_ error: AMQPError) {
-        // The broker redelivers whatever was not settled.
+        // The broker redelivers messages that were not settled.
         acks = AckStateMachine()
         pendingFrames.removeAll()
         _ = intake.removeAll()

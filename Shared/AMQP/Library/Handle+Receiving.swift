@@ -139,7 +139,7 @@ extension Handle {
 
     private func body(_ bytes: UnsafeRawBufferPointer) -> BrokerEvent? {
         guard let missing = content?.missing else { return nil }
-        // At most as much as the header announced, so that the limit holds whatever the frames contain.
+        // At most as much as the header announced, so that the limit holds for any frames.
         let count = Int(min(missing, UInt64(bytes.count)))
         if content?.isDropped == false { content?.message.body.append(contentsOf: bytes.prefix(count)) }
         content?.missing = missing - UInt64(count)

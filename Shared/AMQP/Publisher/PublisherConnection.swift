@@ -4,7 +4,7 @@ import ThreadExecutor
 actor PublisherConnection: ThreadExecutor.Client, BrokerSession {
     typealias Results = [Result<Void, AMQPError>]
 
-    /// Messages written before the thread reads what has arrived.
+    /// The number of messages that are written before the thread reads confirmations.
     private static let maxGroup = 1024
     /// Messages and bytes written between checks whether the socket accepts more.
     private static let stride = (messages: 32, bytes: 16_384)

@@ -34,7 +34,7 @@ package enum PrivateFile {
     /// none that another user can have made (``SafeFolder``).
     ///
     /// - Parameter change: gets the current text, or `nil` if there is no file yet.
-    /// - Throws: ``SetupError``, and what `change` throws.
+    /// - Throws: ``SetupError``, and the errors of `change`.
     package static func edit<Result>(
         _ path: String, _ change: (String?) throws -> (text: String, result: Result)
     ) throws -> Result {

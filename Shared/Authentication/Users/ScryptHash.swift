@@ -84,7 +84,7 @@ struct ScryptHash: Sendable, Equatable {
 
     /// Reads a PHC string.
     ///
-    /// - Throws: ``SetupError`` `malformed`, which says what is wrong with the text.
+    /// - Throws: ``SetupError`` `malformed` with the mistake in the text.
     init(_ text: String) throws {
         let fields = text.split(separator: "$", omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0].isEmpty, fields[1] == "scrypt" else {

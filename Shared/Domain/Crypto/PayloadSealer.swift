@@ -54,7 +54,7 @@ package final class PayloadSealer: Sendable {
     ///
     /// - Parameters:
     ///   - text: any bytes.
-    ///   - context: what the text belongs to. Equal texts with different contexts have different fingerprints, so that
+    ///   - context: the purpose of the text. Equal texts with different contexts have different fingerprints, so that
     ///     nobody sees that they are equal.
     /// - Returns: the ID of the key and 32 bytes of HMAC-SHA-256 (RFC 2104).
     package func fingerprint(of text: [UInt8], context: [UInt8]) -> [UInt8] {

@@ -7,7 +7,7 @@ package enum FailureReason {
 
     package static func of(_ delivery: Delivery) -> String { normal(delivery.error ?? "no reason given") }
 
-    /// The reason without what differs from request to request: the hub's tracking ID and time, and long numbers.
+    /// The reason without the parts that differ from request to request: the hub's tracking ID and time, long numbers.
     package static func normal(_ text: String) -> String {
         var text = text[...]
         if let tracking = text.firstRange(of: "TrackingId") { text = text[..<tracking.lowerBound] }

@@ -1,4 +1,4 @@
-/// A message in the broker: the ID of a notification, and on a retry what is left to do. It holds nothing of the
+/// A message in the broker: the ID of a notification, and on a retry the remaining work. It holds nothing of the
 /// payload or the recipient.
 package struct DispatchMessage: Sendable, Hashable {
     /// The valid values of ``attempt``. A message with another value is dead-lettered unread.

@@ -171,7 +171,7 @@ package struct Delivery: Sendable, Hashable {
     /// The hub's ID of the message, if its tier provides one.
     package var hubMessageID: String?
     /// What the hub says became of the message (``MessageOutcome/text``); `nil` if it was not asked, or has not said.
-    /// The ``state`` stays ``DeliveryState/sent``, whatever it is.
+    /// The ``state`` stays ``DeliveryState/sent`` with any outcome.
     package var outcome: String?
     /// Why the last try failed; never anything of the payload.
     package var error: String?

@@ -70,7 +70,7 @@ extension MessageOutcome {
     /// The word for devices whose push is still under way. Azure has no such word.
     package static let unknown = "Unknown"
 
-    /// Reads what ``text`` wrote, such as `Success=2, BadChannel=1`.
+    /// Reads the form of ``text``, such as `Success=2, BadChannel=1`.
     ///
     /// - Returns: `nil` for a text that this program does not write.
     package init?(text: String) {

@@ -38,7 +38,7 @@ package struct NotificationID: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - milliseconds: since the Unix epoch; limited to what 48 bits can hold.
+    ///   - milliseconds: since the Unix epoch; limited to 48 bits.
     ///   - counter: the 12 bits after the version.
     ///   - generator: the source of the last 62 bits.
     init(milliseconds: Int64, counter: UInt16, using generator: inout some RandomNumberGenerator) {

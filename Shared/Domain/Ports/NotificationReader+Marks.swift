@@ -17,7 +17,7 @@ extension NotificationReader {
         try await markRead(Array(unread.keys), at: time)
     }
 
-    /// Marks as read what is unread in this user's inbox up to and including a notification of this user.
+    /// Marks the unread notifications in this user's inbox as read, up to and including one of this user.
     ///
     /// If there is no such notification, or if it belongs to another user or is before its `NotBefore`, nothing
     /// changes. One that is expired or revoked still marks a place. The work is done in short steps, so a caller that

@@ -1,10 +1,10 @@
 package import Foundations
 
-/// The store as an operator uses it, and what keeps it small.
+/// The operators' part of the store: queries, and the purges that keep it small.
 package protocol OperatorStore: Sendable {
     // The notifications of all senders, as an operator sees them; never a payload.
     //
-    // Every query reads along an index and examines a bounded number of rows, whatever the size of the store.
+    // Every query reads along an index and examines a bounded number of rows, at any size of the store.
 
     /// Counts the newest notifications that were accepted since a time: at most ``NotificationCensus/maxScan``.
     func census(since: Timestamp, now: Timestamp) async throws -> NotificationCensus
@@ -40,9 +40,9 @@ package protocol OperatorStore: Sendable {
 
     // What destroys data that has expired, in batches short enough to run beside live traffic.
 
-    /// Purges one batch of what is due at `now`, at most `limit` rows of each kind. Several processes may call it at
-    /// the same time; rows locked by another process are skipped.
-    /// A row that the database refuses to change keeps no others, see ``PurgeReport/refusal``.
+    /// Purges one batch of the rows that are due at `now`, at most `limit` rows of each kind. Several processes may
+    /// call it at the same time; rows locked by another process are skipped. A row that the database refuses to change
+    /// keeps no others, see ``PurgeReport/refusal``.
     ///
     /// Due are the ciphertext of expired notifications, the rows of notifications that expired longer ago than
     /// ``RetentionPolicy/tombstone``, and expired idempotency keys.

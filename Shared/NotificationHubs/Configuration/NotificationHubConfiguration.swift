@@ -25,7 +25,7 @@ package struct NotificationHubConfiguration: Sendable {
     ///     name no other hub.
     ///   - insecureHost: the only host besides loopback that an `http://` endpoint may name (`HUB_INSECURE_HOST`): a
     ///     hub emulator in a private container network.
-    /// - Throws: an error that says what to correct and never shows the key.
+    /// - Throws: an error with the mistake and its remedy, never with the key.
     package init(
         connectionString: String, hubName: String, insecureHost: String? = nil
     ) throws(SetupError) {
@@ -58,7 +58,7 @@ package struct NotificationHubConfiguration: Sendable {
 
     /// The same hub with the rule and key of a later connection string.
     ///
-    /// - Throws: an error that says what to correct. The endpoint may not change: connections to it are open.
+    /// - Throws: an error with the mistake and its remedy. The endpoint may not change: connections to it are open.
     func renewed(connectionString: String) throws(SetupError) -> Self {
         let renewed = try Self(connectionString: connectionString, hubName: hubName, insecureHost: insecureHost)
         guard renewed.endpoint == endpoint else {

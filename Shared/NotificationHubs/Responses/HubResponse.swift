@@ -76,7 +76,7 @@ extension HubResponse {
     /// The error of a request other than a send; `nil` if the hub accepted it.
     func error(now: Timestamp) -> PushGatewayError? {
         problem.map { problem in
-            // The hub names a time only for what passes by itself.
+            // The hub names a time only for a condition that passes by itself.
             let isPassing = problem == .throttled || problem == .unavailable
             return PushGatewayError(problem, reason, retryAfter: isPassing ? wait(now: now) : nil)
         }

@@ -216,7 +216,7 @@ extension HubSender {
         eventLoop.execute {
             guard deadline < self.drainDeadline else { return }
             self.drainDeadline = deadline
-            // The tick is too coarse for what others wait for.
+            // The tick is too coarse for a drain that others wait for.
             self.eventLoop.scheduleTask(deadline: deadline) { self.endIfDrained() }
             self.collect()
         }
