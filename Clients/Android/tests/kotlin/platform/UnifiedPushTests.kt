@@ -254,8 +254,9 @@ class UnifiedPushTests {
             WebPushSealer(other.p256dh, other.auth).seal("{}"), ByteArray(0), ByteArray(4_096), ByteArray(5_000),
             device.data(id).toString().toByteArray(), body(id).also { it[100] = (it[100].toInt() xor 1).toByte() }
         )
+        val before = device.jobs.scheduled
         for (body in bodies) assertEquals(listOf("NO_DATA SP-PUSH"), receive(start(), message(body)))
-        assertEquals(1, device.jobs.scheduled)
+        assertEquals(before + 1, device.jobs.scheduled)
         assertFalse(runJob(start()))
         assertEquals("the inbox is read", 1, device.screen.count(id))
         assertEquals("the registration was not the problem", 1, server.count("PUT"))
@@ -384,6 +385,21 @@ class UnifiedPushTests {
         channel(start()).unregister()
         assertTrue(distributor.registrations.isEmpty())
         assertFalse(File(temporary.root, "files/securepush/web-push").exists())
+    }
+
+    @Test
+    fun theJobRegistersNothingAfterALogOut() = simulation.run {
+        logInAndRegister()
+        val app = start()
+        UnifiedPush.register(app, "chat")
+        receive(app, StandInDistributor.broadcast("UNREGISTERED", token))
+        device.disk.credentials = null
+        assertTrue("nobody is logged in", channel(app).renew())
+        device.logIn()
+        app.client.unregister()
+        assertTrue("it is not wanted", channel(app).renew())
+        assertEquals(setOf("chat"), UnifiedPush.instances.keys)
+        assertFalse(app.client.isRegistrationDue)
     }
 
     @Test

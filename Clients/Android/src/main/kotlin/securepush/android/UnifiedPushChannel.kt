@@ -7,6 +7,7 @@ import securepush.DiagnosticCode
 import securepush.SecurePushFailure
 import securepush.expectChannel
 import securepush.isRegistrationDue
+import securepush.knownUserName
 import securepush.readServerKey
 
 /**
@@ -36,8 +37,12 @@ class UnifiedPushChannel @JvmOverloads constructor(
      */
     @Throws(SecurePushFailure::class)
     fun register(): Boolean {
-        val client = context.securePushHost().securePushClient
-        client.expectChannel()
+        context.securePushHost().securePushClient.expectChannel()
+        return ask()
+    }
+
+    /** Asks the distributor; `false` if there is none. */
+    private fun ask(): Boolean {
         if (UnifiedPush.getSavedDistributor(context) == null) return false
         try {
             keys.store().findOrMake()
@@ -45,7 +50,8 @@ class UnifiedPushChannel @JvmOverloads constructor(
             val isLocked = e.reason == ClientStoreException.Reason.LOCKED
             throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
         }
-        UnifiedPush.register(context, instance, description, client.readServerKey(), keys)
+        val serverKey = context.securePushHost().securePushClient.readServerKey()
+        UnifiedPush.register(context, instance, description, serverKey, keys)
         return true
     }
 
@@ -59,9 +65,13 @@ class UnifiedPushChannel @JvmOverloads constructor(
     override fun renew(): Boolean {
         val client = context.securePushHost().securePushClient
         try {
-            if (!register()) return true
+            // The app may have unregistered the device meanwhile, or the user has logged out.
+            if (!client.isRegistrationDue || client.knownUserName() == null || !ask()) return true
         } catch (e: SecurePushFailure) {
             return !e.code.canHeal
+        } catch (e: Exception) {
+            // The user is not known now.
+            return false
         }
         val end = client.clock.uptime + MILLIS_FOR_ENDPOINT
         while (client.isRegistrationDue && client.clock.uptime < end) client.clock.sleep(MILLIS_BETWEEN_LOOKS)

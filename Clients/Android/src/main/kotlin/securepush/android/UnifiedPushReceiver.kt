@@ -101,14 +101,19 @@ open class UnifiedPushReceiver : MessagingReceiver() {
 
     private fun register(device: PushDevice, client: SecurePushClient, context: Context) {
         val end = client.clock.uptime + millisPerMessage
+        val job = CatchUpJob(context)
         try {
             val renewal = client.renewRegistration(device, millisPerMessage)
             if (renewal != Renewal.UNWANTED) onRegistered(context)
+            if (renewal != Renewal.CHANGED) return
             // Pushes to the last endpoint are lost.
-            if (renewal == Renewal.CHANGED) onWake(context, client.catchUp(maxOf(0, end - client.clock.uptime)))
+            job.scheduleUnlessPending()
+            val report = client.catchUp(maxOf(0, end - client.clock.uptime))
+            job.end(report, client)
+            onWake(context, report)
         } catch (e: SecurePushFailure) {
             // Otherwise the app registers at its next start.
-            if (e.code.canHeal) CatchUpJob(context).scheduleUnlessPending()
+            if (e.code.canHeal) job.scheduleUnlessPending()
             onNotRegistered(context, e)
         }
     }
@@ -156,7 +161,8 @@ open class UnifiedPushReceiver : MessagingReceiver() {
         val lock = context.getSystemService(PowerManager::class.java)
             ?.newWakeLock(PowerManager.PARTIAL_WAKE_LOCK, "securepush:push")
         lock?.setReferenceCounted(false)
-        lock?.acquire(millisPerMessage)
+        // The system ends it if the process hangs.
+        lock?.acquire(millisPerMessage + 1_000)
         host.securePushClient.threads.start {
             try {
                 work(host)
