@@ -44,8 +44,10 @@ def certificate(folder, name):
         return value.public_bytes(serialization.Encoding.PEM)
 
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    root = build("SecurePush test authority", root_key, "SecurePush test authority", root_key, True)
-    leaf = build(name, key, "SecurePush test authority", root_key, False)
+    # A client may trust several services: OpenSSL looks for an authority by its name.
+    issuer = f"SecurePush test authority {os.urandom(8).hex()}"
+    root = build(issuer, root_key, issuer, root_key, True)
+    leaf = build(name, key, issuer, root_key, False)
     authority, server = os.path.join(folder, "ca.pem"), os.path.join(folder, "server.pem")
     with open(authority, "wb") as file:
         file.write(pem(root))

@@ -136,10 +136,4 @@ import Testing
             await connector.close(deadline: .now + .seconds(5))
         }
     }
-
-    /// The service must not be written to our taste, so a sender of somebody else tries it too.
-    @Test func `The push service of these tests agrees with pywebpush`() async throws {
-        let output = try await Scripts.ofThisCheckout.run("push-services.sh", ["check", "web-push"])
-        #expect(output.contains("pywebpush and the push service agree"), "\(output)")
-    }
 }
