@@ -1,5 +1,18 @@
 #!/usr/bin/env python3
-"""C
+"""Compares `securepush serve hub` with a Go program that does the same: pushes per second, CPU, memory.
+
+    Tools/peers/hub/measure.py [--platforms apple,browser] [--rounds 3] [--seconds 8] [--chain] FOLDER
+
+FOLDER has the programs of build.sh. SECUREPUSH names the release build. The servers are private: a PostgreSQL, and a
+push service per platform that answers at once. wrk sends to one of many users at a time over some connections. Rounds
+of the two are interleaved, and only one of them works at a time. CPU is that of the process, and that of PostgreSQL
+beside it. `idle` is the share of the machine's CPU time that nobody used. Figures of two runs are not to be compared
+on a machine that does other things: the ratios of one are.
+
+--chain measures all parts instead, from the POST to ingest to the push: with hub, and with a stand-in for a hub in its
+place (chain.py).
+"""
+
 import argparse
 import os
 import sys
