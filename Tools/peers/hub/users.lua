@@ -18,7 +18,7 @@ local body = '{"aps":{"alert":{"title":"A message","body":"You have a new messag
 local n = 0
 request = function()
   n = (n + 7919) % users
-  headers["ServiceBusNotification-Tags"] = "user" .. n
+  headers["ServiceBusNotification-Tags"] = "username:user" .. n
   return wrk.format("POST", nil, headers, body)
 end
 local wrong = 0

@@ -1,7 +1,8 @@
 // fake is a push service for measurements: APNs or Web Push, by HTTP/2 over TLS. It checks cheaply what a push must
-// have, verifies each token once, counts, and stores nothing. `scripts/push-services.sh` is the strict one.
+// have, verifies each token once, counts, and stores nothing. `scripts/push-services.sh` is the strict one. The kind
+// `hub` stands in for a notification hub that pushes nothing, by HTTP/1.1.
 //
-//	fake -kind apns|web-push -listen 127.0.0.1:8443 -folder DIR [-latency 20ms]
+//	fake -kind apns|web-push|hub -listen 127.0.0.1:8443 -folder DIR [-latency 20ms]
 //
 // It writes its authority to DIR/ca.pem. `GET /stats` has the counts.
 package main
@@ -48,8 +49,11 @@ func main() {
 	flag.Parse()
 
 	push := checkWebPush
-	if *kind == "apns" {
+	switch *kind {
+	case "apns":
 		push = checkAPNs(readKey(*key))
+	case "hub":
+		push = checkHub
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
@@ -80,6 +84,9 @@ func main() {
 		w.Header().Set("Location", r.URL.Path+"/1")
 		w.WriteHeader(http.StatusCreated)
 	})
+	if *kind == "hub" {
+		log.Fatal(http.ListenAndServe(*listen, mux))
+	}
 	server := &http.Server{
 		Addr: *listen, Handler: mux, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate(*folder)}},
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 1000},
@@ -111,6 +118,13 @@ func checkAPNs(key *ecdsa.PublicKey) func(*http.Request, []byte) string {
 		}
 		return ""
 	}
+}
+
+func checkHub(r *http.Request, _ []byte) string {
+	if r.Header.Get("Authorization") == "" || r.Header.Get("ServiceBusNotification-Format") == "" {
+		return "BadRequest"
+	}
+	return ""
 }
 
 func checkWebPush(r *http.Request, body []byte) string {

@@ -2,7 +2,7 @@
 //
 //	seed -count 20000 -platform apple|browser -service https://localhost:8443 -hub URL -key KEY -database URL
 //
-// The tag of device N is `userN`. All browsers have one key pair: nobody decrypts.
+// The tag of device N is `username:userN`, as a dispatcher writes it. All browsers have one key pair: nobody decrypts.
 package main
 
 import (
@@ -55,7 +55,7 @@ func main() {
 		db, err := pgx.Connect(ctx, *database)
 		check(err)
 		rows := pgx.CopyFromSlice(*count, func(n int) ([]any, error) {
-			return []any{"bench", *platform, fmt.Sprintf("user%d", n), handle(n), p256dh, auth}, nil
+			return []any{"bench", *platform, fmt.Sprintf("username:user%d", n), handle(n), p256dh, auth}, nil
 		})
 		columns := []string{"hub", "platform", "tag", "handle", "p256dh", "auth"}
 		_, err = db.CopyFrom(ctx, pgx.Identifier{"peer_devices"}, columns, rows)
@@ -80,7 +80,7 @@ func main() {
 					channel = fmt.Sprintf(`{"endpoint":%q,"p256dh":%q,"auth":%q}`, handle(n), p256dh, auth)
 				}
 				id := fmt.Sprintf("%s-%d", *platform, n)
-				body := fmt.Appendf(nil, `{"installationId":%q,"platform":%q,"pushChannel":%s,"tags":["user%d"]}`,
+				body := fmt.Appendf(nil, `{"installationId":%q,"platform":%q,"pushChannel":%s,"tags":["username:user%d"]}`,
 					id, name, channel, n)
 				put(*hub+"/installations/"+id+"?api-version=2020-06", authorization, body)
 			}
