@@ -18,7 +18,7 @@ final class HubDelivery: Sendable {
     /// What happened to stored pushes.
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
-    let graves: WriteQueue<DeadDevice>
+    let graves: WriteQueue<DeviceRemoval>
     /// The keys that the push services of devices accept.
     let keys: WriteQueue<HubPushKey>
     /// What simulated push services say of handles.
@@ -52,11 +52,24 @@ final class HubDelivery: Sendable {
             for case .retry(let due, _) in ends.map(\.next) { alarm.ring(by: due) }
         }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
-        let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
+        let graves = WriteQueue<DeviceRemoval>("Dead devices", capacity: 10_000, logger: logger) { removals in
             // Each is a transaction of its own, and one that was removed before is not found again.
-            for device in devices {
-                let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
-                device.feedback.countRemoved(count)
+            for removal in removals {
+                switch removal {
+                case .gone(let device):
+                    let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
+                    device.feedback.countRemoved(count)
+                case .wrong(let device):
+                    let (feedback, time) = (device.feedback, device.removedBefore)
+                    if let count = try await tables.buryUnlessSuspended(feedback, ifUpdatedBefore: time) {
+                        feedback.countRemoved(count)
+                    } else {
+                        let key = HubLaneKey(hub: feedback.hub, platform: feedback.platform)
+                        lanes.lane(key)?.follow(removalsAreSuspended: true)
+                    }
+                case .suspended(let lane): try await tables.suspendRemovals(of: lane, now: clock.now())
+                case .resumed(let lane): try await tables.resumeRemovals(of: lane)
+                }
             }
         }
         self.graves = graves

@@ -67,7 +67,7 @@ final class RetryService: Service {
                 let wait = max(due - now, lane.pause)
                 if wait > .zero { pause = min(pause, wait) } else { try await push(lane, now: now) }
             }
-            try await count(lanes.keys)
+            try await look(lanes.keys)
             try await purge(now: now)
             problem.succeeded(to: logger)
         } catch is CancellationError {
@@ -144,9 +144,10 @@ final class RetryService: Service {
         }
     }
 
-    /// Shows how many pushes wait.
-    private func count(_ lanes: some Sequence<HubLaneKey>) async throws {
+    /// Shows how many pushes wait, and obeys what other processes have decided about removals.
+    private func look(_ lanes: some Sequence<HubLaneKey>) async throws {
         guard isDue(\.countedAt, every: Self.countInterval) else { return }
+        delivery.lanes.follow(suspended: try await delivery.tables.suspendedLanes())
         let lanes = Set(lanes)
         let former = state.withLock { state in
             defer { state.shown = lanes }
