@@ -4,6 +4,7 @@ import HTTPTypes
 import Logging
 import Storage
 import Synchronization
+import Tracing
 
 /// Delivers sends: pushes at once, and stores what is not over soon. The contract is K3: a send that is accepted cannot
 /// be lost.
@@ -27,22 +28,27 @@ final class HubDelivery: Sendable {
     let inFlight = PushesInFlight()
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
+    /// Makes the spans of pushes; `nil` if nothing is traced.
+    let tracer: (any Tracer)?
     private let problem = LastingProblemLog(
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
 
     /// - Parameters:
     ///   - isVolatile: whether the tables are in memory.
+    ///   - tracer: makes the spans of pushes; `nil` for none.
     ///   - simulate: pushes to a simulated device.
     init(
         lanes: PushLanes, tables: HubTables, settings: DeliverySettings = .init(), clock: DeliveryClock = .system,
-        isVolatile: Bool = false, logger: Logger, simulate: @escaping @Sendable (Push) -> Void
+        isVolatile: Bool = false, tracer: (any Tracer)? = nil, logger: Logger,
+        simulate: @escaping @Sendable (Push) -> Void
     ) {
         self.lanes = lanes
         self.tables = tables
         self.settings = settings
         self.clock = clock
         self.logger = logger
+        self.tracer = tracer
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         let alarm = RetryAlarm()
         self.alarm = alarm
@@ -109,12 +115,17 @@ final class HubDelivery: Sendable {
     func deliver(_ parcel: Parcel) async throws(HubError) -> Receipt {
         if parcel.pushes.isEmpty { return .done([], isStored: false) }
         let batch = PushBatch(count: parcel.pushes.count)
+        var spans = PushSpan.all(tracer, parcel.pushes)
         let time = clock.instant().duration(to: parcel.deadline)
         if time > .zero {
             for (index, push) in parcel.pushes.enumerated() { start(push, index, batch) }
             await batch.wait(for: time, clock)
         }
         let stages = batch.handOver()
+        if !spans.isEmpty {
+            for (push, stage) in zip(parcel.pushes, stages) { spans[push.lane]?.note(stage.verdict) }
+            for span in spans.values { span.end() }
+        }
         if parcel.mayRefuse, let held = HeldPushes(parcel.pushes, stages, now: clock.now()) {
             batch.refuse()
             return .refused(held)
@@ -130,9 +141,14 @@ final class HubDelivery: Sendable {
     private func start(_ push: Push, _ index: Int, _ batch: PushBatch) {
         // A task of its own: it goes on when the send has been answered, or its client has gone away.
         inFlight.enter()
+        let begin = tracer.map { _ in DefaultTracerClock.now }
         Task {
             let verdict = await courier.deliver(push) { batch.begin(index) }
-            if let late = batch.end(index, verdict) { end(late.row, verdict) }
+            if let late = batch.end(index, verdict) {
+                end(late.row, verdict)
+                // In the span of the page it was under way.
+                if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
+            }
             inFlight.leave()
         }
     }

@@ -127,7 +127,10 @@ final class RetryService: Service {
             logger.error("A stored push cannot be read, and is given up")
             return delivery.end(row, .over(.abandonedNotification))
         }
-        delivery.end(row, await delivery.courier.deliver(push))
+        let span = delivery.tracer.flatMap { PushSpan($0, push) }
+        let verdict = await delivery.courier.deliver(push)
+        span?.end(verdict)
+        delivery.end(row, verdict)
     }
 
     private static func makeClaim() -> Int64 { .random(in: 1...Int64.max) }
