@@ -224,4 +224,18 @@ import Testing
         try await tables.removeDeliveries(hub: "hub-2")
         #expect(try await tables.suspendedLanes().isEmpty)
     }
+
+    @Test func `Outcomes that cannot be read do not keep a push that is over`() async throws {
+        let url = try await StoreKind.postgres.freshURL()
+        let tables = try await StoreKind.runHub(url)
+        let one = push()
+        try await tables.keep([one], of: message("m", [unknown(1)]))
+        _ = try await PostgresTestDatabase.psql(
+            url, "UPDATE hub_messages SET outcomes = E'apple x y z\\napple Unknown 1'")
+        _ = try await claim(tables)
+        try await tables.end([HubPushEnd(one, claim: 7, .outcome("Success"))], now: noon)
+        #expect(try await tables.nextPushes().isEmpty)
+        let stored = try #require(try await tables.message("m", hub: "hub"))
+        #expect(stored.outcomes == [HubOutcome(platform: "apple", name: "Success", count: 1)])
+    }
 }
