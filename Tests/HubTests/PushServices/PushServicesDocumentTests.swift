@@ -23,14 +23,14 @@ import Testing
         func close(deadline: ContinuousClock.Instant) async {}
     }
 
-    private struct Row: Hashable {
+    struct Row: Hashable {
         var status: Int
         var reason: String
         var outcome: String
     }
 
     /// The rows of a table of answers: status, reason, text, outcome.
-    private static func rows(_ heading: String) throws -> [Row] {
+    static func rows(_ heading: String) throws -> [Row] {
         let path = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../docs/reference/push-services.md")
         let text = try String(contentsOf: path, encoding: .utf8)
