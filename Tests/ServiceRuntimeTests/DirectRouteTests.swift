@@ -36,6 +36,9 @@ struct DirectRouteTests {
         let router = makeRouter(of: BasicRequestContext.self, context: context, cors: cors)
         router.addOperations(readiness: [], context: context)
         router.get("/api/echo/:id") { _, context in "router \(context.parameters.get("id") ?? "")" }
+        router.post(":name/echo") { request, context in
+            "router \(context.parameters.get("name") ?? "") \(request.shown)"
+        }
         router.post("/api/echo") { request, _ in "router \(String(buffer: try await request.body.collect(upTo: 4096)))"
         }
         let held = HeldReplies()
@@ -72,6 +75,11 @@ struct DirectRouteTests {
                 reply(.success(text("direct \(String(buffer: request.body))")))
                 return true
             },
+            DirectRoute(.post, ":name/echo", targets: ["/echo?v=1", "/echo/?v=1"], maxBodyBytes: 64) { request, reply in
+                guard let plain = request.request else { return false }
+                reply(.success(text("direct \(request.parameter) \(plain.shown)")))
+                return true
+            },
         ]
     }
 
@@ -85,6 +93,24 @@ struct DirectRouteTests {
 
     private func post(_ body: String, _ fields: String = "") -> String {
         "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+    }
+
+    @Test(arguments: [
+        ("/a/echo?v=1", "", "direct a "), ("/a-b.c/echo/?v=1", "", "direct a-b.c "), ("/a/echo?v=2", "", "router a "),
+        ("/a/echo", "", "router a "), ("/a%20b/echo?v=1", "", "router a"),
+        ("/a/echo?v=1", "Cookie: a\r\n", "router a "),
+    ])
+    func `A route can capture its first segment, and has the whole request`(
+        _ target: String, _ fields: String, _ start: String
+    ) async throws {
+        try await withServer { server in
+            let connection = try server.connect()
+            connection.send(
+                "POST \(target) HTTP/1.1\r\nhOst: a.example\r\nX-One: 1\r\nx-two:  2 \r\nX-One: 3\r\n\(fields)"
+                    + "Content-Length: 4\r\n\r\nbody")
+            #expect(try await connection.receives("POST a.example \(target) X-One=1,x-two=2,X-One=3,"))
+            #expect(connection.text.contains("\r\n\r\n\(start)"), "\(connection.text)")
+        }
     }
 
     @Test func `A request is answered`() async throws {
@@ -315,5 +341,13 @@ private final class HeldReplies: Sendable {
             defer { bodies = [] }
             return bodies
         }
+    }
+}
+
+extension Request {
+    /// Its head in a line. Only the router's parser divides cookies.
+    fileprivate var shown: String {
+        let fields = headers.map { "\($0.name.rawName)=\($0.value)" }.joined(separator: ",")
+        return "\(method) \(head.authority ?? "") \(head.path ?? "") \(fields)"
     }
 }

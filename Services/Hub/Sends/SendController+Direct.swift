@@ -9,7 +9,7 @@ import ServiceRuntime
 extension SendController {
     /// The targets of dispatchers and of Azure's clients for servers.
     private static let targets = ["", "/"].flatMap { end in
-        ["2020-06", "2015-01"].map { "/messages\(end)?api-version=\($0)" }
+        ["2015-01", "2015-04", "2020-06"].map { "/messages\(end)?api-version=\($0)" }
     }
 
     var directRoutes: DirectRoutes {
