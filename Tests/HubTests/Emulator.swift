@@ -3,6 +3,7 @@ import Foundations
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import Logging
 import NIOCore
 
 @testable import Hub
@@ -58,11 +59,11 @@ struct Emulator: Sendable {
     ///
     /// - Returns: how many.
     func deliverSchedules(at time: Timestamp) async throws -> Int {
+        let service = ScheduleService(
+            schedules: state.schedules, sends: state.sends,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let due = try await state.schedules.takeDue(now: time)
-        for send in due {
-            try await state.sends.deliver(send)
-            try await state.schedules.remove(send)
-        }
+        for send in due { await service.deliver(send) }
         return due.count
     }
 

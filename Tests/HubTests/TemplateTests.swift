@@ -125,14 +125,17 @@ import Testing
         }
     }
 
-    @Test func `Each template of a device is a notification of its own`() async throws {
+    @Test func `Templates that make different pushes are notifications of their own, and the same push is one`()
+        async throws
+    {
         try await withEmulator { emulator in
-            for (element, field, handle) in [
-                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA"),
-                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA"),
-                ("FcmV1TemplateRegistrationDescription", "FcmV1RegistrationId", "f"),
+            for (element, field, handle, template) in [
+                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA", #"{"m":"$(m)"}"#),
+                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA", #"{"m":"$(m)"}"#),
+                ("AppleTemplateRegistrationDescription", "DeviceToken", "AA", #"{"other":"$(m)"}"#),
+                ("FcmV1TemplateRegistrationDescription", "FcmV1RegistrationId", "f", #"{"m":"$(m)"}"#),
             ] {
-                let inner = "<Tags>t</Tags><\(field)>\(handle)</\(field)><BodyTemplate>{\"m\":\"$(m)\"}</BodyTemplate>"
+                let inner = "<Tags>t</Tags><\(field)>\(handle)</\(field)><BodyTemplate>\(template)</BodyTemplate>"
                 _ = try await emulator.call(
                     .post, "/hub/registrations", headers: TestEntry.headers, body: TestEntry.make(element, inner))
             }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Logging
 import Storage
 import Synchronization
+import Tracing
 
 /// Delivers sends: pushes at once, and stores what is not over soon. The contract is K3: a send that is accepted cannot
 /// be lost.
@@ -18,7 +19,7 @@ final class HubDelivery: Sendable {
     /// What happened to stored pushes.
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
-    let graves: WriteQueue<DeadDevice>
+    let graves: WriteQueue<DeviceRemoval>
     /// The keys that the push services of devices accept.
     let keys: WriteQueue<HubPushKey>
     /// What simulated push services say of handles.
@@ -27,22 +28,27 @@ final class HubDelivery: Sendable {
     let inFlight = PushesInFlight()
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
+    /// Makes the spans of pushes; `nil` if nothing is traced.
+    let tracer: (any Tracer)?
     private let problem = LastingProblemLog(
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
 
     /// - Parameters:
     ///   - isVolatile: whether the tables are in memory.
+    ///   - tracer: makes the spans of pushes; `nil` for none.
     ///   - simulate: pushes to a simulated device.
     init(
         lanes: PushLanes, tables: HubTables, settings: DeliverySettings = .init(), clock: DeliveryClock = .system,
-        isVolatile: Bool = false, logger: Logger, simulate: @escaping @Sendable (Push) -> Void
+        isVolatile: Bool = false, tracer: (any Tracer)? = nil, logger: Logger,
+        simulate: @escaping @Sendable (Push) -> Void
     ) {
         self.lanes = lanes
         self.tables = tables
         self.settings = settings
         self.clock = clock
         self.logger = logger
+        self.tracer = tracer
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         let alarm = RetryAlarm()
         self.alarm = alarm
@@ -52,11 +58,24 @@ final class HubDelivery: Sendable {
             for case .retry(let due, _) in ends.map(\.next) { alarm.ring(by: due) }
         }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
-        let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
+        let graves = WriteQueue<DeviceRemoval>("Dead devices", capacity: 10_000, logger: logger) { removals in
             // Each is a transaction of its own, and one that was removed before is not found again.
-            for device in devices {
-                let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
-                device.feedback.countRemoved(count)
+            for removal in removals {
+                switch removal {
+                case .gone(let device):
+                    let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
+                    device.feedback.countRemoved(count)
+                case .wrong(let device):
+                    let (feedback, time) = (device.feedback, device.removedBefore)
+                    if let count = try await tables.buryUnlessSuspended(feedback, ifUpdatedBefore: time) {
+                        feedback.countRemoved(count)
+                    } else {
+                        let key = HubLaneKey(hub: feedback.hub, platform: feedback.platform)
+                        lanes.lane(key)?.follow(removalsAreSuspended: true)
+                    }
+                case .suspended(let lane): try await tables.suspendRemovals(of: lane, now: clock.now())
+                case .resumed(let lane): try await tables.resumeRemovals(of: lane)
+                }
             }
         }
         self.graves = graves
@@ -80,55 +99,58 @@ final class HubDelivery: Sendable {
         var mayRefuse = true
     }
 
+    /// What became of a parcel.
+    enum Receipt: Sendable {
+        /// Each push is over or stored. The outcomes are in the order of the pushes; ``DeliveryOutcome/unknown`` for
+        /// those that are stored.
+        case done([DeliveryOutcome], isStored: Bool)
+        /// No push was accepted or refused for good, and each was throttled or could not reach its push service.
+        /// Nothing is stored.
+        case refused(HeldPushes)
+    }
+
     /// Pushes, and waits until each push is over or stored.
     ///
-    /// - Returns: the outcome of each push, in their order; ``DeliveryOutcome/unknown`` for those that are stored.
-    /// - Throws: 429 or 503 with `Retry-After`: nothing is stored, and the caller has to try again.
-    func deliver(_ parcel: Parcel) async throws(HubError) -> (outcomes: [DeliveryOutcome], isStored: Bool) {
-        if parcel.pushes.isEmpty { return ([], false) }
+    /// - Throws: 503 if what is not over could not be stored.
+    func deliver(_ parcel: Parcel) async throws(HubError) -> Receipt {
+        if parcel.pushes.isEmpty { return .done([], isStored: false) }
         let batch = PushBatch(count: parcel.pushes.count)
+        var spans = PushSpan.all(tracer, parcel.pushes)
         let time = clock.instant().duration(to: parcel.deadline)
         if time > .zero {
             for (index, push) in parcel.pushes.enumerated() { start(push, index, batch) }
             await batch.wait(for: time, clock)
         }
         let stages = batch.handOver()
-        if parcel.mayRefuse, let refusal = refusal(stages) {
+        if !spans.isEmpty {
+            for (push, stage) in zip(parcel.pushes, stages) { spans[push.lane]?.note(stage.verdict) }
+            for span in spans.values { span.end() }
+        }
+        if parcel.mayRefuse, let held = HeldPushes(parcel.pushes, stages, now: clock.now()) {
             batch.refuse()
-            throw refusal
+            return .refused(held)
         }
         let outcomes = stages.map { stage -> DeliveryOutcome in
             if case .ended(.over(let outcome)) = stage { outcome } else { .unknown }
         }
-        guard outcomes.contains(.unknown) else { return (outcomes, false) }
+        guard outcomes.contains(.unknown) else { return .done(outcomes, isStored: false) }
         try await store(stages, of: parcel, batch, outcomes)
-        return (outcomes, true)
+        return .done(outcomes, isStored: true)
     }
 
     private func start(_ push: Push, _ index: Int, _ batch: PushBatch) {
         // A task of its own: it goes on when the send has been answered, or its client has gone away.
         inFlight.enter()
+        let begin = tracer.map { _ in DefaultTracerClock.now }
         Task {
             let verdict = await courier.deliver(push) { batch.begin(index) }
-            if let late = batch.end(index, verdict) { end(late.row, verdict) }
+            if let late = batch.end(index, verdict) {
+                end(late.row, verdict)
+                // In the span of the page it was under way.
+                if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
+            }
             inFlight.leave()
         }
-    }
-
-    /// The answer if no push was accepted or refused for good, and each was throttled or could not reach its push
-    /// service.
-    private func refusal(_ stages: [PushBatch.Stage]) -> HubError? {
-        var isThrottled = false
-        var wait = Duration.zero
-        for stage in stages {
-            guard case .ended(.again(let again)) = stage, let cause = again.cause,
-                ![.credentials, .device].contains(cause),
-                !again.wasReached
-            else { return nil }
-            if cause == .throttled { isThrottled = true }
-            wait = max(wait, again.after)
-        }
-        return isThrottled ? .pushServiceThrottles(after: wait) : .pushServiceUnreachable(after: wait)
     }
 
     private func store(
@@ -139,27 +161,53 @@ final class HubDelivery: Sendable {
         let claim = Int64.random(in: 1...Int64.max)
         do {
             for (index, stage) in stages.enumerated() {
-                var push = parcel.pushes[index]
+                let push = parcel.pushes[index]
                 switch stage {
                 case .ended(.over): continue
                 case .ended(.again(let again)):
-                    if again.isTried { push.attempt += 1 }
-                    rows[index] = try push.stored(dueAt: now + again.after, claim: nil, settings)
+                    rows[index] = try push.tried(again).stored(dueAt: now + again.after, claim: nil, settings)
                 case .queued: rows[index] = try push.stored(dueAt: now, claim: nil, settings)
                 case .pushing:
                     // Until its answer comes, nobody else pushes it.
                     rows[index] = try push.stored(dueAt: now + settings.claim, claim: claim, settings)
                 }
             }
-            try await tables.keep(Array(rows.values), of: parcel.message.counting(parcel.pushes, outcomes))
         } catch {
             batch.refuse()
-            problem.failed(ErrorText.describe(error), to: logger, metadata: ["count": "\(rows.count)"])
-            throw .storeUnavailable
+            throw refusal(error, of: parcel.pushes.count)
         }
-        problem.succeeded(to: logger)
+        do throws(HubError) {
+            try await store(Array(rows.values), of: parcel.message.counting(parcel.pushes, outcomes))
+        } catch {
+            batch.refuse()
+            throw error
+        }
         for late in batch.stored(rows) { end(late.row, late.verdict) }
-        if let first = rows.values.map(\.dueAt).min() { alarm.ring(by: first) }
+    }
+
+    /// Stores pushes that were held back.
+    ///
+    /// - Throws: 503 if they could not be stored.
+    func store(_ held: HeldPushes, of message: HubMessage) async throws(HubError) {
+        let rows: [HubPush]
+        do {
+            rows = try zip(held.pushes, held.dueTimes).map { try $0.stored(dueAt: $1, claim: nil, settings) }
+        } catch {
+            throw refusal(error, of: held.pushes.count)
+        }
+        let unknown = held.pushes.map { _ in DeliveryOutcome.unknown }
+        try await store(rows, of: message.counting(held.pushes, unknown))
+    }
+
+    private func store(_ rows: [HubPush], of message: HubMessage) async throws(HubError) {
+        do { try await tables.keep(rows, of: message) } catch { throw refusal(error, of: rows.count) }
+        problem.succeeded(to: logger)
+        if let first = rows.map(\.dueAt).min() { alarm.ring(by: first) }
+    }
+
+    private func refusal(_ error: any Error, of count: Int) -> HubError {
+        problem.failed(ErrorText.describe(error), to: logger, metadata: ["count": "\(count)"])
+        return .storeUnavailable
     }
 
     /// A try of a stored push has ended.
@@ -198,37 +246,14 @@ final class HubDelivery: Sendable {
         // It interrupts what is left, so that it is known to be tried again.
         await lanes.close(deadline: .now + .seconds(1))
         await stop(Task { await inFlight.waitUntilNone() }, after: .seconds(1))
-        await ends.finish()
-        await graves.finish()
-        await keys.finish()
-        await feedback.finish()
-        await messages.finish()
+        // Together: each has a few seconds if the database is away.
+        async let ended: Void = ends.finish()
+        async let buried: Void = graves.finish()
+        async let known: Void = keys.finish()
+        async let noted: Void = feedback.finish()
+        async let told: Void = messages.finish()
+        _ = await (ended, buried, known, noted, told)
     }
-}
-
-/// Counts pushes.
-final class PushesInFlight: Sendable {
-    private struct State: Sendable {
-        var count = 0
-        var waiters = WaitList<Void>()
-    }
-
-    private let state = Mutex(State())
-
-    var count: Int { state.withLock { $0.count } }
-
-    func enter() { state.withLock { $0.count += 1 } }
-
-    func leave() {
-        let waiters = state.withLock { state in
-            state.count -= 1
-            return state.count == 0 ? state.waiters.removeAll() : []
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// Waits until there is none, or the task is cancelled.
-    func waitUntilNone() async { try? await state.wait(in: \.waiters) { $0.count == 0 ? () : nil } }
 }
 
 extension HubMessage {
@@ -238,28 +263,5 @@ extension HubMessage {
             zip(pushes, outcomes).map { push, outcome in
                 HubOutcome(platform: push.lane.platform, name: outcome.rawValue, count: 1)
             })
-    }
-}
-
-extension HubError {
-    static func pushServiceThrottles(after wait: Duration) -> HubError {
-        HubError(
-            .tooManyRequests, detail: "The push service throttles. Nothing of the send was kept.",
-            retryAfterSeconds: seconds(wait))
-    }
-
-    static func pushServiceUnreachable(after wait: Duration) -> HubError {
-        HubError(
-            .serviceUnavailable, detail: "The push service cannot be reached. Nothing of the send was kept.",
-            retryAfterSeconds: seconds(wait))
-    }
-
-    static let storeUnavailable = HubError(
-        .serviceUnavailable, detail: "The hub cannot store the notification at the moment.", retryAfterSeconds: 5)
-
-    /// Whole seconds, rounded up, at least 1 and at most an hour.
-    private static func seconds(_ wait: Duration) -> Int {
-        let (seconds, rest) = wait.components
-        return Int(min(max(seconds + (rest > 0 ? 1 : 0), 1), 3600))
     }
 }

@@ -31,12 +31,6 @@ struct LaneReport: Sendable, Equatable {
     }
 }
 
-extension LaneReport.State {
-    init(_ circuit: PushCircuit) {
-        self = circuit.pause.map { $0.cause == .credentials ? .paused : .held } ?? .open
-    }
-}
-
 extension PlatformPushers.Pusher {
     var isSimulated: Bool { kind == "simulated" }
     var isConnector: Bool { kind == "connector" }

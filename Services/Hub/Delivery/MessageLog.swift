@@ -82,6 +82,13 @@ final class MessageLog: Sendable {
         if isWritten { queue.put([message]) }
     }
 
+    /// Writes a message now.
+    ///
+    /// - Throws: ``StorageError``.
+    func keep(_ message: HubMessage) async throws {
+        if isVolatile { put(message) } else { try await tables.keep([message]) }
+    }
+
     /// - Parameter hub: the hub's name in lower case.
     func message(_ id: String, hub: String) async throws -> HubMessage? {
         if let message = shelf.unwritten.withLock({ $0.messages[id] }) { return message.hub == hub ? message : nil }

@@ -1,7 +1,7 @@
 import PushServices
 
-/// Whether a lane pushes (a circuit breaker): closed while it pushes, open while it leaves the push service alone, half
-/// open while one push probes. A value without I/O and without a clock.
+/// Whether a push service is pushed to (a circuit breaker): closed while it is, open while it is left alone, half open
+/// while one push probes. A value without I/O and without a clock.
 struct PushCircuit: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -43,18 +43,22 @@ struct PushCircuit: Sendable {
     static let maxInterval = Duration.seconds(15)
     /// `Retry-After: 0` must not become a busy loop.
     static let minPause = Duration.milliseconds(250)
-    /// With several push services, a refusal says nothing about the credentials this long after an acceptance.
+    /// Where devices are bound to keys, refused devices say nothing about the credentials this long after an acceptance,
     static let proofOfCredentials = Duration.seconds(30)
+    /// and, once a push was accepted, only if so many of them were refused and none was accepted.
+    static let minRefusedDevices = 20
 
     private(set) var state = State.closed
-    /// Whether the lane has several push services, as that of browsers. One that fails or throttles must not hold the
-    /// others', and a subscription with another key must not stop all.
-    let isShared: Bool
+    /// Whether a device may be bound to a key that is not ours (Web Push): such a device is refused with the words for
+    /// wrong credentials, and must not stop the pushes to others.
+    let areDevicesBound: Bool
     private var failures = 0
     private var lastAccepted: Instant?
+    /// Hashes of the devices whose pushes were refused for the credentials, since one was accepted.
+    private var refused: Set<Int> = []
 
-    init(isShared: Bool) {
-        self.isShared = isShared
+    init(areDevicesBound: Bool = false) {
+        self.areDevicesBound = areDevicesBound
     }
 
     var pause: Pause? {
@@ -65,19 +69,29 @@ struct PushCircuit: Sendable {
     }
 
     /// Decides about one more push. The answer to a probe must be observed with `isProbe`.
-    mutating func admit(now: Instant) -> Admission {
+    ///
+    /// - Parameter device: a hash of the device's address.
+    mutating func admit(_ device: Int, now: Instant) -> Admission {
         switch state {
         case .closed: return .push
         case .halfOpen(let pause): return .held(pause)
         case .open(let pause):
             guard now >= pause.until else { return .held(pause) }
+            // A device that was refused proves little. If no other one comes for a while, it does.
+            if refused.contains(device), now < pause.until + pause.interval { return .held(pause) }
             state = .halfOpen(pause)
             return .probe
         }
     }
 
-    mutating func observe(_ answer: PushAnswer, isProbe: Bool, now: Instant) {
-        if answer == .accepted { lastAccepted = now }
+    /// Notes the answer to a push.
+    ///
+    /// - Parameter device: a hash of the device's address.
+    mutating func observe(_ answer: PushAnswer, of device: Int, isProbe: Bool, now: Instant) {
+        if answer == .accepted { (lastAccepted, refused) = (now, []) }
+        if answer == .credentialRefused, areDevicesBound, refused.count < Self.minRefusedDevices {
+            refused.insert(device)
+        }
         switch state {
         case .closed: observeClosed(answer, now: now)
         case .halfOpen(let pause) where isProbe: observeProbe(answer, pause, now: now)
@@ -96,10 +110,13 @@ struct PushCircuit: Sendable {
             return
         }
         if cause == .credentials {
-            if isShared, let lastAccepted, lastAccepted.duration(to: now) < Self.proofOfCredentials { return }
+            if areDevicesBound, let lastAccepted,
+                refused.count < Self.minRefusedDevices || lastAccepted.duration(to: now) < Self.proofOfCredentials
+            {
+                return
+            }
             return open(cause, for: Self.credentialsInterval, interval: Self.credentialsInterval, now: now)
         }
-        if isShared { return }
         failures += 1
         if failures >= Self.maxFailures {
             open(cause, for: answer.wait ?? Self.firstInterval, interval: Self.firstInterval, now: now)

@@ -11,7 +11,8 @@ import Synchronization
 final class PushLane: Sendable {
     /// What a lane made of a push.
     enum Answer: Sendable {
-        case answered(PushResult)
+        /// And what all processes have to know about removals of devices.
+        case answered(PushResult, RemovalGuard.Turn?)
         /// It was not tried: the lane leaves the push service alone for this long.
         case held(PushCircuit.Cause, Duration)
         /// There are no credentials.
@@ -22,7 +23,7 @@ final class PushLane: Sendable {
 
     private struct State: Sendable {
         var pusher: PlatformPushers.Pusher
-        var circuit: PushCircuit
+        var circuits: LaneCircuits
         var guardian = RemovalGuard()
         var inFlight = 0
         var places = WaitList<Void>()
@@ -47,7 +48,7 @@ final class PushLane: Sendable {
         self.clock = clock
         self.logger = logger
         metrics = PushLaneMetrics(hub: hubKey, platform: platform)
-        state = Mutex(State(pusher: pusher, circuit: PushCircuit(isShared: platform == .browser)))
+        state = Mutex(State(pusher: pusher, circuits: LaneCircuits(isShared: platform == .browser)))
         if !pusher.isSimulated { metrics.show(.open, isSuspended: false) }
     }
 
@@ -58,8 +59,8 @@ final class PushLane: Sendable {
         state.withLock { state in
             guard pusher.version != state.pusher.version || pusher.kind != state.pusher.kind else { return }
             state.pusher = pusher
-            state.circuit = PushCircuit(isShared: platform == .browser)
-            state.guardian = RemovalGuard()
+            state.circuits = LaneCircuits(isShared: platform == .browser)
+            state.guardian = RemovalGuard(after: state.guardian)
         }
         show()
     }
@@ -75,7 +76,7 @@ final class PushLane: Sendable {
         let now = clock.instant()
         let (pusher, admission) = state.withLock { state -> (PlatformPushers.Pusher, PushCircuit.Admission) in
             guard case .connector = state.pusher else { return (state.pusher, .push) }
-            return (state.pusher, state.circuit.admit(now: now))
+            return (state.pusher, state.circuits.admit(request.address, now: now))
         }
         guard case .connector(let connector, let version) = pusher else { return .missing }
         if case .held(let pause) = admission {
@@ -89,31 +90,34 @@ final class PushLane: Sendable {
             metrics.count(result.answer, after: now.duration(to: clock.instant()))
             result = await connector.push(request, deadline: deadline)
         }
-        note(result, isProbe: admission == .probe, version: version, began: now)
-        return .answered(result)
+        let turn = note(result, of: request.address, isProbe: admission == .probe, version: version, began: now)
+        return .answered(result, turn)
     }
 
     /// Whether devices with wrong addresses may be removed.
     var mayRemoveWrongAddresses: Bool { state.withLock { !$0.guardian.isSuspended } }
 
-    /// How long the lane leaves the push service alone; zero while it pushes, or may be probed.
+    /// Whether the lane has several push services, which are paused one by one.
+    var isShared: Bool { platform == .browser }
+
+    /// How long the lane leaves its push service alone; zero while it pushes, or may be probed.
     var pause: Duration {
         let now = clock.instant()
         return state.withLock { state in
-            guard state.pusher.isConnector, let pause = state.circuit.pause else { return .zero }
-            if case .halfOpen = state.circuit.state { return pause.interval }
+            guard state.pusher.isConnector, let pause = state.circuits.pause else { return .zero }
+            if state.circuits.isHalfOpen { return pause.interval }
             return max(now.duration(to: pause.until), .zero)
         }
     }
 
     /// Whether one push may probe the push service now, and no more.
-    var isProbing: Bool { state.withLock { $0.pusher.isConnector && $0.circuit.pause != nil } }
+    var isProbing: Bool { state.withLock { $0.pusher.isConnector && $0.circuits.pause != nil } }
 
     var report: LaneReport { state.withLock { makeReport($0) } }
 
     private func makeReport(_ state: State) -> LaneReport {
         LaneReport(
-            lane: key, kind: state.pusher.kind, state: LaneReport.State(state.circuit),
+            lane: key, kind: state.pusher.kind, state: state.circuits.state,
             areRemovalsSuspended: state.guardian.isSuspended, inFlight: state.inFlight)
     }
 
@@ -135,19 +139,32 @@ final class PushLane: Sendable {
         next?.resume()
     }
 
-    private func note(_ result: PushResult, isProbe: Bool, version: Int, began: ContinuousClock.Instant) {
+    private func note(
+        _ result: PushResult, of address: PushAddress, isProbe: Bool, version: Int, began: ContinuousClock.Instant
+    ) -> RemovalGuard.Turn? {
         let now = clock.instant()
         metrics.count(result.answer, after: began.duration(to: now))
-        let changed = state.withLock { state in
+        let (changed, turn) = state.withLock { state -> (Bool, RemovalGuard.Turn?) in
             // An answer to the former credentials says nothing about the new ones.
-            guard state.pusher.version == version else { return false }
+            guard state.pusher.version == version else { return (false, nil) }
             // A push that was cut off by the end of the service says nothing about the push service.
-            if !Task.isCancelled || isProbe { state.circuit.observe(result.answer, isProbe: isProbe, now: now) }
-            let hasTurned =
-                result.answer.isAboutDevice && state.guardian.note(isWrong: result.answer.isWrongAddress)
-            return hasTurned || LaneReport.State(state.circuit) != state.shown
+            if !Task.isCancelled || isProbe {
+                state.circuits.observe(result.answer, of: address, isProbe: isProbe, now: now)
+            }
+            let isAboutDevice = result.answer.isAboutDevice
+            let turn = isAboutDevice ? state.guardian.note(isWrong: result.answer.isWrongAddress) : nil
+            return (turn != nil || state.circuits.state != state.shown, turn)
         }
         if changed { show(result) }
+        return turn
+    }
+
+    /// Obeys what any process has decided about removals of devices with wrong addresses.
+    func follow(removalsAreSuspended: Bool) {
+        let changed = state.withLock { state in
+            state.pusher.isConnector && state.guardian.follow(removalsAreSuspended)
+        }
+        if changed { show() }
     }
 
     /// Shows the state in the metrics, and logs a change of it.

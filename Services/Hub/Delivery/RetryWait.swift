@@ -23,4 +23,8 @@ enum RetryWait {
         let step = steps[min(max(attempt, 1), steps.count) - 1]
         return least + max(step - least, .zero) * random(0...1)
     }
+
+    /// How long a push waits whose push service is paused, while others of its lane are not: each look at it costs two
+    /// statements, so one that has waited long waits longer.
+    static func whileHeld(_ rest: Duration, age: Duration) -> Duration { max(rest, min(age / 4, .seconds(120))) }
 }

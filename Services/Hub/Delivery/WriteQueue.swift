@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 
 /// Writes that nobody has to wait for: those that arrive during one write are the next one. While the database is away
-/// they wait, up to a limit.
+/// they wait, up to a limit. Only what the database refuses, each alone, is given up.
 final class WriteQueue<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var waiting: [Element] = []
@@ -12,7 +12,8 @@ final class WriteQueue<Element: Sendable>: Sendable {
         var put = 0
         var done = 0
         var isWriting = false
-        var isClosing = false
+        /// When a write that fails is no longer repeated; `nil` while the service runs.
+        var end: ContinuousClock.Instant?
         /// Of the size of ``put`` that each waits for.
         var waiters = WaitList<Void>()
 
@@ -30,12 +31,15 @@ final class WriteQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
     private let write: @Sendable ([Element]) async throws -> Void
     private let problem: LastingProblemLog
+    private let loss: LastingProblemLog
     private let logger: Logger
 
     /// The most elements of one write.
     private static var maxGroup: Int { 200 }
     private static var firstPause: Duration { .milliseconds(50) }
     private static var longestPause: Duration { .seconds(1) }
+    /// How long a stop waits for a database that is away.
+    private static var patience: Duration { .seconds(3) }
 
     /// - Parameters:
     ///   - name: of the elements, for the log: `Outcomes of pushes`.
@@ -48,19 +52,21 @@ final class WriteQueue<Element: Sendable>: Sendable {
         self.logger = logger
         self.write = write
         problem = LastingProblemLog("\(name) cannot be stored at the moment", end: "\(name) are stored again")
+        loss = LastingProblemLog("\(name) are lost")
     }
 
     func put(_ elements: [Element]) {
         if elements.isEmpty { return }
-        let (begins, waiters) = state.withLock { state in
+        let (begins, excess, waiters) = state.withLock { state in
             state.waiting += elements
             state.put += elements.count
             let excess = max(state.waiting.count - capacity, 0)
             state.waiting.removeFirst(excess)
             defer { state.isWriting = true }
-            return (!state.isWriting, state.end(excess))
+            return (!state.isWriting, excess, state.end(excess))
         }
         for waiter in waiters { waiter.resume() }
+        if excess > 0 { lose(excess, "too many wait") }
         if begins { Task { await run() } }
     }
 
@@ -70,33 +76,57 @@ final class WriteQueue<Element: Sendable>: Sendable {
         try? await state.wait(in: \.waiters, size: count) { $0.done >= count ? () : nil }
     }
 
-    /// Waits like ``waitUntilWritten()``; from now on a write that fails is not repeated.
+    /// Waits like ``waitUntilWritten()``; from now on a write that fails is repeated for a few seconds only.
     func finish() async {
-        state.withLock { $0.isClosing = true }
+        state.withLock { $0.end = $0.end ?? .now + Self.patience }
         await waitUntilWritten()
     }
 
     private func run() async {
         var pause = Self.firstPause
         while let group = next() {
-            do {
-                try await write(group)
-                problem.succeeded(to: logger)
+            let rest = await attempt(group)
+            let kept = putBack(rest)
+            for waiter in state.withLock({ $0.end(group.count - kept) }) { waiter.resume() }
+            if kept < rest.count { lose(rest.count - kept, "the database is away") }
+            if rest.isEmpty {
                 pause = Self.firstPause
-            } catch let error as StorageError where !error.isRetriable {
-                // One element that the database refuses must not stop the others.
-                if group.count > 1 { for element in group { try? await write([element]) } }
-                problem.failed("\(error)", to: logger, metadata: ["count": "\(group.count)"])
-            } catch {
-                problem.failed(ErrorText.describe(error), to: logger, metadata: ["count": "\(group.count)"])
-                if putBack(group) {
-                    try? await Task.sleep(for: pause)
-                    pause = min(pause * 2, Self.longestPause)
-                    continue
-                }
+            } else {
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.longestPause)
             }
-            for waiter in state.withLock({ $0.end(group.count) }) { waiter.resume() }
         }
+    }
+
+    /// Writes a group, and one by one what the database refuses together: one element must not stop the others.
+    ///
+    /// - Returns: those that may be written later, because the database is away or busy.
+    private func attempt(_ group: [Element]) async -> [Element] {
+        do {
+            try await write(group)
+            problem.succeeded(to: logger)
+            return []
+        } catch {
+            if Self.mayRepeat(error) {
+                problem.failed(ErrorText.describe(error), to: logger, metadata: ["count": "\(group.count)"])
+                return group
+            }
+            if group.count == 1 {
+                lose(1, ErrorText.describe(error))
+                return []
+            }
+        }
+        for (index, element) in group.enumerated() {
+            let rest = await attempt([element])
+            if !rest.isEmpty { return Array(group[index...]) }
+        }
+        return []
+    }
+
+    private static func mayRepeat(_ error: any Error) -> Bool { (error as? StorageError)?.isRetriable ?? true }
+
+    private func lose(_ count: Int, _ error: String) {
+        loss.failed(error, to: logger, metadata: ["count": "\(count)"])
     }
 
     private func next() -> [Element]? {
@@ -111,12 +141,13 @@ final class WriteQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: whether the group is written later.
-    private func putBack(_ group: [Element]) -> Bool {
+    /// - Returns: how many of these are written later; the oldest are given up first.
+    private func putBack(_ group: [Element]) -> Int {
         state.withLock { state in
-            if state.isClosing || state.waiting.count + group.count > capacity { return false }
-            state.waiting.insert(contentsOf: group, at: 0)
-            return true
+            if let end = state.end, end <= .now { return 0 }
+            let kept = group.suffix(max(capacity - state.waiting.count, 0))
+            state.waiting.insert(contentsOf: kept, at: 0)
+            return kept.count
         }
     }
 }

@@ -1,8 +1,8 @@
-import Domain
+import Crypto
 import Foundations
-import HTTPTypes
 import Logging
-import ServiceLifecycle
+import Metrics
+import ServiceRuntime
 import Storage
 import Synchronization
 
@@ -12,12 +12,16 @@ final class ScheduleTable: Sendable {
     private struct Note {
         let fate: FaultEffect.Fate?
         let sequence: Int
+        /// Another process may deliver the send, and this one never hears of it.
+        let forgetAt: Timestamp
     }
 
     private struct State {
         var notes: [String: Note] = [:]
+        /// The sends that this process delivers at the moment.
+        var running: Set<String> = []
         var sleeper: Task<Void, Never>?
-        /// Whether a send came since the service looked for the next one.
+        /// Whether a send came, or one ended, since the service looked for the next one.
         var isNew = false
         /// How many sends there are, and when they were counted.
         var count = 0
@@ -26,20 +30,34 @@ final class ScheduleTable: Sendable {
 
     /// The maximum number of sends.
     static let maxSends = 100_000
-    /// How many sends are delivered in one step.
-    private static let maxDue = 100
+    /// How many sends are delivered at a time.
+    private static let maxRunning = 100
+    /// How many installations are removed in one step.
+    private static let maxExpired = 100
+    /// How long a send waits that could not go on, because the database was away.
+    private static let pause = Duration.seconds(5)
 
     private let tables: HubTables
+    private let logger: Logger
+    /// Tells this process from others.
+    private let claim = Int64.random(in: 1...Int64.max)
     private let state = Mutex(State())
 
-    init(_ tables: HubTables) { self.tables = tables }
+    init(_ tables: HubTables, logger: Logger) {
+        self.tables = tables
+        self.logger = logger
+    }
 
     /// - Throws: 403 when there are too many sends. They are counted once a second.
     func checkCapacity() async throws {
         let isOld = state.withLock { $0.countedAt.map { .now - $0 > .seconds(1) } ?? true }
         if isOld {
             let count = try await tables.scheduleCount()
-            state.withLock { ($0.count, $0.countedAt) = (count, .now) }
+            state.withLock { state in
+                (state.count, state.countedAt) = (count, .now)
+                let now = Timestamp.now
+                state.notes = state.notes.filter { $0.value.forgetAt > now }
+            }
         }
         guard state.withLock({ $0.count < Self.maxSends }) else {
             throw HubError.full("There are too many scheduled notifications.")
@@ -47,9 +65,11 @@ final class ScheduleTable: Sendable {
     }
 
     func add(_ send: ScheduledSend) async throws {
-        state.withLock { $0.notes[send.id] = Note(fate: send.fate, sequence: send.sequence) }
+        let note = Note(
+            fate: send.fate, sequence: send.sequence, forgetAt: max(send.dueAt, .now) + .seconds(3600))
+        state.withLock { $0.notes[send.id] = note }
         do { try await tables.add(send.stored) } catch {
-            forget(send.id)
+            _ = state.withLock { $0.notes.removeValue(forKey: send.id) }
             throw error
         }
         let sleeper = state.withLock { state in
@@ -65,38 +85,105 @@ final class ScheduleTable: Sendable {
     ///   this ID.
     func cancel(_ id: String, hubKey: String) async throws -> Int? {
         guard !id.utf8.contains(0), try await tables.removeSchedule(id, hub: hubKey) else { return nil }
-        return forget(id)?.sequence ?? 0
+        return state.withLock { state in
+            state.count -= 1
+            return state.notes.removeValue(forKey: id)
+        }?.sequence ?? 0
     }
 
-    /// The due sends, the earliest first. Each is to be removed when it is delivered; otherwise it is due again later.
+    /// The due sends that this process does not deliver yet, the earliest first. Each is to be given to ``end(_:as:)``.
     func takeDue(now: Timestamp) async throws -> [ScheduledSend] {
-        try await tables.leaseDueSchedules(limit: Self.maxDue, now: now).compactMap { stored in
-            guard var send = ScheduledSend(stored) else { return nil }
+        let limit = state.withLock { Self.maxRunning - $0.running.count }
+        if limit < 1 { return [] }
+        var taken: [ScheduledSend] = []
+        for stored in try await tables.leaseDueSchedules(limit: limit, claim: claim, now: now) {
+            // Its lease had ended, and is this process's again.
+            guard state.withLock({ $0.running.insert(stored.id).inserted }) else { continue }
+            guard var send = ScheduledSend(stored) else {
+                await end(stored.id, hubKey: stored.hub, as: .unreadable)
+                continue
+            }
             if let note = state.withLock({ $0.notes[send.id] }) {
                 (send.fate, send.sequence) = (note.fate, note.sequence)
             }
-            return send
+            taken.append(send)
         }
+        return taken
     }
 
-    func remove(_ send: ScheduledSend) async throws {
-        _ = try await tables.removeSchedule(send.id, hub: send.hubKey)
-        forget(send.id)
+    /// Notes that the registrations of a send up to a place have their pushes, and keeps the send from other processes.
+    ///
+    /// - Returns: `false` if the send was cancelled, or another process delivers it meanwhile.
+    /// - Throws: ``StorageError``.
+    func advance(_ send: ScheduledSend, to place: Int64) async throws -> Bool {
+        let until = Timestamp.now + HubTables.scheduleLease
+        return try await tables.extendSchedule(send.id, claim: claim, place: place, until: until)
     }
 
-    func removeExpiredInstallations() async throws { _ = try await tables.removeExpired(limit: Self.maxDue) }
+    /// How a delivery ended.
+    enum End {
+        case delivered
+        /// Another process delivers it, or a client has cancelled it.
+        case lost
+        /// The service stops: another process goes on at once.
+        case stopped
+        /// The database is away: any process goes on when it is back.
+        case failed
+        /// What is stored cannot be understood.
+        case unreadable
+    }
 
-    @discardableResult private func forget(_ id: String) -> Note? {
-        state.withLock { state in
-            state.count -= 1
-            return state.notes.removeValue(forKey: id)
+    /// Ends a delivery that ``takeDue(now:)`` has begun. If that cannot be stored, the send is due again when its lease
+    /// ends.
+    func end(_ send: ScheduledSend, as end: End) async { await self.end(send.id, hubKey: send.hubKey, as: end) }
+
+    private func end(_ id: String, hubKey: String, as end: End) async {
+        do {
+            switch end {
+            case .delivered: _ = try await tables.removeSchedule(id, hub: hubKey)
+            case .lost: break
+            case .stopped: try await tables.makeScheduleDue(id, claim: claim, at: .now)
+            case .failed: try await tables.makeScheduleDue(id, claim: claim, at: .now + Self.pause)
+            case .unreadable:
+                if try await tables.setAsideSchedule(id, claim: claim, now: .now) {
+                    Metric.hubSchedulesSetAside.counter(hubKey).increment()
+                    logger.error(
+                        "A scheduled notification cannot be read: it is set aside, and not sent",
+                        metadata: ["hub": "\(hubKey)", "id_hash": "\(Self.hash(id))"])
+                }
+            }
+        } catch {
+            logger.warning(
+                "The end of a scheduled notification cannot be stored, and a part of it may be sent again",
+                metadata: ["error": "\(ErrorText.describe(error))"])
         }
+        let sleeper = state.withLock { state -> Task<Void, Never>? in
+            let wasFull = state.running.count >= Self.maxRunning
+            state.running.remove(id)
+            if end != .failed { state.notes[id] = nil }
+            if end == .delivered { state.count -= 1 }
+            guard wasFull || end == .failed else { return nil }
+            state.isNew = true
+            return state.sleeper
+        }
+        sleeper?.cancel()
     }
 
-    /// Waits until the next send is due, at most a minute, because the clock may be set meanwhile.
+    /// The first 8 hexadecimal digits of a hash, by which a person finds the row.
+    private static func hash(_ id: String) -> String { Array(SHA256.hash(data: Array(id.utf8)).prefix(4)).hex }
+
+    func removeExpiredInstallations() async throws {
+        while try await tables.removeExpired(limit: Self.maxExpired) == Self.maxExpired { try Task.checkCancellation() }
+    }
+
+    /// Waits until the next send is due, or one more can be delivered; at most a minute, because the clock may be set
+    /// meanwhile.
     func waitUntilNextIsDue() async throws {
-        state.withLock { $0.isNew = false }
-        let next = try await tables.nextSchedule()?.milliseconds ?? .max
+        let isFull = state.withLock { state in
+            state.isNew = false
+            return state.running.count >= Self.maxRunning
+        }
+        let next = isFull ? .max : try await tables.nextSchedule()?.milliseconds ?? .max
         let sleeper: Task<Void, Never>? = state.withLock { state in
             if state.isNew { return nil }
             let wait = next.subtractingClamped(Timestamp.now.milliseconds)
@@ -109,63 +196,5 @@ final class ScheduleTable: Sendable {
         } onCancel: {
             sleeper?.cancel()
         }
-    }
-}
-
-struct ScheduledSend: Sendable {
-    let id: String
-    let hub: String
-    let format: NotificationFormat
-    let tags: String?
-    let headers: HTTPFields
-    let body: [UInt8]
-    let dueAt: Timestamp
-    /// The fate that a fault decided when the send was accepted.
-    var fate: FaultEffect.Fate?
-    /// The place of its record in the log; 0 after a restart.
-    var sequence = 0
-
-    /// The hub's name in lower case.
-    var hubKey: String { hub.lowercased() }
-}
-
-/// Delivers scheduled sends when they are due, and removes expired installations.
-struct ScheduleService: Service {
-    let schedules: ScheduleTable
-    let sends: SendProcessor
-    let logger: Logger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    try await deliverDue()
-                    try await schedules.removeExpiredInstallations()
-                    try await schedules.waitUntilNextIsDue()
-                } catch {
-                    logger.warning(
-                        "Scheduled notifications wait for the database",
-                        metadata: ["error": "\(ErrorText.describe(error))"])
-                    try? await Task.sleep(for: .seconds(1))
-                }
-            }
-        }
-    }
-
-    /// Delivers what is due. A send waits for the push services, so the others do not wait for it.
-    ///
-    /// Neither a failure of another send nor a shutdown cuts a send off: it would reach its devices once more.
-    ///
-    /// - Throws: the first error, after all have ended.
-    private func deliverDue() async throws {
-        let tasks = try await schedules.takeDue(now: .now).map { send in
-            Task {
-                try await sends.deliver(send)
-                try await schedules.remove(send)
-            }
-        }
-        var results: [Result<Void, any Error>] = []
-        for task in tasks { results.append(await task.result) }
-        for result in results { try result.get() }
     }
 }

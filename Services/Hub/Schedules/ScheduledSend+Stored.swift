@@ -29,6 +29,7 @@ extension ScheduledSend {
         self.init(
             id: stored.id, hub: document.hub, format: format, tags: document.tags, headers: headers,
             body: [UInt8](document.body), dueAt: stored.dueAt)
+        place = stored.place
     }
 }
 

@@ -20,32 +20,41 @@ struct DeliveryTarget: Sendable {
     /// The outcome before the delivery; success if it can be delivered.
     var outcome = DeliveryOutcome.success
 
-    /// The targets of registrations; all but the first native registration of a device are skipped.
+    /// What tells the pushes of a send apart.
+    struct Identity: Hashable, Sendable {
+        var handle: String
+        /// Of a template: a hash of the platform, the body and the headers, because a send may have millions of them.
+        var content = 0
+    }
+
+    /// The targets of registrations; those that would get the same push once more are skipped.
     ///
-    /// - Parameter seen: the handles of the devices before these.
+    /// A device gets one push per send, even with several registrations (K3). Templates of a device that make different
+    /// pushes of a send, such as a tile and a toast, get one each, as at Azure.
+    ///
+    /// - Parameter seen: the pushes to the devices before these.
     /// - Throws: 400 when the body is not valid for a template.
     static func all(
-        _ registrations: [RegistrationEntry], body: [UInt8], seen: inout Set<String>
+        _ registrations: [RegistrationEntry], body: [UInt8], seen: inout Set<Identity>
     ) throws(HubError) -> [DeliveryTarget] {
         let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
         return registrations.map { registration in
-            if let properties, registration.isTemplate { return template(registration, properties) }
-            var target = native(registration, body)
-            if !seen.insert(registration.handle).inserted { target.outcome = .skipped }
+            var target: DeliveryTarget
+            var identity = Identity(handle: registration.handle)
+            if let properties, registration.isTemplate {
+                let renderer = TemplateRenderer(registration, properties)
+                target = DeliveryTarget(registration, body: Array(renderer.body.utf8), headers: renderer.headers)
+                var hasher = Hasher()
+                hasher.combine(target.format)
+                hasher.combine(target.body)
+                hasher.combine(target.headers)
+                identity.content = hasher.finalize()
+            } else {
+                target = DeliveryTarget(registration, body: body, headers: nil)
+            }
+            if !seen.insert(identity).inserted { target.outcome = .skipped }
             return target
         }
-    }
-
-    private static func native(_ registration: RegistrationEntry, _ body: [UInt8]) -> DeliveryTarget {
-        DeliveryTarget(registration, body: body, headers: nil)
-    }
-
-    /// Two templates of one device get two notifications.
-    private static func template(
-        _ registration: RegistrationEntry, _ properties: TemplateProperties
-    ) -> DeliveryTarget {
-        let renderer = TemplateRenderer(registration, properties)
-        return DeliveryTarget(registration, body: Array(renderer.body.utf8), headers: renderer.headers)
     }
 }
 

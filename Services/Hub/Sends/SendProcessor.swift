@@ -48,62 +48,75 @@ struct SendProcessor: Sendable {
         try await schedules.checkCapacity()
         record.outcome = .scheduled
         record = log.append(record)
+        // First: when the send is delivered, its results replace these.
+        try await delivery.messages.keep(record.message([], purgeAt: dueAt + delivery.settings.retention))
         try await schedules.add(
             ScheduledSend(
                 id: record.id, hub: send.call.hub, format: send.format, tags: send.tags, headers: record.headers,
                 body: send.body, dueAt: dueAt, fate: fate, sequence: record.sequence))
-        delivery.messages.put(record.message([], purgeAt: dueAt + delivery.settings.retention))
         return Receipt(record: record, targets: [])
     }
 
     private func deliver(
         _ record: RecordedRequest, _ send: SendRequest, _ fate: FaultEffect.Fate?
     ) async throws -> Receipt {
-        var run = SendRun(record, fate: fate, delivery: delivery, mayRefuse: true)
+        var run = SendRun(record, fate: fate, delivery: delivery)
         if send.handles.isEmpty {
-            var after: Int64? = 0
-            while let place = after {
-                let page = try await hubs.targets(
-                    send.call.hubKey, format: send.format, expression: send.expression, after: place)
-                var targets = try run.targets(page.registrations)
-                after = page.next
-                if send.kind == .test {
-                    targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
-                    if !targets.isEmpty { after = nil }
-                }
-                try await run.deliver(targets)
-            }
+            _ = try await deliver(&run, to: send.expression)
         } else {
             try await run.deliver(try await targets(of: send))
         }
-        let kept = log.append(await run.finish())
-        deliver(kept, run.simulated)
+        let kept = log.append(try await run.finish())
+        simulate(kept, run.takeSimulated())
         return Receipt(record: kept, targets: run.shown)
     }
 
-    /// - Throws: ``StorageError``, or 503 if what could not be pushed could not be stored.
-    func deliver(_ scheduled: ScheduledSend) async throws {
-        // The expression was checked when the send was scheduled; the target is found now.
-        let expression = try? TagExpression.parse(scheduled.tags)
+    /// - Returns: `false` if another process delivers the send meanwhile, or a client has cancelled it.
+    /// - Throws: ``StorageError``; 503 if what could not be pushed could not be stored; 400 if what is stored of the send
+    ///   cannot be understood; `CancellationError` after a page of devices if the task is cancelled.
+    func deliver(_ scheduled: ScheduledSend) async throws -> Bool {
+        // The expression was checked when the send was scheduled; the targets are found now. One that cannot be read any
+        // more must not become a send to all.
+        let expression = try TagExpression.parse(scheduled.tags)
         var record = RecordedRequest(
             id: scheduled.id, kind: .scheduled, hub: scheduled.hub, format: scheduled.format, tags: scheduled.tags,
             headers: scheduled.headers, body: scheduled.body, receivedAt: .now)
         record.dueAt = scheduled.dueAt
-        var run = SendRun(record, fate: scheduled.fate, delivery: delivery, mayRefuse: false)
-        var after: Int64? = 0
-        while let place = after {
-            let page = try await hubs.targets(
-                scheduled.hubKey, format: scheduled.format, expression: expression, after: place)
-            try await run.deliver((try? run.targets(page.registrations)) ?? [])
-            after = page.next
-        }
-        let finished = await run.finish()
+        var run = SendRun(record, fate: scheduled.fate, delivery: delivery, scheduled: scheduled)
+        guard try await deliver(&run, to: expression) else { return false }
+        let finished = try await run.finish()
         let isKept = log.update(scheduled.sequence) { kept in
             guard kept.id == scheduled.id else { return }
             kept.complete(as: finished)
         }
         if !isKept { log.append(finished) }
-        deliver(finished, run.simulated)
+        simulate(finished, run.takeSimulated())
+        return true
+    }
+
+    /// Delivers to the devices of a hub, a page after the other. A debug send has some devices of the first page with any.
+    ///
+    /// - Returns: `false` if the send is scheduled, and is not this process's any more.
+    private func deliver(_ run: inout SendRun, to expression: TagExpression?) async throws -> Bool {
+        guard let format = run.record.format else { return true }
+        var place: Int64? = 0
+        while let after = place {
+            let page = try await hubs.targets(run.hubKey, format: format, expression: expression, after: after)
+            place = page.next
+            var targets = try run.targets(page.registrations)
+            if run.record.kind == .test {
+                targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
+                if !targets.isEmpty { place = nil }
+            }
+            try await run.deliver(targets)
+            guard let scheduled = run.scheduled, let next = place else { continue }
+            // What is known of these devices comes first: afterwards nobody asks for them again.
+            simulate(run.record, run.takeSimulated())
+            await run.keepOutcomes()
+            guard try await schedules.advance(scheduled, to: max(next, scheduled.place)) else { return false }
+            try Task.checkCancellation()
+        }
+        return true
     }
 
     /// The devices of a direct send.
@@ -126,7 +139,7 @@ struct SendProcessor: Sendable {
     }
 
     /// Delivers the notification to simulated devices.
-    private func deliver(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
+    private func simulate(_ record: RecordedRequest, _ targets: [DeliveryTarget]) {
         for target in targets {
             let push = DevicePush(
                 platform: target.format, body: target.body, requestHeaders: record.headers,

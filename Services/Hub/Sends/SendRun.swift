@@ -1,48 +1,63 @@
 import Domain
 import Foundations
+import HTTPTypes
 import PushServices
 import Storage
 
 /// One send on its way to its devices, a page of them after the other.
 struct SendRun: Sendable {
     private(set) var record: RecordedRequest
-    /// The simulated devices that get the notification, once it is in the record log.
-    private(set) var simulated: [DeliveryTarget] = []
     /// The first devices, at most ``RecordedRequest/maxResults``.
     private(set) var shown: [DeliveryTarget] = []
+    /// Nil for a send that goes out at once.
+    let scheduled: ScheduledSend?
+    /// The hub's name in lower case.
+    let hubKey: String
 
+    /// The span of the send's request.
+    private let traceparent: String?
     private let fate: FaultEffect.Fate?
     private let delivery: HubDelivery
     private let deadline: ContinuousClock.Instant
-    /// Whether the caller tries again if nothing could be pushed.
+    /// The simulated devices that get the notification.
+    private var simulated: [DeliveryTarget] = []
+    /// Whether the caller tries again if nothing could be pushed: so far no push was accepted, refused for good or left
+    /// open. A scheduled send has no such caller.
     private var mayRefuse: Bool
+    /// The pushes while ``mayRefuse`` holds.
+    private var held = HeldPushes()
     private var hasTargets = false
     private var hasPushed = false
-    /// Whether the message is in the store, because pushes are.
-    private var isStored = false
+    /// Whether the message is in the store, because pushes are or an earlier page's outcomes.
+    private var isStored: Bool
     /// The outcomes that are not in the store, one count for each platform and name.
     private var outcomes: [HubOutcome] = []
-    private var seen: Set<String> = []
+    private var seen: Set<DeliveryTarget.Identity> = []
 
-    private let hubKey: String
-
-    init(_ record: RecordedRequest, fate: FaultEffect.Fate?, delivery: HubDelivery, mayRefuse: Bool) {
+    init(_ record: RecordedRequest, fate: FaultEffect.Fate?, delivery: HubDelivery, scheduled: ScheduledSend? = nil) {
         self.record = record
         self.delivery = delivery
+        self.scheduled = scheduled
         let hubKey = record.hub.lowercased()
         self.hubKey = hubKey
         // A fault is of simulated devices: no push to a push service is lost by it.
         let isReal = record.format.map { delivery.lanes.isReal(hubKey, $0) } ?? false
         self.fate = isReal ? nil : fate
-        self.mayRefuse = mayRefuse
+        traceparent = record.headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceparent
+        mayRefuse = scheduled == nil
+        isStored = scheduled.map { $0.place > 0 } ?? false
         deadline = delivery.clock.instant() + delivery.settings.acceptTimeout
     }
 
-    /// The devices of some registrations.
+    /// The devices of some registrations, without those that had their pushes before the service stopped.
     ///
     /// - Throws: 400 when the body is not valid for a template.
     mutating func targets(_ registrations: [RegistrationEntry]) throws(HubError) -> [DeliveryTarget] {
-        try DeliveryTarget.all(registrations, body: record.body, seen: &seen)
+        let targets = try DeliveryTarget.all(registrations, body: record.body, seen: &seen)
+        guard let start = scheduled?.place, start > 0 else { return targets }
+        let left = zip(registrations, targets).filter { Int64($0.0.sequence) > start }.map(\.1)
+        if left.count < targets.count { hasTargets = true }
+        return left
     }
 
     /// Delivers to real devices, and decides about the others.
@@ -55,10 +70,14 @@ struct SendRun: Sendable {
         var targets = DeliveryTarget.refusingOversize(found, record.headers)
         var places: [Int] = []
         var pushes: [Push] = []
+        var lanes: [NotificationFormat: Bool] = [:]
         for index in targets.indices where targets[index].outcome == .success {
+            let format = targets[index].format
+            let isSimulated = lanes[format] ?? delivery.lanes.isSimulated(hubKey, format)
+            lanes[format] = isSimulated
             if case .outcome(let injected) = fate {
                 targets[index].outcome = injected
-            } else if delivery.lanes.isSimulated(hubKey, targets[index].format) {
+            } else if isSimulated {
                 simulated.append(targets[index])
             } else if let push = push(to: targets[index]) {
                 places.append(index)
@@ -69,10 +88,12 @@ struct SendRun: Sendable {
         }
         noteFeedback(targets)
         let pushed = Set(places)
-        outcomes = HubMessage.sum(
-            outcomes + targets.indices.filter { !pushed.contains($0) }.map { targets[$0].counted })
+        let others = targets.indices.filter { !pushed.contains($0) }.map { targets[$0] }
+        // Also one that was refused before it left is over, and one at a simulated device has arrived.
+        if others.contains(where: { $0.outcome != .skipped }) { mayRefuse = false }
+        outcomes = HubMessage.sum(outcomes + others.map(\.counted))
         if !pushes.isEmpty { try await push(pushes, to: places, of: &targets) }
-        mayRefuse = false
+        if !mayRefuse { try await storeHeld() }
         for target in targets {
             record.add(DeliveryResult(handle: target.handle, format: target.format, outcome: target.outcome))
         }
@@ -83,20 +104,53 @@ struct SendRun: Sendable {
         _ pushes: [Push], to places: [Int], of targets: inout [DeliveryTarget]
     ) async throws(HubError) {
         record.outcome = .completed
-        let parcel = HubDelivery.Parcel(
-            message: message, pushes: pushes, deadline: deadline, mayRefuse: mayRefuse && simulated.isEmpty)
-        let result = try await delivery.deliver(parcel)
-        hasPushed = true
-        for (place, outcome) in zip(places, result.outcomes) { targets[place].outcome = outcome }
-        if result.isStored {
-            (isStored, outcomes) = (true, [])
-        } else {
-            outcomes = HubMessage.sum(outcomes + places.map { targets[$0].counted })
+        let parcel = HubDelivery.Parcel(message: message, pushes: pushes, deadline: deadline, mayRefuse: mayRefuse)
+        switch try await delivery.deliver(parcel) {
+        case .refused(let refused):
+            held.add(refused)
+            for place in places { targets[place].outcome = .unknown }
+            // Their memory has a bound, and so many are enough to know.
+            if held.pushes.count >= HeldPushes.limit { throw held.refusal }
+        case .done(let results, let isStored):
+            (mayRefuse, hasPushed) = (false, true)
+            for (place, outcome) in zip(places, results) { targets[place].outcome = outcome }
+            if isStored {
+                (self.isStored, outcomes) = (true, [])
+            } else {
+                outcomes = HubMessage.sum(outcomes + places.map { targets[$0].counted })
+            }
         }
     }
 
+    /// Stores the pushes that could have been refused, because another one was not.
+    private mutating func storeHeld() async throws(HubError) {
+        if held.pushes.isEmpty { return }
+        try await delivery.store(held, of: message)
+        (held, isStored, outcomes, hasPushed) = (HeldPushes(), true, [], true)
+    }
+
+    /// Writes the outcomes of the pages so far: a process that goes on with the send adds to them.
+    mutating func keepOutcomes() async {
+        if outcomes.isEmpty { return }
+        do {
+            try await delivery.tables.keep([], of: message)
+            (isStored, outcomes) = (true, [])
+        } catch {
+            // Only telemetry is the poorer; they are written with those of the next page.
+        }
+    }
+
+    /// The simulated devices of the pages since the last call.
+    mutating func takeSimulated() -> [DeliveryTarget] {
+        defer { simulated = [] }
+        return simulated
+    }
+
     /// The record of the send. Its results can be read as telemetry from now on.
-    mutating func finish() async -> RecordedRequest {
+    ///
+    /// - Throws: 429 or 503: nothing of the send was pushed or stored, and the caller has to send again.
+    mutating func finish() async throws(HubError) -> RecordedRequest {
+        if !held.pushes.isEmpty { throw held.refusal }
         record.completedAt = hasPushed ? delivery.clock.now() : record.receivedAt
         record.outcome = !hasTargets ? .noTargetFound : fate == .swallowed ? .faulted : .completed
         if !isStored {
@@ -104,7 +158,7 @@ struct SendRun: Sendable {
             return record
         }
         delivery.messages.forget(record.id)
-        if !outcomes.isEmpty {
+        if !outcomes.isEmpty || scheduled != nil {
             // Only telemetry is the poorer if it fails.
             try? await delivery.tables.keep([], of: message)
         }
@@ -129,7 +183,7 @@ struct SendRun: Sendable {
                 address: address, body: target.body, headers: headers,
                 expiresAt: expiry(of: target, headers), keyHint: target.pushKey),
             handle: target.handle, registrationID: target.registrationID, installationID: target.installationID,
-            sentAt: record.receivedAt)
+            sentAt: record.receivedAt, traceparent: traceparent)
     }
 
     private func expiry(of target: DeliveryTarget, _ headers: [String: String]) -> Timestamp? {

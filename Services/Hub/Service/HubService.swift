@@ -48,7 +48,8 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
     let watch = CredentialsWatch(
         credentials, connectors: connectors, settings: configuration.delivery, logger: logger)
     watch.tell(hubs: access.current.hubs)
-    let state = EmulatorState(configuration, store: opened, access: access, lanes: watch.lanes, logger: logger)
+    let state = EmulatorState(
+        configuration, store: opened, access: access, lanes: watch.lanes, tracer: context.tracer, logger: logger)
 
     var front = HubFront(configuration, hubs: state.hubs) { watch.isSimulated }
     front.readiness = [

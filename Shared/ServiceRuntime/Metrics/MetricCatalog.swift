@@ -10,6 +10,7 @@ package enum MetricCatalog {
         .dispatchUnknown, .dispatchEarly, .dispatchRepeated, .redeliveries, .deadLettered, .deadLettersLost,
         .dispatchStoreFailures, .hubOutcomes, .outcomeRequests,
         .hubPushes, .hubPushDuration, .hubRetriesWaiting, .hubLaneState, .hubRemovalsSuspended, .hubDevicesRemoved,
+        .hubSchedulesSetAside,
         .retrievals, .timeToFetch, .inboxRequests, .devicesRemoved, .tokenRefreshes,
         .pushConnections, .pushConnectionsOpened, .pushGoaways, .pushPingsUnanswered,
         .httpRequests, .httpRequestDuration, .httpConnections, .httpConnectionsClosed, .certificateExpiry,
@@ -181,6 +182,9 @@ extension Metric {
     package static let hubDevicesRemoved = Metric(
         "securepush_hub_devices_removed_total", .counter, labels: ["hub", "platform", "outcome"], of: ["hub"],
         "Devices removed because their push service refused them, by outcome (ExpiredChannel, BadChannel, WrongToken).")
+    package static let hubSchedulesSetAside = Metric(
+        "securepush_hub_schedules_set_aside_total", .counter, labels: ["hub"], of: ["hub"],
+        "Scheduled notifications that are not sent, because what is stored of them cannot be read.")
 }
 
 // MARK: - Retrieval

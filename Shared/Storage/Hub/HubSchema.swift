@@ -86,17 +86,22 @@ enum HubSchema {
         "CREATE INDEX hub_installations_expiry ON hub_installations (expires_at) WHERE expires_at IS NOT NULL",
     ]
 
-    // While a process delivers a send, `due_at` is when another one may do it.
+    // While a process delivers a send, `due_at` is when another one may do it, and `claim` tells that process from
+    // others. The devices up to `place` have their pushes. A row with `set_aside_at` cannot be read, and is never due.
     private static let schedules: [SQL] = [
         """
         CREATE TABLE hub_schedules (
             id \(.text) PRIMARY KEY NOT NULL,
             hub \(.text) NOT NULL,
             due_at \(.integer) NOT NULL,
-            request \(.bytes) NOT NULL
+            request \(.bytes) NOT NULL,
+            claim \(.integer),
+            place \(.integer) NOT NULL,
+            set_aside_at \(.integer)
         ) \(.table)
         """,
-        "CREATE INDEX hub_schedules_due ON hub_schedules (due_at)",
+        "CREATE INDEX hub_schedules_due ON hub_schedules (due_at) WHERE set_aside_at IS NULL",
+        "CREATE INDEX hub_schedules_aside ON hub_schedules (set_aside_at) WHERE set_aside_at IS NOT NULL",
         "CREATE INDEX hub_schedules_hub ON hub_schedules (hub)",
     ]
 }

@@ -80,11 +80,9 @@ extension HubTables {
                     LIMIT \(Self.pageSize)
                     """
                 ) { try HubRegistrationRow(&$0) }
-                try db.remove(found, hub: hub)
-                // Each has registrations.
-                let installations = found.compactMap(\.installationID)
-                try db.run("DELETE FROM hub_installations WHERE hub = \(hub) AND id \(in: installations)")
-                return found
+                // Each installation has registrations, some of which may be beyond this step's.
+                return try db.removeInstallations(
+                    Set(found.compactMap(\.installationID)), hub: hub, and: found.map(\.sequence))
             }
             removed(step)
             if step.count < Self.pageSize { return }

@@ -45,7 +45,7 @@ extension HubTables {
     ) async throws -> (HubInstallationChange, Value) {
         let id = id.lowercased()
         return try await store.write(weight: 2, bytes: 4096) { db in
-            try db.lock(["hub installation \(hub) \(id)"])
+            try db.lockInstallations([id], hub: hub)
             let row = try db.first(.installation(id, hub: hub) + " \(.forUpdate)") { try HubInstallationRow(&$0) }
             let (new, parts, value) = try change(row.flatMap { $0.ifValid(now) })
             var effect = HubInstallationChange(former: try db.registrations(ofInstallation: id, hub: hub))
@@ -76,10 +76,10 @@ extension HubTables {
     ) async throws -> (HubInstallationRow, HubInstallationChange)? {
         let id = id.lowercased()
         return try await store.write { db in
-            try db.lock(["hub installation \(hub) \(id)"])
+            try db.lockInstallations([id], hub: hub)
             let row = try db.first(.installation(id, hub: hub)) { try HubInstallationRow(&$0) }
             guard let row else { return nil }
-            return (row, HubInstallationChange(former: try db.removeInstallation(id, hub: hub)))
+            return (row, HubInstallationChange(former: try db.removeInstallations([id], hub: hub)))
         }
     }
 
@@ -94,38 +94,89 @@ extension HubTables {
                 \(.skipLocked)
                 """
             ) { row in (hub: try row() as String, id: try row() as String) }
-            for found in expired { _ = try db.removeInstallation(found.id, hub: found.hub) }
+            // They are locked already, and whoever waits for one of them has locked no registration yet.
+            for (hub, found) in Dictionary(grouping: expired, by: \.hub).sorted(by: { $0.key < $1.key }) {
+                try db.delete(installations: found.map(\.id), hub: hub)
+            }
             return expired.count
         }
     }
 }
 
 extension SQLTransaction {
+    /// Changes of one installation take turns, also while it does not exist.
+    ///
+    /// - Parameter ids: in lower case, and sorted.
+    fileprivate func lockInstallations(_ ids: [String], hub: String) throws {
+        try lock(ids.map { "hub installation \(hub) \($0)" })
+    }
+
     /// - Parameter id: in lower case.
     fileprivate func registrations(ofInstallation id: String, hub: String) throws -> [HubRegistrationRow] {
         try all(
             """
             SELECT \(.registrationColumns) FROM hub_registrations AS r
-            WHERE r.hub = \(hub) AND r.installation_id = \(id) \(.forUpdate)
+            WHERE r.hub = \(hub) AND r.installation_id = \(id) \(.lockRegistrations)
             """
         ) { try HubRegistrationRow(&$0) }.sorted { $0.sequence < $1.sequence }
     }
 
     /// - Parameters:
-    ///   - id: in lower case.
+    ///   - ids: in lower case.
     ///   - time: an installation that was written at this time or later stays.
-    /// - Returns: its registrations.
-    func removeInstallation(_ id: String, hub: String, before time: Timestamp? = nil) throws -> [HubRegistrationRow] {
-        let removed = try run(
-            """
-            DELETE FROM hub_installations
-            WHERE hub = \(hub) AND id = \(id) AND updated_at < \(time ?? Timestamp(milliseconds: .max))
-            """)
-        guard removed > 0 else { return [] }
-        let registrations = try registrations(ofInstallation: id, hub: hub)
-        try remove(registrations, hub: hub)
-        return registrations
+    ///   - others: the places of further registrations, which are removed if `isMeant` holds when they are locked.
+    /// - Returns: the registrations that were removed, in the order of their places.
+    func removeInstallations(
+        _ ids: Set<String>, hub: String, before time: Timestamp? = nil, and others: [Int64] = [],
+        if isMeant: (HubRegistrationRow) -> Bool = { _ in true }
+    ) throws -> [HubRegistrationRow] {
+        var found: [String] = []
+        if !ids.isEmpty {
+            try lockInstallations(ids.sorted(), hub: hub)
+            found = try all(
+                """
+                SELECT i.id FROM hub_installations AS i
+                WHERE i.hub = \(hub) AND i.id \(in: ids) AND i.updated_at < \(time ?? Timestamp(milliseconds: .max))
+                \(.lockInstallations)
+                """)
+        }
+        return try delete(installations: found, hub: hub, and: others, if: isMeant)
     }
+
+    /// Deletes installations that this transaction has locked; see
+    /// ``removeInstallations(_:hub:before:and:if:)``.
+    @discardableResult func delete(
+        installations ids: [String], hub: String, and others: [Int64] = [],
+        if isMeant: (HubRegistrationRow) -> Bool = { _ in true }
+    ) throws -> [HubRegistrationRow] {
+        let installations = Set(ids)
+        var places = others
+        if !ids.isEmpty {
+            places += try all(
+                """
+                SELECT r.sequence FROM hub_registrations AS r
+                WHERE r.hub = \(hub) AND r.installation_id \(in: ids)
+                """)
+        }
+        if places.isEmpty && ids.isEmpty { return [] }
+        // All at once, because of their order.
+        let registrations = try all(
+            """
+            SELECT \(.registrationColumns) FROM hub_registrations AS r WHERE r.sequence \(in: places)
+            \(.lockRegistrations)
+            """
+        ) { try HubRegistrationRow(&$0) }.filter { row in
+            row.installationID.map(installations.contains) == true || isMeant(row)
+        }
+        try run(each: ["DELETE FROM hub_installations WHERE hub = \(hub) AND id \(in: ids)"])
+        try remove(registrations, hub: hub)
+        return registrations.sorted { $0.sequence < $1.sequence }
+    }
+}
+
+extension SQLWord {
+    /// Locks the installations that a SELECT finds, in the order of their IDs. SQLite has one writer.
+    static let lockInstallations = SQLWord(postgres: "ORDER BY i.id FOR UPDATE OF i", sqlite: "")
 }
 
 extension SQL {

@@ -12,7 +12,7 @@ extension HubTables {
     package func keep(_ messages: [HubMessage]) async throws {
         if messages.isEmpty { return }
         try await store.write(weight: messages.count, bytes: messages.reduce(0) { $0 + $1.heldBytes }) { db in
-            try db.run(each: messages.map(SQL.save))
+            try db.run(each: messages.sorted { $0.id < $1.id }.map(SQL.save))
         }
     }
 
@@ -37,17 +37,7 @@ extension HubTables {
     ///   - time: what was written at this time or later stays.
     /// - Returns: the number of registrations that were removed.
     package func bury(_ device: HubFeedbackRow, ifUpdatedBefore time: Timestamp) async throws -> Int {
-        try await store.write { db in
-            let removed = try db.remove(handle: device.handle, hub: device.hub, before: time)
-            var notes = removed.map { registration in
-                var note = device
-                (note.registrationID, note.installationID) = (registration.id, registration.installationID)
-                return note
-            }
-            if notes.isEmpty, device.registrationID == nil { notes = [device] }
-            try db.run(each: notes.map(SQL.insert))
-            return removed.count
-        }
+        try await store.write { db in try db.bury(device, before: time) }
     }
 
     /// Notes what happened at simulated devices, which nobody removes.
@@ -70,7 +60,8 @@ extension HubTables {
         }.reversed()
     }
 
-    /// Removes messages whose time has come, and feedback from before a time, some of each.
+    /// Removes messages whose time has come, feedback from before a time, and scheduled sends that were set aside before
+    /// it, some of each. Of several processes that purge at once, none waits for another one.
     ///
     /// - Returns: whether there may be more.
     package func purgeDeliveries(now: Timestamp, feedbackBefore time: Timestamp) async throws -> Bool {
@@ -79,15 +70,23 @@ extension HubTables {
             weight: limit,
             """
             DELETE FROM hub_messages WHERE id IN (
-                SELECT id FROM hub_messages WHERE purge_at <= \(now) ORDER BY purge_at LIMIT \(limit))
+                SELECT id FROM hub_messages WHERE purge_at <= \(now) ORDER BY purge_at LIMIT \(limit) \(.skipLocked))
             """)
         let feedback = try await store.run(
             weight: limit,
             """
             DELETE FROM hub_feedback WHERE sequence IN (
-                SELECT sequence FROM hub_feedback WHERE noted_at < \(time) ORDER BY noted_at LIMIT \(limit))
+                SELECT sequence FROM hub_feedback WHERE noted_at < \(time) ORDER BY noted_at LIMIT \(limit)
+                \(.skipLocked))
             """)
-        return messages == limit || feedback == limit
+        let schedules = try await store.run(
+            weight: limit,
+            """
+            DELETE FROM hub_schedules WHERE id IN (
+                SELECT id FROM hub_schedules WHERE set_aside_at < \(time) ORDER BY set_aside_at LIMIT \(limit)
+                \(.skipLocked))
+            """)
+        return messages == limit || feedback == limit || schedules == limit
     }
 
     /// Forgets what belongs to a hub that was deleted.
@@ -95,9 +94,29 @@ extension HubTables {
         try await store.write { db in
             try db.run(each: [
                 "DELETE FROM hub_feedback WHERE hub = \(hub)",
-                "DELETE FROM hub_pushes WHERE lane >= \(hub + "/") AND lane < \(hub + "0")",
+                "DELETE FROM hub_suspensions WHERE lane >= \(hub + "/") AND lane < \(hub + "0")",
+                """
+                DELETE FROM hub_pushes WHERE id IN (
+                    SELECT p.id FROM hub_pushes AS p WHERE p.lane >= \(hub + "/") AND p.lane < \(hub + "0")
+                    \(.lockPushes))
+                """,
             ])
         }
+    }
+}
+
+extension SQLTransaction {
+    /// See ``HubTables/bury(_:ifUpdatedBefore:)``.
+    func bury(_ device: HubFeedbackRow, before time: Timestamp) throws -> Int {
+        let removed = try remove(handle: device.handle, hub: device.hub, before: time)
+        var notes = removed.map { registration in
+            var note = device
+            (note.registrationID, note.installationID) = (registration.id, registration.installationID)
+            return note
+        }
+        if notes.isEmpty, device.registrationID == nil { notes = [device] }
+        try run(each: notes.map(SQL.insert))
+        return removed.count
     }
 }
 

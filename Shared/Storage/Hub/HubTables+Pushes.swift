@@ -95,12 +95,13 @@ extension HubTables {
                         """)
                 }
             }
-            if !over.isEmpty {
-                let removed: [NotificationID] = try db.all(
-                    "DELETE FROM hub_pushes WHERE id \(in: over.keys) RETURNING id")
-                try db.count(removed.compactMap { over[$0] }, now: now)
-            }
-            try db.run(each: retries)
+            if over.isEmpty { return try db.run(each: retries) }
+            // Another process may end the same ones, because it has claimed them since.
+            let ids = retries.isEmpty ? Array(over.keys) : ends.map(\.id)
+            let found: [NotificationID] = try db.all(
+                "SELECT p.id FROM hub_pushes AS p WHERE p.id \(in: ids) \(.lockPushes)")
+            try db.run(each: retries + ["DELETE FROM hub_pushes WHERE id \(in: over.keys)"])
+            try db.count(found.compactMap { over[$0] }, now: now)
         }
     }
 
@@ -152,4 +153,9 @@ extension HubLaneKey {
         guard let key = HubLaneKey(text) else { throw StorageError(.failed, "A lane's name cannot be read.") }
         return key
     }
+}
+
+extension SQLWord {
+    /// Locks the pushes that a SELECT finds, in the order of their IDs. SQLite has one writer.
+    static let lockPushes = SQLWord(postgres: "ORDER BY p.id FOR UPDATE OF p", sqlite: "")
 }

@@ -53,9 +53,21 @@ extension HubTables {
 
     /// Keeps with which keys the push services of devices have accepted pushes.
     package func remember(_ keys: [HubPushKey]) async throws {
-        // In one order, so that two processes do not wait for each other.
-        let statements = keys.sorted { ($0.hub, $0.handle) < ($1.hub, $1.handle) }.map(SQL.remember)
-        try await store.write(weight: keys.count) { db in try db.run(each: statements) }
+        let byHub = Dictionary(grouping: keys, by: \.hub).sorted { $0.key < $1.key }
+        try await store.write(weight: keys.count) { db in
+            for (hub, keys) in byHub {
+                // The newest key of a handle counts.
+                let newest = Dictionary(keys.map { ($0.handle, $0.key) }) { $1 }
+                let found = try db.all(
+                    "SELECT r.sequence, r.handle \(.ofHandles(newest.keys, hub: hub)) \(.lockRegistrations)"
+                ) { row in (place: try row() as Int64, handle: try row() as String) }
+                try db.run(
+                    each: found.map { place, handle in
+                        let key = newest[handle] ?? nil
+                        return "UPDATE hub_registrations SET push_key = \(key) WHERE sequence = \(place)"
+                    })
+            }
+        }
     }
 
     /// The registrations with one of these handles, exactly as given, in the order of their places.
@@ -75,17 +87,13 @@ extension SQLTransaction {
 
     /// See ``HubTables/remove(handle:hub:ifUpdatedBefore:)``.
     func remove(handle: String, hub: String, before time: Timestamp) throws -> [HubRegistrationRow] {
-        let found = try all(.registrations(handles: [handle], hub: hub) + " \(.forUpdateOfRegistrations)") {
-            try HubRegistrationRow(&$0)
-        }
-        let dead = found.filter { $0.updatedAt < time }
-        let installations = Set(dead.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID))
-        var removed: [HubRegistrationRow] = []
-        for id in installations.sorted() { removed += try removeInstallation(id, hub: hub, before: time) }
-        let ids = Set(removed.map(\.id))
-        let others = dead.filter { !ids.contains($0.id) }
-        try remove(others, hub: hub)
-        return removed + others
+        // Without locks: those of the installations come first.
+        let found = try all(.registrations(handles: [handle], hub: hub)) { try HubRegistrationRow(&$0) }
+            .filter { $0.updatedAt < time }
+        let installations = found.filter { $0.slot?.isEmpty == true }.compactMap(\.installationID)
+        return try removeInstallations(
+            Set(installations), hub: hub, before: time, and: found.map(\.sequence)
+        ) { $0.handle == handle && $0.updatedAt < time }
     }
 
     func isRetired(_ id: String, hub: String) throws -> Bool {
@@ -170,14 +178,14 @@ extension SQL {
     /// The hub is compared as an expression: with little known of the tables, PostgreSQL would walk through all
     /// registrations of the hub instead of looking up the handles.
     fileprivate static func registrations(handles: [String], hub: String) -> SQL {
-        """
-        SELECT \(registrationColumns) FROM \(table: Set(handles), as: "asked") CROSS JOIN hub_registrations AS r
-        WHERE r.handle = asked.value AND r.hub || '' = \(hub)
-        """
+        "SELECT \(registrationColumns) \(ofHandles(Set(handles), hub: hub))"
     }
 
-    fileprivate static func remember(_ key: HubPushKey) -> SQL {
-        "UPDATE hub_registrations SET push_key = \(key.key) WHERE handle = \(key.handle) AND hub || '' = \(key.hub)"
+    fileprivate static func ofHandles(_ handles: some Sequence<String>, hub: String) -> SQL {
+        """
+        FROM \(table: handles, as: "asked") CROSS JOIN hub_registrations AS r
+        WHERE r.handle = asked.value AND r.hub || '' = \(hub)
+        """
     }
 
     fileprivate static func insert(_ keys: some Sequence<String>, of sequence: Int64) -> SQL {
@@ -212,5 +220,6 @@ extension HubRegistrationRow {
 }
 
 extension SQLWord {
-    fileprivate static let forUpdateOfRegistrations = SQLWord(postgres: "FOR UPDATE OF r", sqlite: "")
+    /// Locks the registrations that a SELECT finds, in the order of their places. SQLite has one writer.
+    static let lockRegistrations = SQLWord(postgres: "ORDER BY r.sequence FOR UPDATE OF r", sqlite: "")
 }

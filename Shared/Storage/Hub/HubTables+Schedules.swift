@@ -9,24 +9,27 @@ package struct HubSchedule: Sendable, Hashable {
     package var dueAt: Timestamp
     /// What the hub alone interprets.
     package var request: [UInt8]
+    /// The registrations up to this place have their pushes; 0: none has.
+    package var place: Int64
 
-    package init(id: String, hub: String, dueAt: Timestamp, request: [UInt8]) {
+    package init(id: String, hub: String, dueAt: Timestamp, request: [UInt8], place: Int64 = 0) {
         self.id = id
         self.hub = hub
         self.dueAt = dueAt
         self.request = request
+        self.place = place
     }
 }
 
 extension HubTables {
-    /// How long a process has for the delivery of a scheduled send before another one does it.
+    /// How long a process has for a page of a scheduled send before another process may go on with the send.
     package static let scheduleLease = Duration.seconds(60)
 
     package func add(_ schedule: HubSchedule) async throws {
         try await store.run(
             """
-            INSERT INTO hub_schedules (id, hub, due_at, request)
-            VALUES (\(schedule.id), \(schedule.hub), \(schedule.dueAt), \(schedule.request))
+            INSERT INTO hub_schedules (id, hub, due_at, request, place)
+            VALUES (\(schedule.id), \(schedule.hub), \(schedule.dueAt), \(schedule.request), \(schedule.place))
             """)
     }
 
@@ -40,25 +43,62 @@ extension HubTables {
         try await store.run("DELETE FROM hub_schedules WHERE id = \(id) AND hub = \(hub)") > 0
     }
 
-    /// The sends that are due, the earliest first. Until ``scheduleLease`` has passed, no other call has them; before,
-    /// the caller removes each that it has delivered.
-    package func leaseDueSchedules(limit: Int, now: Timestamp) async throws -> [HubSchedule] {
+    /// The sends that are due, the earliest first. Until ``scheduleLease`` has passed, no other claim has them; before,
+    /// the caller extends the lease of each, or removes it.
+    ///
+    /// - Parameter claim: tells this process from others.
+    package func leaseDueSchedules(limit: Int, claim: Int64, now: Timestamp) async throws -> [HubSchedule] {
         try await store.write(weight: limit) { db in
             let due = try db.all(
                 """
-                SELECT id, hub, due_at, request FROM hub_schedules WHERE due_at <= \(now)
-                ORDER BY due_at LIMIT \(limit) \(.skipLocked)
+                SELECT id, hub, due_at, request, place FROM hub_schedules
+                WHERE due_at <= \(now) AND set_aside_at IS NULL ORDER BY due_at LIMIT \(limit) \(.skipLocked)
                 """
-            ) { row in HubSchedule(id: try row(), hub: try row(), dueAt: try row(), request: try row()) }
+            ) { row in
+                HubSchedule(id: try row(), hub: try row(), dueAt: try row(), request: try row(), place: try row())
+            }
             if due.isEmpty { return due }
-            let ids = due.map(\.id)
-            try db.run("UPDATE hub_schedules SET due_at = \(now + Self.scheduleLease) WHERE id \(in: ids)")
+            try db.run(
+                """
+                UPDATE hub_schedules SET due_at = \(now + Self.scheduleLease), claim = \(claim)
+                WHERE id \(in: due.map(\.id))
+                """)
             return due
         }
     }
 
+    /// Notes how far the delivery of a send has come, and keeps the send from others.
+    ///
+    /// - Parameters:
+    ///   - place: the registrations up to it have their pushes.
+    ///   - until: when another process may go on with the send.
+    /// - Returns: `false` if the send was cancelled, or another process has it now.
+    package func extendSchedule(_ id: String, claim: Int64, place: Int64, until: Timestamp) async throws -> Bool {
+        try await store.run(
+            """
+            UPDATE hub_schedules SET place = \(place), due_at = \(until)
+            WHERE id = \(id) AND claim = \(claim) AND set_aside_at IS NULL
+            """) > 0
+    }
+
+    /// Gives a send back that this process has, so that any process goes on with it from a time on.
+    package func makeScheduleDue(_ id: String, claim: Int64, at time: Timestamp) async throws {
+        try await store.run("UPDATE hub_schedules SET due_at = \(time) WHERE id = \(id) AND claim = \(claim)")
+    }
+
+    /// Sets a send aside that cannot be delivered: it is never due, and kept for a person to look at, until it is purged.
+    ///
+    /// - Returns: `false` if the send was cancelled, or another process has it now.
+    package func setAsideSchedule(_ id: String, claim: Int64, now: Timestamp) async throws -> Bool {
+        try await store.run(
+            "UPDATE hub_schedules SET set_aside_at = \(now) WHERE id = \(id) AND claim = \(claim)") > 0
+    }
+
     /// When the next send is due; `nil` without one.
     package func nextSchedule() async throws -> Timestamp? {
-        try await store.first("SELECT due_at FROM hub_schedules WHERE due_at > 0 ORDER BY due_at LIMIT 1")
+        try await store.first(
+            """
+            SELECT due_at FROM hub_schedules WHERE due_at > 0 AND set_aside_at IS NULL ORDER BY due_at LIMIT 1
+            """)
     }
 }

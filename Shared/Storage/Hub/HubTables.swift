@@ -5,6 +5,11 @@ package import ServiceLifecycle
 /// The tables of the notification hub. All methods throw ``StorageError``.
 ///
 /// A hub is named by its key, its name in lower case.
+///
+/// A transaction that changes several rows locks them in one order, so that two of them do not wait for each other: names
+/// (``SQLTransaction/lock(_:)``), installations by hub and ID, registrations by hub and place; then what only they lead
+/// to. Pushes are locked by their IDs, and then messages by theirs. Where the order does not suffice, PostgreSQL ends
+/// one of two with 40P01, and it runs again.
 package struct HubTables: Sendable {
     let store: any SQLStore
     /// The first pages of sends that are asked for at the same time share statements.

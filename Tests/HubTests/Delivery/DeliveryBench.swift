@@ -189,9 +189,12 @@ struct DeliveryBench: Sendable {
         let parcel = HubDelivery.Parcel(
             message: message, pushes: pushes, deadline: clock.clock.instant() + delivery.settings.acceptTimeout,
             mayRefuse: mayRefuse)
-        let result = try await delivery.deliver(parcel)
-        if !result.isStored { delivery.messages.put(message.counting(pushes, result.outcomes)) }
-        return result.outcomes
+        switch try await delivery.deliver(parcel) {
+        case .refused(let held): throw held.refusal
+        case .done(let outcomes, let isStored):
+            if !isStored { delivery.messages.put(message.counting(pushes, outcomes)) }
+            return outcomes
+        }
     }
 
     /// Pushes what is due, and waits until that is written.

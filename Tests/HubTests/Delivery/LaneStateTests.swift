@@ -88,15 +88,95 @@ import Testing
             bench.connector.plan("https://a/1", .answer(.accepted))
             let result = try await bench.send(bench.push("https://a/1", .browser))
             #expect(result == [.success])
-            // A subscription with another key is refused, and the credentials have just been good.
-            bench.connector.plan("https://m/bad", .answer(.credentialRefused))
-            #expect(try await bench.send(bench.push("https://m/bad", .browser)) == [.unknown])
-            #expect(bench.report?.state == .open)
-            bench.clock.advance(by: .seconds(31))
-            bench.connector.plan("https://m/bad2", .answer(.credentialRefused))
-            #expect(try await bench.send(bench.push("https://m/bad2", .browser)) == [.unknown])
-            #expect(bench.report?.state == .paused)
         }
+    }
+
+    @Test func `A browser push service that does not answer is left alone, and only that one`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.failed(after: nil)))
+            for number in 0..<PushCircuit.maxFailures {
+                try await bench.send(bench.push("https://m/\(number)", .browser, message: "n\(number)"))
+            }
+            let tries = bench.connector.handles.count
+            let held = await #expect(throws: HubError.self) {
+                try await bench.send(bench.push("https://M/x", .browser))
+            }
+            #expect(held?.status == .serviceUnavailable)
+            #expect(bench.connector.handles.count == tries)
+            bench.connector.answerAll(.answer(.accepted))
+            #expect(try await bench.send(bench.push("https://a/1", .browser)) == [.success])
+        }
+    }
+
+    @Test func `Subscriptions with another key pause nobody, however many they are`() async throws {
+        try await withDelivery { bench in
+            try await bench.send(bench.push("https://m/good", .browser, message: "first"))
+            for round in 0..<3 {
+                for number in 0..<(PushCircuit.minRefusedDevices - 1) {
+                    bench.connector.plan("https://m/bad\(number)", .answer(.credentialRefused))
+                    let push = bench.push("https://m/bad\(number)", .browser, message: "n\(round)-\(number)")
+                    #expect(try await bench.send(push) == [.unknown])
+                }
+                #expect(bench.report?.state == .open)
+                bench.clock.advance(by: .seconds(31))
+                let good = bench.push("https://m/good", .browser, message: "good\(round)")
+                #expect(try await bench.send(good) == [.success])
+            }
+        }
+    }
+
+    @Test func `Refused credentials pause one browser push service, which another device probes`() async throws {
+        try await withDelivery { bench in
+            // Nothing was accepted with these credentials yet.
+            bench.connector.plan("https://m/bad", .answer(.credentialRefused), .answer(.credentialRefused))
+            try await bench.send(bench.push("https://m/bad", .browser))
+            #expect(bench.report?.state == .paused && bench.report?.problem != nil)
+            #expect(try await bench.send(bench.push("https://a/1", .browser, message: "n1")) == [.success])
+            #expect(try await bench.send(bench.push("https://m/1", .browser, message: "n2")) == [.unknown])
+            #expect(bench.connector.handles == ["https://m/bad", "https://a/1"])
+            bench.clock.advance(by: .seconds(31))
+            // It was refused, so it is no probe.
+            #expect(try await bench.send(bench.push("https://m/bad", .browser, message: "n3")) == [.unknown])
+            #expect(bench.connector.handles.count == 2)
+            #expect(try await bench.send(bench.push("https://m/2", .browser, message: "n4")) == [.success])
+            #expect(bench.report?.state == .open)
+        }
+    }
+
+    @Test func `A device that was refused probes if no other one comes`() {
+        let start = ContinuousClock.now
+        var circuit = PushCircuit(areDevicesBound: true)
+        circuit.observe(.credentialRefused, of: 1, isProbe: false, now: start)
+        func admission(_ device: Int, after seconds: Int) -> Bool {
+            if case .probe = circuit.admit(device, now: start + .seconds(seconds)) { true } else { false }
+        }
+        #expect(!admission(1, after: 30) && !admission(1, after: 59))
+        #expect(admission(1, after: 60))
+        circuit.observe(.credentialRefused, of: 1, isProbe: true, now: start + .seconds(60))
+        #expect(!admission(2, after: 89) && admission(2, after: 90))
+        circuit.observe(.accepted, of: 2, isProbe: true, now: start + .seconds(90))
+        #expect(circuit.pause == nil)
+        // Enough others, long after the acceptance, are evidence.
+        for device in 0..<PushCircuit.minRefusedDevices {
+            #expect(circuit.pause == nil)
+            circuit.observe(.credentialRefused, of: device, isProbe: false, now: start + .seconds(130))
+        }
+        #expect(circuit.pause != nil)
+    }
+
+    @Test func `Origins are bounded, and those in trouble are kept`() {
+        let now = ContinuousClock.now
+        func address(_ host: Int) -> PushAddress {
+            .subscription(endpoint: "https://\(host)/x", p256dh: "p", auth: "a")
+        }
+        var circuits = LaneCircuits(isShared: true)
+        circuits.observe(.credentialRefused, of: address(0), isProbe: false, now: now)
+        #expect(circuits.state == .paused)
+        for host in 1...(2 * LaneCircuits.maxOrigins) {
+            circuits.observe(.accepted, of: address(host), isProbe: false, now: now)
+        }
+        #expect(circuits.state == .paused && circuits.admit(address(0), now: now) != .push)
+        #expect(circuits.admit(address(1), now: now) == .push)
     }
 
     @Test func `A device that is gone is removed, unless it was written since`() async throws {
@@ -161,11 +241,75 @@ import Testing
         }
     }
 
+    @Test func `What one process decides about removals holds for others, and after a restart`() async throws {
+        try await withTables { store in
+            let clock = StandingClock()
+            let first = DeliveryBench(store.tables, clock: clock)
+            for number in 0..<60 {
+                let row = HubRegistrationRow(
+                    id: "r\(number)", format: "apple", isTemplate: false, tags: [], handle: "H\(number)",
+                    updatedAt: clock.clock.now() - .seconds(60), document: [])
+                _ = try await store.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            }
+            func left() async throws -> Int {
+                let handles = (0..<60).map { "H\($0)" }
+                return try await store.tables.registrations(handles: handles, hub: DeliveryBench.hub).count
+            }
+            first.connector.answerAll(.answer(.wrongAddress))
+            for number in 0..<RemovalGuard.minAnswers {
+                try await first.send(first.push("H\(number)", message: "m\(number)"))
+            }
+            await first.delivery.graves.waitUntilWritten()
+            #expect(first.report?.areRemovalsSuspended == true)
+            let kept = try await left()
+            #expect(kept == 60 - (RemovalGuard.minAnswers - 1))
+            // Another process, or this one after a restart, which has counted nothing yet.
+            let next = DeliveryBench(store.tables, clock: clock)
+            next.connector.answerAll(.answer(.wrongAddress))
+            for number in 50..<60 { try await next.send(next.push("H\(number)", message: "n\(number)")) }
+            await next.delivery.graves.waitUntilWritten()
+            #expect(try await left() == kept)
+            #expect(next.report?.areRemovalsSuspended == true && next.report?.problem != nil)
+            // One that has no such answer shows it as well.
+            let idle = DeliveryBench(store.tables, clock: clock)
+            try await idle.sweep()
+            #expect(idle.report?.areRemovalsSuspended == true)
+            // When the share is small again, all go on.
+            next.connector.answerAll(.answer(.accepted))
+            for number in 0..<200 { try await next.send(next.push("G\(number)", message: "o\(number)")) }
+            await next.delivery.graves.waitUntilWritten()
+            #expect(next.report?.areRemovalsSuspended == false)
+            try await idle.sweep(after: .seconds(11))
+            #expect(idle.report?.areRemovalsSuspended == false)
+            next.connector.answerAll(.answer(.wrongAddress))
+            try await next.send(next.push("H59", message: "p"))
+            await next.delivery.graves.waitUntilWritten()
+            #expect(try await left() == kept - 1)
+        }
+    }
+
+    @Test func `Other credentials end the suspension for all processes`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.wrongAddress))
+            for number in 0..<RemovalGuard.minAnswers { try await bench.send(bench.push("H", message: "m\(number)")) }
+            await bench.delivery.graves.waitUntilWritten()
+            let suspended = try await bench.tables.suspendedLanes()
+            #expect(suspended == [HubLaneKey(hub: DeliveryBench.hub, platform: "apple")])
+            bench.delivery.lanes.use(DeliveryBench.pushers(bench.connector, version: 2))
+            bench.delivery.lanes.follow(suspended: suspended)
+            #expect(bench.report?.areRemovalsSuspended == false)
+            bench.connector.answerAll(.answer(.accepted))
+            try await bench.send(bench.push("H", message: "n"))
+            await bench.delivery.graves.waitUntilWritten()
+            #expect(try await bench.tables.suspendedLanes().isEmpty)
+        }
+    }
+
     @Test func `The guard counts the last thousand answers`() {
         var guardian = RemovalGuard()
         func note(_ isWrong: Bool, _ count: Int) -> Bool {
             var hasTurned = false
-            for _ in 0..<count where guardian.note(isWrong: isWrong) { hasTurned = true }
+            for _ in 0..<count where guardian.note(isWrong: isWrong) != nil { hasTurned = true }
             return hasTurned
         }
         #expect(!note(true, 49))
@@ -183,20 +327,20 @@ import Testing
 
     @Test func `A probe decides, and a failed one waits longer`() {
         let start = ContinuousClock.now
-        var circuit = PushCircuit(isShared: false)
-        for _ in 0..<PushCircuit.maxFailures { circuit.observe(.failed(after: nil), isProbe: false, now: start) }
-        func admission(after time: Duration) -> PushCircuit.Admission { circuit.admit(now: start + time) }
+        var circuit = PushCircuit()
+        for _ in 0..<PushCircuit.maxFailures { circuit.observe(.failed(after: nil), of: 0, isProbe: false, now: start) }
+        func admission(after time: Duration) -> PushCircuit.Admission { circuit.admit(0, now: start + time) }
         let pause = PushCircuit.Pause(cause: .unreachable, until: start + .seconds(1), interval: .seconds(1))
         #expect(admission(after: .zero) == .held(pause))
         #expect(admission(after: .seconds(1)) == .probe)
         #expect(admission(after: .seconds(1)) == .held(pause))
-        circuit.observe(.failed(after: nil), isProbe: true, now: start + .seconds(2))
+        circuit.observe(.failed(after: nil), of: 0, isProbe: true, now: start + .seconds(2))
         #expect(circuit.pause?.until == start + .seconds(4))
         // The answer to a push from before the pause is no probe.
-        circuit.observe(.accepted, isProbe: false, now: start + .seconds(3))
+        circuit.observe(.accepted, of: 0, isProbe: false, now: start + .seconds(3))
         #expect(circuit.pause != nil)
         #expect(admission(after: .seconds(4)) == .probe)
-        circuit.observe(.tooLarge, isProbe: true, now: start + .seconds(5))
+        circuit.observe(.tooLarge, of: 0, isProbe: true, now: start + .seconds(5))
         #expect(circuit.pause == nil)
         #expect(admission(after: .seconds(5)) == .push)
     }

@@ -4,6 +4,7 @@ import HummingbirdTesting
 import PushServices
 import ServiceRuntime
 import StackKit
+import Storage
 import Testing
 
 @testable import Hub
@@ -120,6 +121,44 @@ import Testing
             let bare = try await hub.send(
                 format: "browser", headers: [HubHeaders.deviceHandle: "https://h/2"], uri: "/hub/messages?direct")
             #expect(bare.headers[HubHeaders.outcome] == "BadChannel")
+        }
+    }
+
+    @Test func `A push that was refused before it left is over, so the send is not refused`() async throws {
+        try await withHub { hub, connector in
+            for (handle, template) in [("AA", #"{"aps":{"alert":"$(m)"}}"#), ("BB", #"{"aps":{"alert":"$(m)$(m)"}}"#)] {
+                let inner = "<Tags>t</Tags><DeviceToken>\(handle)</DeviceToken><BodyTemplate>\(template)</BodyTemplate>"
+                _ = try await hub.call(
+                    .post, "/hub/registrations", headers: TestEntry.headers,
+                    body: TestEntry.make("AppleTemplateRegistrationDescription", inner))
+            }
+            connector.answerAll(.answer(.throttled(after: .seconds(600))))
+            let text = String(repeating: "x", count: 3000)
+            let sent = try await hub.send(#"{"m":"\#(text)"}"#, format: "template", tags: "t")
+            #expect(sent.status == .created)
+            #expect(sent.headers[HubHeaders.outcome] == "InvalidNotificationSize=1, Unknown=1")
+            #expect(try await hub.state.store.tables.nextPushes().count == 1)
+        }
+    }
+
+    /// A page has 500 registrations: here of one device and, on the second page, of another one.
+    @Test(arguments: [true, false])
+    func `A send is refused only if none of its pages could be pushed`(_ isAccepted: Bool) async throws {
+        try await withHub { hub, connector in
+            for _ in 0..<HubTables.pageSize { try await hub.register("aa", tags: "t") }
+            try await hub.register("bb", tags: "t")
+            connector.answerAll(.answer(.throttled(after: .seconds(600))))
+            if isAccepted { connector.plan("BB", .answer(.accepted)) }
+            let sent = try await hub.send(tags: "t")
+            #expect(connector.handles == ["AA", "BB"])
+            let stored = try await hub.state.store.tables.nextPushes()
+            if isAccepted {
+                #expect(sent.status == .created && stored.count == 1)
+                #expect(sent.headers[HubHeaders.outcome] == "Success=1, Skipped=499, Unknown=1")
+            } else {
+                #expect(sent.status == .tooManyRequests && stored.isEmpty)
+                #expect(sent.headers[.retryAfter].flatMap { Int($0) } ?? 0 >= 600)
+            }
         }
     }
 }

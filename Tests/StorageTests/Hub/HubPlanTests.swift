@@ -10,7 +10,7 @@ import Testing
     /// What the tables are called in statements.
     private static let names = [
         "hub_hubs", "hub_registrations", "hub_tags", "hub_retired_ids", "hub_installations", "hub_schedules", "r", "t",
-        "last",
+        "i", "last",
     ]
 
     @Test func `SQLite finds all rows by an index, and sorts nothing`() async throws {
@@ -113,6 +113,7 @@ extension HubTables {
         _ = try await removeRegistration("c", hub: "hub", condition: .any)
         #expect(try await put(.sample("c")) == .retired)
         #expect(try await registrations(handles: ["A", "B"], hub: "hub").count == 2)
+        try await remember([HubPushKey(hub: "hub", handle: "A", key: "k")])
         #expect(try await ids([["t", "u"]]) == ["a", "b"])
         let both = HubAudience(formats: ["apple"], tagSets: [["t"], ["b"]]) { $0.isSuperset(of: ["t", "b"]) }
         #expect(try await targets(hub: "hub", of: both, now: noon).registrations.map(\.id) == ["b"])
@@ -124,7 +125,11 @@ extension HubTables {
         #expect(try await removeExpired(limit: 9, now: noon + .seconds(9)) == 1)
         try await add(HubSchedule(id: "s", hub: "hub", dueAt: noon, request: []))
         #expect(try await nextSchedule() == noon)
-        #expect(try await leaseDueSchedules(limit: 9, now: noon).count == 1)
+        #expect(try await leaseDueSchedules(limit: 9, claim: 1, now: noon).count == 1)
+        #expect(try await extendSchedule("s", claim: 1, place: 1, until: noon + .seconds(1)))
+        try await makeScheduleDue("s", claim: 1, at: noon)
+        #expect(try await setAsideSchedule("s", claim: 1, now: noon))
+        #expect(try await !purgeDeliveries(now: noon, feedbackBefore: noon))
         #expect(try await removeSchedule("s", hub: "hub"))
         _ = try await replacePushToken(issuedAt: nil, by: HubPushToken(issuedAt: noon, sealed: [1]), of: "k")
         #expect(try await pushToken(of: "k").token?.sealed == [1])

@@ -1,0 +1,52 @@
+import Foundations
+import HTTPTypes
+import Logging
+import ServiceLifecycle
+import Storage
+
+/// Delivers scheduled sends when they are due, each at its own pace, and removes expired installations.
+struct ScheduleService: Service {
+    let schedules: ScheduleTable
+    let sends: SendProcessor
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { deliveries in
+                while !Task.isCancelled {
+                    do {
+                        for send in try await schedules.takeDue(now: .now) {
+                            deliveries.addTask { await deliver(send) }
+                        }
+                        try await schedules.removeExpiredInstallations()
+                        try await schedules.waitUntilNextIsDue()
+                    } catch is CancellationError {
+                    } catch {
+                        logger.warning(
+                            "Scheduled notifications wait for the database",
+                            metadata: ["error": "\(ErrorText.describe(error))"])
+                        try? await Task.sleep(for: .seconds(1))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Delivers a send that was taken. When the task is cancelled, it ends after the page of devices that is under way,
+    /// and another process goes on with the next one.
+    func deliver(_ send: ScheduledSend) async {
+        do {
+            await schedules.end(send, as: try await sends.deliver(send) ? .delivered : .lost)
+        } catch is CancellationError {
+            await schedules.end(send, as: .stopped)
+        } catch let error as HubError where error.status.kind == .clientError {
+            // It was checked when it was accepted: what is stored has been changed, or is of another version.
+            await schedules.end(send, as: .unreadable)
+        } catch {
+            logger.warning(
+                "A scheduled notification waits for the database",
+                metadata: ["error": "\(ErrorText.describe(error))"])
+            await schedules.end(send, as: .failed)
+        }
+    }
+}
