@@ -64,6 +64,7 @@ struct PushSpan {
         switch cause {
         case .credentials?: span.fail("credentials")
         case .throttled?: span.fail("throttled")
+        case .device?: span.fail("device throttled")
         case .unreachable?: span.fail("unreachable")
         case nil: break
         }
