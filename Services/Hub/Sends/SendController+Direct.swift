@@ -6,6 +6,8 @@ import NIOCore
 import ServiceRuntime
 
 /// The direct route of a plain send, as dispatchers make it: the same functions as the router's, without its way there.
+///
+/// Decision: docs/decisions/0007-direct-routes.md
 extension SendController {
     /// The targets of dispatchers and of Azure's clients for servers.
     private static let targets = ["", "/"].flatMap { end in

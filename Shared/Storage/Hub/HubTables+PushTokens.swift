@@ -2,6 +2,8 @@ import Domain
 package import Foundations
 
 /// A token of a push service that the processes of a hub share, sealed by its key.
+///
+/// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
 package struct HubPushToken: Sendable, Hashable {
     /// By the clock of the database.
     package var issuedAt: Timestamp
