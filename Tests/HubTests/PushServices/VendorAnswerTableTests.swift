@@ -16,9 +16,9 @@ import Testing
 
     private static func client(
         _ configuration: (OutgoingConfiguration, String?) -> PushHTTPClientConfiguration, _ service: FakePushService
-    ) -> PushHTTPClient {
+    ) throws -> PushHTTPClient {
         PushHTTPClient(
-            configuration: configuration(OutgoingConfiguration(), service.authorityFile),
+            configuration: configuration(OutgoingConfiguration(), try service.authorities()),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -65,7 +65,7 @@ import Testing
             let values = ["message.token": #"{"field":"message.token"}"#, "device": #"{"subject":"device"}"#]
             try await Self.check(rows, service, values: values, request) {
                 FCMConnector(
-                    configuration: configuration, client: Self.client(configuration.client, service))
+                    configuration: configuration, client: try Self.client(configuration.client, service))
             }
         }
     }
@@ -83,7 +83,7 @@ import Testing
             let rows = try PushServicesDocumentTests.rows("### Answers of WNS")
             #expect(rows.count > 12)
             try await Self.check(rows, service, request) {
-                WNSConnector(configuration: configuration, client: Self.client(configuration.client, service))
+                WNSConnector(configuration: configuration, client: try Self.client(configuration.client, service))
             }
         }
     }
