@@ -61,7 +61,9 @@ final class PushDial: @unchecked Sendable {
         private static func context(_ configuration: PushHTTPClientConfiguration) throws -> NIOSSLContext {
             var tls = configuration.outgoing.tls
             if let pem = configuration.authorities {
-                tls.additionalTrustRoots.append(.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))))
+                let roots = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))
+                if roots.isEmpty { throw NIOSSLError.failedToLoadCertificate }
+                tls.additionalTrustRoots.append(.certificates(roots))
             }
             switch configuration.versions {
             case .any: tls.applicationProtocols = ["h2", "http/1.1"]
