@@ -15,6 +15,7 @@ enum PushDialError: Error, CustomStringConvertible {
     case closed
     /// The server has chosen a version of HTTP that the client does not want.
     case otherVersion
+    case noAuthority
 
     var description: String {
         switch self {
@@ -24,6 +25,7 @@ enum PushDialError: Error, CustomStringConvertible {
         case .tooManyLookups: "too many look-ups are in progress"
         case .closed: "the server closed the connection"
         case .otherVersion: "the server does not have this version of HTTP"
+        case .noAuthority: "caFile has no certificate"
         }
     }
 
@@ -62,7 +64,7 @@ final class PushDial: @unchecked Sendable {
             var tls = configuration.outgoing.tls
             if let pem = configuration.authorities {
                 let roots = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))
-                if roots.isEmpty { throw NIOSSLError.failedToLoadCertificate }
+                if roots.isEmpty { throw PushDialError.noAuthority }
                 tls.additionalTrustRoots.append(.certificates(roots))
             }
             switch configuration.versions {
