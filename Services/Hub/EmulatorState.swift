@@ -2,6 +2,7 @@ import Domain
 import Logging
 import ServiceLifecycle
 import Storage
+import Tracing
 
 /// The whole state of a hub, which its routes share.
 struct EmulatorState: Sendable {
@@ -26,7 +27,7 @@ struct EmulatorState: Sendable {
     /// - Throws: when the scenario cannot be used.
     init(
         _ configuration: EmulatorConfiguration, store: OpenedHubTables, pushers: PlatformPushers = .simulated,
-        delivery settings: DeliverySettings = .init(), tellsOutcomes: Bool = false,
+        delivery settings: DeliverySettings = .init(), tellsOutcomes: Bool = false, tracer: (any Tracer)? = nil,
         logger: Logger = Logger(label: "securepush.hub")
     ) throws {
         let hubs = HubDirectory(
@@ -38,7 +39,8 @@ struct EmulatorState: Sendable {
             lanes: PushLanes(pushers, settings: settings, logger: logger), settings: settings, feed: feed,
             log: RecordLog(
                 capacity: configuration.recordCapacity, maxBytes: configuration.maxRecordBytes, feed: feed),
-            faults: FaultTable(defaultSeed: configuration.seed), tellsOutcomes: tellsOutcomes, logger: logger)
+            faults: FaultTable(defaultSeed: configuration.seed), tellsOutcomes: tellsOutcomes, tracer: tracer,
+            logger: logger)
         for fault in try configuration.scenarioFile.map({ try FaultScenario(contentsOf: $0).faults }) ?? [] {
             faults.add(fault)
         }
@@ -47,7 +49,7 @@ struct EmulatorState: Sendable {
     /// The state of `hub`, whose hubs are those of the file of rules.
     init(
         _ configuration: HubServiceConfiguration, store: OpenedHubTables, access: HubAccessFile, lanes: PushLanes,
-        logger: Logger
+        tracer: (any Tracer)? = nil, logger: Logger
     ) {
         let feed = EventFeed()
         // The page needs no token: it shows nothing of real devices.
@@ -61,19 +63,21 @@ struct EmulatorState: Sendable {
         self.init(
             store: store, hubs: HubDirectory(store.tables, names: .decidedElsewhere { access.current.hubs }),
             gate: HubGate(configuration, access: access), lanes: lanes, settings: configuration.delivery, feed: feed,
-            log: log, faults: FaultTable(defaultSeed: nil), tellsOutcomes: true, logger: logger)
+            log: log, faults: FaultTable(defaultSeed: nil), tellsOutcomes: true, tracer: tracer, logger: logger)
     }
 
     private init(
         store: OpenedHubTables, hubs: HubDirectory, gate: HubGate, lanes: PushLanes, settings: DeliverySettings,
-        feed: EventFeed, log: RecordLog, faults: FaultTable, tellsOutcomes: Bool, logger: Logger
+        feed: EventFeed, log: RecordLog, faults: FaultTable, tellsOutcomes: Bool, tracer: (any Tracer)?,
+        logger: Logger
     ) {
         (self.store, self.hubs, self.gate) = (store, hubs, gate)
         (self.feed, self.log, self.faults, self.tellsOutcomes) = (feed, log, faults, tellsOutcomes)
         devices = DeviceRegistry(capacity: EmulatorConfiguration.deviceCapacity, feed: feed)
         schedules = ScheduleTable(store.tables, logger: logger)
         delivery = HubDelivery(
-            lanes: lanes, tables: store.tables, settings: settings, isVolatile: store.kind == .memory, logger: logger
+            lanes: lanes, tables: store.tables, settings: settings, isVolatile: store.kind == .memory, tracer: tracer,
+            logger: logger
         ) { [devices] push in devices.deliver(push) }
         sends = SendProcessor(
             hubs: hubs, devices: devices, log: log, faults: faults, schedules: schedules, delivery: delivery)

@@ -37,7 +37,7 @@ package enum HubEmulatorService: ServiceProgram {
         do {
             state = try EmulatorState(
                 configuration, store: try await openHubTables(configuration.storage, logger: context.logger),
-                logger: context.logger)
+                tracer: context.tracer, logger: context.logger)
         } catch let error as FaultScenario.Refusal {
             throw ConfigurationError(EmulatorConfiguration.scenarioKey.name, "cannot be used: \(error)")
         } catch let error as StorageError {

@@ -5,6 +5,7 @@ import ServiceLifecycle
 import ServiceRuntime
 import StackKit
 import Storage
+import TestSupport
 import Testing
 
 @testable import Hub
@@ -18,7 +19,7 @@ let testConnectionString = HubConnectionString(
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
     stateFile: String? = nil, webAppFolder: String? = nil, pushers: PlatformPushers = .simulated,
-    tellsOutcomes: Bool = false,
+    delivery: DeliverySettings = .init(), tellsOutcomes: Bool = false, spans: SpanTable? = nil,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -29,10 +30,12 @@ func withEmulator(
     configuration.webAppFolder = webAppFolder
     let context = ServiceContext(
         name: "hub-emulator", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        metrics: PrometheusMetrics())
+        metrics: PrometheusMetrics(), tracer: spans?.tracer())
     try await withTables(try configuration.storage) { store in
         let state = try EmulatorState(
-            configuration, store: store, pushers: pushers, tellsOutcomes: tellsOutcomes, logger: context.logger)
+            configuration, store: store, pushers: pushers, delivery: delivery, tellsOutcomes: tellsOutcomes,
+            tracer: context.tracer,
+            logger: context.logger)
         try await state.hubs.load()
         let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)
         let application = try makeHTTPApplication(

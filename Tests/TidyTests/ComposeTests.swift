@@ -59,6 +59,14 @@ import Testing
         #expect(secrets.lines.contains("    network_mode: none") && secrets.networks.isEmpty)
     }
 
+    /// Docker gives a tmpfs the mode of the folder that it covers, and root as its owner: a container of another user may
+    /// not write there.
+    @Test func `A tmpfs in a folder of the image has the user of its container as owner`() throws {
+        let places = try Self.containers().values.flatMap { $0.block("tmpfs") }.filter { !$0.hasPrefix("/tmp") }
+        #expect(!places.isEmpty)
+        for place in places { #expect(place.hasSuffix(":uid=65532,gid=65532,mode=0700"), "\(place)") }
+    }
+
     @Test func `Only those services reach the servers that use them`() throws {
         let containers = try Self.containers()
         let networks = containers.mapValues(\.networks)

@@ -5,6 +5,7 @@ import Logging
 import ServiceRuntime
 import Storage
 import Synchronization
+import Tracing
 
 /// Delivers sends: pushes at once, and stores what is not over soon. The contract is K3: a send that is accepted cannot
 /// be lost.
@@ -19,7 +20,7 @@ final class HubDelivery: Sendable {
     /// What happened to stored pushes.
     let ends: WriteQueue<HubPushEnd>
     /// Devices that push services no longer accept.
-    let graves: WriteQueue<DeadDevice>
+    let graves: WriteQueue<DeviceRemoval>
     /// The keys that the push services of devices accept.
     let keys: WriteQueue<HubPushKey>
     /// What simulated push services say of handles.
@@ -29,22 +30,27 @@ final class HubDelivery: Sendable {
     private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
+    /// Makes the spans of pushes; `nil` if nothing is traced.
+    let tracer: (any Tracer)?
     private let problem = LastingProblemLog(
         "Pushes cannot be stored at the moment, and sends are refused", end: "Pushes are stored again")
     private let logger: Logger
 
     /// - Parameters:
     ///   - isVolatile: whether the tables are in memory.
+    ///   - tracer: makes the spans of pushes; `nil` for none.
     ///   - simulate: pushes to a simulated device.
     init(
         lanes: PushLanes, tables: HubTables, settings: DeliverySettings = .init(), clock: DeliveryClock = .system,
-        isVolatile: Bool = false, logger: Logger, simulate: @escaping @Sendable (Push) -> Void
+        isVolatile: Bool = false, tracer: (any Tracer)? = nil, logger: Logger,
+        simulate: @escaping @Sendable (Push) -> Void
     ) {
         self.lanes = lanes
         self.tables = tables
         self.settings = settings
         self.clock = clock
         self.logger = logger
+        self.tracer = tracer
         deadlines = SendDeadlines(clock)
         messages = MessageLog(tables, isVolatile: isVolatile, logger: logger)
         let alarm = RetryAlarm()
@@ -55,11 +61,24 @@ final class HubDelivery: Sendable {
             for case .retry(let due, _) in ends.map(\.next) { alarm.ring(by: due) }
         }
         feedback = WriteQueue("Feedback", capacity: 10_000, logger: logger) { try await tables.note($0) }
-        let graves = WriteQueue<DeadDevice>("Dead devices", capacity: 10_000, logger: logger) { devices in
+        let graves = WriteQueue<DeviceRemoval>("Dead devices", capacity: 10_000, logger: logger) { removals in
             // Each is a transaction of its own, and one that was removed before is not found again.
-            for device in devices {
-                let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
-                device.feedback.countRemoved(count)
+            for removal in removals {
+                switch removal {
+                case .gone(let device):
+                    let count = try await tables.bury(device.feedback, ifUpdatedBefore: device.removedBefore)
+                    device.feedback.countRemoved(count)
+                case .wrong(let device):
+                    let (feedback, time) = (device.feedback, device.removedBefore)
+                    if let count = try await tables.buryUnlessSuspended(feedback, ifUpdatedBefore: time) {
+                        feedback.countRemoved(count)
+                    } else {
+                        let key = HubLaneKey(hub: feedback.hub, platform: feedback.platform)
+                        lanes.lane(key)?.follow(removalsAreSuspended: true)
+                    }
+                case .suspended(let lane): try await tables.suspendRemovals(of: lane, now: clock.now())
+                case .resumed(let lane): try await tables.resumeRemovals(of: lane)
+                }
             }
         }
         self.graves = graves
@@ -99,6 +118,7 @@ final class HubDelivery: Sendable {
     func deliver(_ parcel: Parcel) async throws(HubError) -> Receipt {
         if parcel.pushes.isEmpty { return .done([], isStored: false) }
         let batch = PushBatch(count: parcel.pushes.count)
+        var spans = PushSpan.all(tracer, parcel.pushes)
         if clock.instant() < parcel.deadline {
             // Many pushes are many encryptions: these go to all cores.
             let executor = parcel.pushes.count == 1 ? EventLoopTaskExecutor.current : nil
@@ -106,6 +126,10 @@ final class HubDelivery: Sendable {
             await batch.wait(until: parcel.deadline, deadlines)
         }
         let stages = batch.handOver()
+        if !spans.isEmpty {
+            for (push, stage) in zip(parcel.pushes, stages) { spans[push.lane]?.note(stage.verdict) }
+            for span in spans.values { span.end() }
+        }
         if parcel.mayRefuse, let held = HeldPushes(parcel.pushes, stages, now: clock.now()) {
             batch.refuse()
             return .refused(held)
@@ -121,9 +145,14 @@ final class HubDelivery: Sendable {
     private func start(_ push: Push, _ index: Int, _ batch: PushBatch, on executor: EventLoopTaskExecutor?) {
         // A task of its own: it goes on when the send has been answered, or its client has gone away.
         inFlight.enter()
+        let begin = tracer.map { _ in DefaultTracerClock.now }
         Task(executorPreference: executor) { [self] in
             let verdict = await courier.deliver(push) { batch.begin(index) }
-            if let late = batch.end(index, verdict) { end(late.row, verdict) }
+            if let late = batch.end(index, verdict) {
+                end(late.row, verdict)
+                // In the span of the page it was under way.
+                if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
+            }
             inFlight.leave()
         }
     }

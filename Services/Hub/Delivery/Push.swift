@@ -18,6 +18,8 @@ struct Push: Sendable {
     var sentAt: Timestamp
     /// How often it was tried.
     var attempt = 0
+    /// The span of the send's request (W3C Trace Context).
+    var traceparent: String?
 
     /// It after a try that is to be repeated.
     func tried(_ again: PushAgain) -> Push {
@@ -46,6 +48,7 @@ extension Push {
         var expiresAt: Int64?
         var keyHint: String?
         var sentAt: Int64
+        var traceparent: String?
     }
 
     /// - Parameter claim: who is pushing it now; `nil`: nobody.
@@ -53,7 +56,7 @@ extension Push {
         var document = Document(
             address: handle, handle: handle, registration: registrationID, installation: installationID,
             headers: request.headers, expiresAt: request.expiresAt?.milliseconds, keyHint: request.keyHint,
-            sentAt: sentAt.milliseconds)
+            sentAt: sentAt.milliseconds, traceparent: traceparent)
         switch request.address {
         case .handle(let text): document.address = text
         case .subscription(let endpoint, let p256dh, let auth):
@@ -79,7 +82,8 @@ extension Push {
                 address: address, body: stored.body, headers: document.headers,
                 expiresAt: document.expiresAt.map(Timestamp.init(milliseconds:)), keyHint: document.keyHint),
             handle: document.handle, registrationID: document.registration, installationID: document.installation,
-            sentAt: Timestamp(milliseconds: document.sentAt), attempt: stored.attempt)
+            sentAt: Timestamp(milliseconds: document.sentAt), attempt: stored.attempt,
+            traceparent: document.traceparent)
     }
 }
 

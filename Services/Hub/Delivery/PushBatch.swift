@@ -12,6 +12,9 @@ final class PushBatch: Sendable {
         /// The push service has it, or is about to get it.
         case pushing
         case ended(PushVerdict)
+
+        /// `nil` while it is under way.
+        var verdict: PushVerdict? { if case .ended(let verdict) = self { verdict } else { nil } }
     }
 
     /// An answer to a push that was stored meanwhile.

@@ -29,8 +29,8 @@ struct PushCourier: Sendable {
     let clock: DeliveryClock
     /// Pushes to a simulated device.
     let simulate: @Sendable (Push) -> Void
-    /// Takes a device that its push service no longer accepts.
-    let bury: @Sendable (DeadDevice) -> Void
+    /// Takes a device that its push service no longer accepts, or a decision about such devices.
+    let bury: @Sendable (DeviceRemoval) -> Void
     /// Takes a key with which a push was accepted, if it is another one than before.
     let remember: @Sendable (HubPushKey) -> Void
 
@@ -49,11 +49,17 @@ struct PushCourier: Sendable {
             let age = clock.now() - push.sentAt
             let wait = lane.isShared ? RetryWait.whileHeld(rest, age: age) : rest
             return .again(PushAgain(cause: cause, after: wait + RetryWait.shortest, isTried: false))
-        case .answered(let result):
+        case .answered(let result, let turn):
             if result.answer == .accepted, result.keyUsed != push.request.keyHint, push.registrationID != nil {
                 remember(HubPushKey(hub: push.lane.hub, handle: push.handle, key: result.keyUsed))
             }
-            return verdict(result.answer, of: push, lane)
+            let verdict = verdict(result.answer, of: push, lane)
+            switch turn {
+            case .suspended: bury(.suspended(lane.key))
+            case .resumed: bury(.resumed(lane.key))
+            case nil: break
+            }
+            return verdict
         }
     }
 
@@ -66,14 +72,24 @@ struct PushCourier: Sendable {
             return .again(PushAgain(cause: cause, after: wait, isTried: true, wasReached: wasReached))
         }
         switch answer {
-        case .gone(let since): bury(DeadDevice(push, answer.outcome, before: since ?? push.sentAt))
+        case .gone(let since): bury(.gone(DeadDevice(push, answer.outcome, before: since ?? push.sentAt)))
         case .wrongAddress, .wrongSender:
             // Without the removal there is no feedback either: others would remove their copies of the device.
-            if lane.mayRemoveWrongAddresses { bury(DeadDevice(push, answer.outcome, before: push.sentAt)) }
+            if lane.mayRemoveWrongAddresses { bury(.wrong(DeadDevice(push, answer.outcome, before: push.sentAt))) }
         default: break
         }
         return .over(answer.outcome)
     }
+}
+
+/// What is to be done about devices, in this order: what was decided before a removal counts for it.
+enum DeviceRemoval: Sendable {
+    case gone(DeadDevice)
+    /// Its address is wrong. It stays if any process has stopped such removals.
+    case wrong(DeadDevice)
+    /// Too many addresses are wrong, and no longer so.
+    case suspended(HubLaneKey)
+    case resumed(HubLaneKey)
 }
 
 /// A device that its push service no longer accepts.

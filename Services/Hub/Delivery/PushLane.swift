@@ -11,7 +11,8 @@ import Synchronization
 final class PushLane: Sendable {
     /// What a lane made of a push.
     enum Answer: Sendable {
-        case answered(PushResult)
+        /// And what all processes have to know about removals of devices.
+        case answered(PushResult, RemovalGuard.Turn?)
         /// It was not tried: the lane leaves the push service alone for this long.
         case held(PushCircuit.Cause, Duration)
         /// There are no credentials.
@@ -59,7 +60,7 @@ final class PushLane: Sendable {
             guard pusher.version != state.pusher.version || pusher.kind != state.pusher.kind else { return }
             state.pusher = pusher
             state.circuits = LaneCircuits(isShared: platform == .browser)
-            state.guardian = RemovalGuard()
+            state.guardian = RemovalGuard(after: state.guardian)
         }
         show()
     }
@@ -89,8 +90,8 @@ final class PushLane: Sendable {
             metrics.count(result.answer, after: now.duration(to: clock.instant()))
             result = await connector.push(request, deadline: deadline)
         }
-        note(result, of: request.address, isProbe: admission == .probe, version: version, began: now)
-        return .answered(result)
+        let turn = note(result, of: request.address, isProbe: admission == .probe, version: version, began: now)
+        return .answered(result, turn)
     }
 
     /// Whether devices with wrong addresses may be removed.
@@ -140,21 +141,30 @@ final class PushLane: Sendable {
 
     private func note(
         _ result: PushResult, of address: PushAddress, isProbe: Bool, version: Int, began: ContinuousClock.Instant
-    ) {
+    ) -> RemovalGuard.Turn? {
         let now = clock.instant()
         metrics.count(result.answer, after: began.duration(to: now))
-        let changed = state.withLock { state in
+        let (changed, turn) = state.withLock { state -> (Bool, RemovalGuard.Turn?) in
             // An answer to the former credentials says nothing about the new ones.
-            guard state.pusher.version == version else { return false }
+            guard state.pusher.version == version else { return (false, nil) }
             // A push that was cut off by the end of the service says nothing about the push service.
             if !Task.isCancelled || isProbe {
                 state.circuits.observe(result.answer, of: address, isProbe: isProbe, now: now)
             }
-            let hasTurned =
-                result.answer.isAboutDevice && state.guardian.note(isWrong: result.answer.isWrongAddress)
-            return hasTurned || state.circuits.state != state.shown
+            let isAboutDevice = result.answer.isAboutDevice
+            let turn = isAboutDevice ? state.guardian.note(isWrong: result.answer.isWrongAddress) : nil
+            return (turn != nil || state.circuits.state != state.shown, turn)
         }
         if changed { show(result) }
+        return turn
+    }
+
+    /// Obeys what any process has decided about removals of devices with wrong addresses.
+    func follow(removalsAreSuspended: Bool) {
+        let changed = state.withLock { state in
+            state.pusher.isConnector && state.guardian.follow(removalsAreSuspended)
+        }
+        if changed { show() }
     }
 
     /// Shows the state in the metrics, and logs a change of it.

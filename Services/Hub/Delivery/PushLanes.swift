@@ -76,6 +76,14 @@ final class PushLanes: Sendable {
         }
     }
 
+    /// Obeys what the processes have decided about removals of devices with wrong addresses.
+    func follow(suspended: Set<HubLaneKey>) {
+        for key in suspended { _ = lane(key) }
+        for lane in state.withLock({ Array($0.lanes.values) }) {
+            lane.follow(removalsAreSuspended: suspended.contains(lane.key))
+        }
+    }
+
     /// The state of each lane that was used, in the order of their names.
     var reports: [LaneReport] {
         state.withLock { Array($0.lanes.values) }.map(\.report)

@@ -10,12 +10,35 @@ struct RemovalGuard: Sendable {
     private var answers: [Bool] = []
     private var next = 0
     private var wrong = 0
-    private(set) var isSuspended = false
+    /// Whether this process has stopped the removals, and whether another one has, or this one before a restart.
+    private var isSuspendedHere = false
+    private var isSuspendedElsewhere = false
+    /// Whether the credentials have changed while removals were suspended.
+    private var mustResume: Bool
 
-    /// Notes an answer of the push service about a device.
+    /// What all processes have to know.
+    enum Turn: Sendable {
+        case suspended, resumed
+    }
+
+    /// - Parameter former: the guard under the former credentials.
+    init(after former: RemovalGuard? = nil) {
+        mustResume = former.map { $0.isSuspended || $0.mustResume } ?? false
+    }
+
+    var isSuspended: Bool { isSuspendedHere || isSuspendedElsewhere }
+
+    /// Notes whether any process has stopped the removals.
     ///
     /// - Returns: whether ``isSuspended`` has changed.
-    mutating func note(isWrong: Bool) -> Bool {
+    mutating func follow(_ isSuspended: Bool) -> Bool {
+        let before = self.isSuspended
+        isSuspendedElsewhere = isSuspended && !mustResume
+        return self.isSuspended != before
+    }
+
+    /// Notes an answer of the push service about a device.
+    mutating func note(isWrong: Bool) -> Turn? {
         if answers.count < Self.window {
             answers.append(isWrong)
         } else {
@@ -24,12 +47,19 @@ struct RemovalGuard: Sendable {
             next = (next + 1) % Self.window
         }
         if isWrong { wrong += 1 }
-        let before = isSuspended
-        if isSuspended {
-            isSuspended = wrong * 20 >= answers.count
-        } else {
-            isSuspended = answers.count >= Self.minAnswers && wrong * 5 > answers.count
+        if mustResume {
+            mustResume = false
+            return .resumed
         }
-        return isSuspended != before
+        guard answers.count >= Self.minAnswers else { return nil }
+        if isSuspended, wrong * 20 < answers.count {
+            (isSuspendedHere, isSuspendedElsewhere) = (false, false)
+            return .resumed
+        }
+        if !isSuspendedHere, wrong * 5 > answers.count {
+            isSuspendedHere = true
+            return .suspended
+        }
+        return nil
     }
 }

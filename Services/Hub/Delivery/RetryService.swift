@@ -67,7 +67,7 @@ final class RetryService: Service {
                 let wait = max(due - now, lane.pause)
                 if wait > .zero { pause = min(pause, wait) } else { try await push(lane, now: now) }
             }
-            try await count(lanes.keys)
+            try await look(lanes.keys)
             try await purge(now: now)
             problem.succeeded(to: logger)
         } catch is CancellationError {
@@ -127,7 +127,10 @@ final class RetryService: Service {
             logger.error("A stored push cannot be read, and is given up")
             return delivery.end(row, .over(.abandonedNotification))
         }
-        delivery.end(row, await delivery.courier.deliver(push))
+        let span = delivery.tracer.flatMap { PushSpan($0, push) }
+        let verdict = await delivery.courier.deliver(push)
+        span?.end(verdict)
+        delivery.end(row, verdict)
     }
 
     private static func makeClaim() -> Int64 { .random(in: 1...Int64.max) }
@@ -144,9 +147,10 @@ final class RetryService: Service {
         }
     }
 
-    /// Shows how many pushes wait.
-    private func count(_ lanes: some Sequence<HubLaneKey>) async throws {
+    /// Shows how many pushes wait, and obeys what other processes have decided about removals.
+    private func look(_ lanes: some Sequence<HubLaneKey>) async throws {
         guard isDue(\.countedAt, every: Self.countInterval) else { return }
+        delivery.lanes.follow(suspended: try await delivery.tables.suspendedLanes())
         let lanes = Set(lanes)
         let former = state.withLock { state in
             defer { state.shown = lanes }

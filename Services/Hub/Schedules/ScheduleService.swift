@@ -9,6 +9,8 @@ struct ScheduleService: Service {
     let schedules: ScheduleTable
     let sends: SendProcessor
     let logger: Logger
+    private let problem = LastingProblemLog(
+        "Scheduled notifications wait for the database", end: "Scheduled notifications go on")
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -18,13 +20,12 @@ struct ScheduleService: Service {
                         for send in try await schedules.takeDue(now: .now) {
                             deliveries.addTask { await deliver(send) }
                         }
+                        problem.succeeded(to: logger)
                         try await schedules.removeExpiredInstallations()
                         try await schedules.waitUntilNextIsDue()
                     } catch is CancellationError {
                     } catch {
-                        logger.warning(
-                            "Scheduled notifications wait for the database",
-                            metadata: ["error": "\(ErrorText.describe(error))"])
+                        problem.failed(ErrorText.describe(error), to: logger)
                         try? await Task.sleep(for: .seconds(1))
                     }
                 }
@@ -43,9 +44,7 @@ struct ScheduleService: Service {
             // It was checked when it was accepted: what is stored has been changed, or is of another version.
             await schedules.end(send, as: .unreadable)
         } catch {
-            logger.warning(
-                "A scheduled notification waits for the database",
-                metadata: ["error": "\(ErrorText.describe(error))"])
+            problem.failed(ErrorText.describe(error), to: logger)
             await schedules.end(send, as: .failed)
         }
     }

@@ -1,5 +1,6 @@
 import Domain
 import Foundations
+import HTTPTypes
 import PushServices
 import Storage
 
@@ -13,6 +14,8 @@ struct SendRun: Sendable {
     /// The hub's name in lower case.
     let hubKey: String
 
+    /// The span of the send's request.
+    private let traceparent: String?
     private let fate: FaultEffect.Fate?
     private let delivery: HubDelivery
     private let deadline: ContinuousClock.Instant
@@ -40,6 +43,7 @@ struct SendRun: Sendable {
         // A fault is of simulated devices: no push to a push service is lost by it.
         let isReal = record.format.map { delivery.lanes.isReal(hubKey, $0) } ?? false
         self.fate = isReal ? nil : fate
+        traceparent = record.headers[.traceparent].flatMap { TraceContext(traceparent: $0) }?.traceparent
         mayRefuse = scheduled == nil
         isStored = scheduled.map { $0.place > 0 } ?? false
         deadline = delivery.clock.instant() + delivery.settings.acceptTimeout
@@ -179,7 +183,7 @@ struct SendRun: Sendable {
                 address: address, body: target.body, headers: headers,
                 expiresAt: NativeHeaders.expiry(headers, receivedAt: record.receivedAt), keyHint: target.pushKey),
             handle: target.handle, registrationID: target.registrationID, installationID: target.installationID,
-            sentAt: record.receivedAt)
+            sentAt: record.receivedAt, traceparent: traceparent)
     }
 
     /// What a simulated push service says of a handle. Nothing is removed.

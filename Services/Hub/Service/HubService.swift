@@ -47,7 +47,8 @@ func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext)
         settings: configuration.delivery, logger: logger)
     watch.tell(hubs: access.current.hubs)
     let opened = try await openHubTables(configuration.storage, logger: logger)
-    let state = EmulatorState(configuration, store: opened, access: access, lanes: watch.lanes, logger: logger)
+    let state = EmulatorState(
+        configuration, store: opened, access: access, lanes: watch.lanes, tracer: context.tracer, logger: logger)
 
     var front = HubFront(configuration, hubs: state.hubs) { watch.isSimulated }
     front.readiness = [

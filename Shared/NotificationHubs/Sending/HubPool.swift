@@ -1,6 +1,7 @@
 import DequeModule
 import Domain
 import NIOCore
+import Tracing
 
 /// One send in flight: the notification, its deadline, and its callback. It is a class, because it passes through two
 /// queues and a connection: one reference is cheaper to move than ten.
@@ -9,17 +10,17 @@ final class HubSend: Sendable {
     let submitted: NIODeadline
     let deadline: NIODeadline
     /// `nil` if the request is not traced.
-    let trace: PushTrace?
+    let span: (any Tracing.Span)?
     let completion: @Sendable (SendOutcome) -> Void
 
     init(
-        notification: HubNotification, submitted: NIODeadline, deadline: NIODeadline, trace: PushTrace? = nil,
+        notification: HubNotification, submitted: NIODeadline, deadline: NIODeadline, span: (any Tracing.Span)? = nil,
         completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         self.notification = notification
         self.submitted = submitted
         self.deadline = deadline
-        self.trace = trace
+        self.span = span
         self.completion = completion
     }
 }

@@ -111,8 +111,10 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
         _ notification: HubNotification, trace: PushTrace?, completion: @escaping @Sendable (SendOutcome) -> Void
     ) {
         let now = NIODeadline.now()
+        var notification = notification
+        let span = trace.flatMap { spans?.begin($0, &notification) }
         let send = HubSend(
-            notification: notification, submitted: now, deadline: now + options.deadline, trace: trace,
+            notification: notification, submitted: now, deadline: now + options.deadline, span: span,
             completion: completion)
         let reception = intake.withLock { intake -> Reception in
             if intake.isClosed { return .closed }
@@ -195,7 +197,7 @@ package final class HubSender: PushGateway, Service, @unchecked Sendable {
 
     func complete(_ send: HubSend, _ outcome: SendOutcome, _ end: HubRequestEnd, now: NIODeadline) {
         metrics.record(outcome, end, platform: send.notification.platform, duration: now - send.submitted)
-        if let spans, let trace = send.trace { spans.record(send, trace, outcome, end, took: now - send.submitted) }
+        if let span = send.span { HubSpans.end(span, outcome, end) }
         send.completion(outcome)
     }
 }

@@ -5,13 +5,15 @@ import Tracing
 
 /// The spans of requests to the hub, of kind CLIENT (OpenTelemetry, "Semantic conventions for HTTP spans").
 ///
-/// They hold nothing of the recipient, the credentials or the query. The hub gets no `traceparent`.
+/// They hold nothing of the recipient, the credentials or the query. A hub of one's own gets the `traceparent` of the span
+/// (W3C Trace Context), and Azure nothing.
 struct HubSpans: Sendable {
     private static let template = "/{hub}/messages/"
 
     private let tracer: any Tracer
     /// The attributes that all have.
     private let attributes: SpanAttributes
+    private let isAzure: Bool
 
     init(tracer: any Tracer, configuration: NotificationHubConfiguration) {
         self.tracer = tracer
@@ -22,22 +24,38 @@ struct HubSpans: Sendable {
         attributes["server.address"] = configuration.endpoint.host
         attributes["server.port"] = configuration.endpoint.port
         self.attributes = attributes
+        isAzure = Self.isAzure(configuration.endpoint.host)
     }
 
-    /// Makes the span of a request that has ended: from its submission to now.
-    func record(_ send: HubSend, _ trace: PushTrace, _ outcome: SendOutcome, _ end: HubRequestEnd, took: TimeAmount) {
+    /// Whether a host is one of Azure's, such as `NS.servicebus.windows.net` or `NS.servicebus.chinacloudapi.cn`.
+    static func isAzure(_ host: String) -> Bool {
+        host.lowercased().utf8.split(separator: UInt8(ascii: ".")).dropFirst().first?.elementsEqual("servicebus".utf8)
+            == true
+    }
+
+    /// Begins the span of a request, and adds its header.
+    ///
+    /// - Returns: `nil` if nobody records it.
+    func begin(_ trace: PushTrace, _ notification: inout HubNotification) -> (any Tracing.Span)? {
         var context = InstrumentationContext.topLevel
         context.trace = trace.parent
         let span: any Tracing.Span = tracer.startSpan(
-            "POST \(Self.template)", context: context, ofKind: .client,
-            at: DefaultTracerClock.Timestamp.before(.nanoseconds(took.nanoseconds)))
-        guard span.isRecording else { return }
+            "POST \(Self.template)", context: context, ofKind: .client, at: DefaultTracerClock.now)
+        guard span.isRecording else { return nil }
         var attributes = attributes
-        attributes["securepush.platform"] = send.notification.platform.rawValue
-        attributes["securepush.result"] = outcome.meaning.label
+        attributes["securepush.platform"] = notification.platform.rawValue
         if trace.resendCount > 0 { attributes["http.request.resend_count"] = trace.resendCount }
-        if case .status(let status) = end { attributes["http.response.status_code"] = status }
         span.attributes = attributes
+        if !isAzure, let own = span.trace { notification.headers.append(.init("traceparent", own.traceparent)) }
+        return span
+    }
+
+    /// Ends the span of a request.
+    static func end(_ span: any Tracing.Span, _ outcome: SendOutcome, _ end: HubRequestEnd) {
+        span.updateAttributes { attributes in
+            attributes["securepush.result"] = outcome.meaning.label
+            if case .status(let status) = end { attributes["http.response.status_code"] = status }
+        }
         switch end {
         case .status(let status) where status < 400: break
         case .status, .timeout, .connection, .shutdown, .invalid: span.fail(end.code)

@@ -172,13 +172,11 @@ extension HubMessage {
         outcomes.map { "\($0.platform) \($0.name) \($0.count)" }.joined(separator: "\n")
     }
 
-    /// - Throws: ``StorageError`` with code `failed` for a text that this program did not write.
-    static func decode(_ text: String) throws -> [HubOutcome] {
-        try text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
+    /// Leaves out lines that this program did not write: they must not stop the pushes of the message.
+    static func decode(_ text: String) -> [HubOutcome] {
+        text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let fields = line.split(separator: UInt8(ascii: " "))
-            guard fields.count == 3, let count = Int32(String(Substring(fields[2]))) else {
-                throw StorageError(.failed, "The outcomes of a message cannot be read.")
-            }
+            guard fields.count == 3, let count = Int32(String(Substring(fields[2]))) else { return nil }
             return HubOutcome(
                 platform: String(Substring(fields[0])), name: String(Substring(fields[1])), count: Int(count))
         }

@@ -3,7 +3,8 @@ extension HubSchema {
     ///
     /// A lane is a hub and a platform. While a process pushes a row of `hub_pushes`, `due_at` is when another one may
     /// do it, and `claim` tells that process from others. The outcomes of a message are text: `apple Success 2`, a line
-    /// for each platform and outcome.
+    /// for each platform and outcome. While a lane has a
+    /// row in `hub_suspensions`, no process removes devices of it that are refused as another app's.
     static let deliveries: [SQL] = [
         """
         CREATE TABLE hub_pushes (
@@ -49,6 +50,12 @@ extension HubSchema {
         """,
         "CREATE INDEX hub_feedback_hub ON hub_feedback (hub, sequence)",
         "CREATE INDEX hub_feedback_noted ON hub_feedback (noted_at)",
+        """
+        CREATE TABLE hub_suspensions (
+            lane \(.text) PRIMARY KEY NOT NULL,
+            since \(.integer) NOT NULL
+        ) \(.keyed)
+        """,
     ]
 }
 

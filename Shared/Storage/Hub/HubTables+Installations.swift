@@ -168,7 +168,7 @@ extension SQLTransaction {
         ) { try HubRegistrationRow(&$0) }.filter { row in
             row.installationID.map(installations.contains) == true || isMeant(row)
         }
-        try run(each: ["DELETE FROM hub_installations WHERE hub = \(hub) AND id \(in: ids)"])
+        if !ids.isEmpty { try run(each: ["DELETE FROM hub_installations WHERE hub = \(hub) AND id \(in: ids)"]) }
         try remove(registrations, hub: hub)
         return registrations.sorted { $0.sequence < $1.sequence }
     }

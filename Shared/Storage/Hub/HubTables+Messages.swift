@@ -37,17 +37,7 @@ extension HubTables {
     ///   - time: what was written at this time or later stays.
     /// - Returns: the number of registrations that were removed.
     package func bury(_ device: HubFeedbackRow, ifUpdatedBefore time: Timestamp) async throws -> Int {
-        try await store.write { db in
-            let removed = try db.remove(handle: device.handle, hub: device.hub, before: time)
-            var notes = removed.map { registration in
-                var note = device
-                (note.registrationID, note.installationID) = (registration.id, registration.installationID)
-                return note
-            }
-            if notes.isEmpty, device.registrationID == nil { notes = [device] }
-            try db.run(each: notes.map(SQL.insert))
-            return removed.count
-        }
+        try await store.write { db in try db.bury(device, before: time) }
     }
 
     /// Notes what happened at simulated devices, which nobody removes.
@@ -104,6 +94,7 @@ extension HubTables {
         try await store.write { db in
             try db.run(each: [
                 "DELETE FROM hub_feedback WHERE hub = \(hub)",
+                "DELETE FROM hub_suspensions WHERE lane >= \(hub + "/") AND lane < \(hub + "0")",
                 """
                 DELETE FROM hub_pushes WHERE id IN (
                     SELECT p.id FROM hub_pushes AS p WHERE p.lane >= \(hub + "/") AND p.lane < \(hub + "0")
@@ -111,6 +102,21 @@ extension HubTables {
                 """,
             ])
         }
+    }
+}
+
+extension SQLTransaction {
+    /// See ``HubTables/bury(_:ifUpdatedBefore:)``.
+    func bury(_ device: HubFeedbackRow, before time: Timestamp) throws -> Int {
+        let removed = try remove(handle: device.handle, hub: device.hub, before: time)
+        var notes = removed.map { registration in
+            var note = device
+            (note.registrationID, note.installationID) = (registration.id, registration.installationID)
+            return note
+        }
+        if notes.isEmpty, device.registrationID == nil { notes = [device] }
+        try run(each: notes.map(SQL.insert))
+        return removed.count
     }
 }
 

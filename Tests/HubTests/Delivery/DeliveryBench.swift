@@ -141,7 +141,7 @@ struct DeliveryBench: Sendable {
 
     init(
         _ tables: HubTables, clock: StandingClock = StandingClock(), connector: ScriptedConnector = ScriptedConnector(),
-        settings: DeliverySettings = .init()
+        settings: DeliverySettings = .init(), tracer: SpanTracer? = nil
     ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         self.clock = clock
@@ -149,7 +149,7 @@ struct DeliveryBench: Sendable {
         delivery = HubDelivery(
             lanes: PushLanes(
                 Self.pushers(connector), settings: settings, clock: clock.clock, logger: logger), tables: tables,
-            settings: settings, clock: clock.clock, logger: logger
+            settings: settings, clock: clock.clock, tracer: tracer, logger: logger
         ) { _ in }
         retries = RetryService(delivery, logger: logger)
     }

@@ -225,11 +225,75 @@ import Testing
         }
     }
 
+    @Test func `What one process decides about removals holds for others, and after a restart`() async throws {
+        try await withTables { store in
+            let clock = StandingClock()
+            let first = DeliveryBench(store.tables, clock: clock)
+            for number in 0..<60 {
+                let row = HubRegistrationRow(
+                    id: "r\(number)", format: "apple", isTemplate: false, tags: [], handle: "H\(number)",
+                    updatedAt: clock.clock.now() - .seconds(60), document: [])
+                _ = try await store.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            }
+            func left() async throws -> Int {
+                let handles = (0..<60).map { "H\($0)" }
+                return try await store.tables.registrations(handles: handles, hub: DeliveryBench.hub).count
+            }
+            first.connector.answerAll(.answer(.wrongAddress))
+            for number in 0..<RemovalGuard.minAnswers {
+                try await first.send(first.push("H\(number)", message: "m\(number)"))
+            }
+            await first.delivery.graves.waitUntilWritten()
+            #expect(first.report?.areRemovalsSuspended == true)
+            let kept = try await left()
+            #expect(kept == 60 - (RemovalGuard.minAnswers - 1))
+            // Another process, or this one after a restart, which has counted nothing yet.
+            let next = DeliveryBench(store.tables, clock: clock)
+            next.connector.answerAll(.answer(.wrongAddress))
+            for number in 50..<60 { try await next.send(next.push("H\(number)", message: "n\(number)")) }
+            await next.delivery.graves.waitUntilWritten()
+            #expect(try await left() == kept)
+            #expect(next.report?.areRemovalsSuspended == true && next.report?.problem != nil)
+            // One that has no such answer shows it as well.
+            let idle = DeliveryBench(store.tables, clock: clock)
+            try await idle.sweep()
+            #expect(idle.report?.areRemovalsSuspended == true)
+            // When the share is small again, all go on.
+            next.connector.answerAll(.answer(.accepted))
+            for number in 0..<200 { try await next.send(next.push("G\(number)", message: "o\(number)")) }
+            await next.delivery.graves.waitUntilWritten()
+            #expect(next.report?.areRemovalsSuspended == false)
+            try await idle.sweep(after: .seconds(11))
+            #expect(idle.report?.areRemovalsSuspended == false)
+            next.connector.answerAll(.answer(.wrongAddress))
+            try await next.send(next.push("H59", message: "p"))
+            await next.delivery.graves.waitUntilWritten()
+            #expect(try await left() == kept - 1)
+        }
+    }
+
+    @Test func `Other credentials end the suspension for all processes`() async throws {
+        try await withDelivery { bench in
+            bench.connector.answerAll(.answer(.wrongAddress))
+            for number in 0..<RemovalGuard.minAnswers { try await bench.send(bench.push("H", message: "m\(number)")) }
+            await bench.delivery.graves.waitUntilWritten()
+            let suspended = try await bench.tables.suspendedLanes()
+            #expect(suspended == [HubLaneKey(hub: DeliveryBench.hub, platform: "apple")])
+            bench.delivery.lanes.use(DeliveryBench.pushers(bench.connector, version: 2))
+            bench.delivery.lanes.follow(suspended: suspended)
+            #expect(bench.report?.areRemovalsSuspended == false)
+            bench.connector.answerAll(.answer(.accepted))
+            try await bench.send(bench.push("H", message: "n"))
+            await bench.delivery.graves.waitUntilWritten()
+            #expect(try await bench.tables.suspendedLanes().isEmpty)
+        }
+    }
+
     @Test func `The guard counts the last thousand answers`() {
         var guardian = RemovalGuard()
         func note(_ isWrong: Bool, _ count: Int) -> Bool {
             var hasTurned = false
-            for _ in 0..<count where guardian.note(isWrong: isWrong) { hasTurned = true }
+            for _ in 0..<count where guardian.note(isWrong: isWrong) != nil { hasTurned = true }
             return hasTurned
         }
         #expect(!note(true, 49))

@@ -45,9 +45,17 @@ struct HubSpansTests {
                 "server.port": "\(hub.port)", "http.response.status_code": "201", "securepush.platform": "apple",
                 "securepush.result": "sent",
             ])
-        // Neither the recipient nor the key, and the hub learns nothing of the trace.
+        // Neither the recipient nor the key.
         for secret in ["alice", "secret-key", "SharedAccessSignature"] { #expect(!"\(span)".contains(secret)) }
-        #expect(hub.requests.first?.header("traceparent") == nil)
+        #expect(hub.requests.first?.header("traceparent") == span.trace.traceparent)
+    }
+
+    @Test(arguments: [
+        ("ns.servicebus.windows.net", true), ("NS.ServiceBus.chinacloudapi.cn", true), ("hub.example.org", false),
+        ("servicebus.example.org", false), ("127.0.0.1", false),
+    ])
+    func `Azure learns nothing of the trace`(_ host: String, _ isAzure: Bool) {
+        #expect(HubSpans.isAzure(host) == isAzure)
     }
 
     @Test func `A failure is an error and counts again`() async throws {
@@ -74,5 +82,6 @@ struct HubSpansTests {
         let unsampled = PushTrace(parent: .random(), resendCount: 0)
         let (spans, hub) = try await spans({ _ in [FakeHub.created()] }, traces: [nil, unsampled])
         #expect(spans.isEmpty && hub.requests.count == 2)
+        #expect(hub.requests.allSatisfy { $0.header("traceparent") == nil })
     }
 }

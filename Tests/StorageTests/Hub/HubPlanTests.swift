@@ -129,7 +129,6 @@ extension HubTables {
         #expect(try await extendSchedule("s", claim: 1, place: 1, until: noon + .seconds(1)))
         try await makeScheduleDue("s", claim: 1, at: noon)
         #expect(try await setAsideSchedule("s", claim: 1, now: noon))
-        #expect(try await !purgeDeliveries(now: noon, feedbackBefore: noon))
         #expect(try await removeSchedule("s", hub: "hub"))
         try await save(HubRow(name: "Other", description: [1]))
         try await put(.sample("a"), hub: "other")

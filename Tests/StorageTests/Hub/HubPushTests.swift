@@ -205,4 +205,37 @@ import Testing
         #expect(try await tables.nextPushes().keys.map(\.hub) == ["hub-2"])
         #expect(try await tables.feedback(hub: "hub").isEmpty)
     }
+
+    @Test(arguments: hubStores)
+    func `A wrong address stays while the removals of its lane are suspended`(_ kind: StoreKind) async throws {
+        let tables = try await kind.openHub()
+        try await tables.put(.sample("a", handle: "H"))
+        let note = HubFeedbackRow(
+            hub: "hub", notedAt: noon, error: "BadChannel", platform: "apple", handle: "H", registrationID: "a",
+            messageID: "m")
+        for _ in 0..<2 { try await tables.suspendRemovals(of: Self.apple, now: noon) }
+        try await tables.suspendRemovals(of: HubLaneKey(hub: "hub-2", platform: "apple"), now: noon)
+        #expect(try await tables.suspendedLanes().count == 2)
+        let later = noon + .seconds(1)
+        #expect(try await tables.buryUnlessSuspended(note, ifUpdatedBefore: later) == nil)
+        #expect(try await tables.feedback(hub: "hub").isEmpty)
+        try await tables.resumeRemovals(of: Self.apple)
+        #expect(try await tables.buryUnlessSuspended(note, ifUpdatedBefore: later) == 1)
+        try await tables.removeDeliveries(hub: "hub-2")
+        #expect(try await tables.suspendedLanes().isEmpty)
+    }
+
+    @Test func `Outcomes that cannot be read do not keep a push that is over`() async throws {
+        let url = try await StoreKind.postgres.freshURL()
+        let tables = try await StoreKind.runHub(url)
+        let one = push()
+        try await tables.keep([one], of: message("m", [unknown(1)]))
+        _ = try await PostgresTestDatabase.psql(
+            url, "UPDATE hub_messages SET outcomes = E'apple x y z\\napple Unknown 1'")
+        _ = try await claim(tables)
+        try await tables.end([HubPushEnd(one, claim: 7, .outcome("Success"))], now: noon)
+        #expect(try await tables.nextPushes().isEmpty)
+        let stored = try #require(try await tables.message("m", hub: "hub"))
+        #expect(stored.outcomes == [HubOutcome(platform: "apple", name: "Success", count: 1)])
+    }
 }
