@@ -63,7 +63,7 @@ final class PushDial: @unchecked Sendable {
         private static func context(_ configuration: PushHTTPClientConfiguration) throws -> NIOSSLContext {
             var tls = configuration.outgoing.tls
             if let pem = configuration.authorities {
-                let roots = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))
+                let roots = (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))) ?? []
                 if roots.isEmpty { throw PushDialError.noAuthority }
                 tls.additionalTrustRoots.append(.certificates(roots))
             }
