@@ -21,7 +21,7 @@ import Testing
             let record = try #require(try await emulator.records().first)
             #expect(record["Hub"] as? String == "hub")
             #expect(record["Tags"] as? String == "one")
-            #expect(record["Deliveries"] as? [String] == [String(repeating: "ab", count: 32)])
+            #expect(record["Deliveries"] as? [String] == [String(repeating: "AB", count: 32)])
         }
     }
 
