@@ -11,6 +11,11 @@ struct WNSMessage: Sendable {
     private static let types: Set<String> = ["wns/raw", "wns/toast", "wns/tile", "wns/badge"]
     /// The connector writes these itself.
     private static let own: Set<String> = ["x-wns-type", "x-wns-ttl", "x-wns-requestforstatus"]
+    /// More headers of the send, or longer names, might not fit into a request beside channel and access token.
+    private static let maxHeaders = 12
+    private static let maxName = 64
+    /// A template brings headers of the device's choice, with any text as their names.
+    private static let nameBytes = ByteSet("abcdefghijklmnopqrstuvwxyz0123456789-_")
     private static let valueBytes = ByteSet(0x20...0x7E)
 
     init(_ request: PushRequest, destinations: PushDestinations, now: Timestamp) throws(PushRefusal) {
@@ -34,11 +39,15 @@ struct WNSMessage: Sendable {
             headers.append(PushHTTPField("x-wns-ttl", String(seconds)))
         }
         // Tag, group, priority, cache policy and others.
-        for (name, value) in request.headers where name.hasPrefix("x-wns-") && !Self.own.contains(name) {
+        let others = request.headers.filter { name, _ in
+            name.utf8.starts(with: "x-wns-".utf8) && !Self.own.contains(name)
+        }
+        guard others.count <= Self.maxHeaders else { throw PushRefusal(.invalid, "BadHeader") }
+        for (name, value) in others {
             let value = OutsideText.trimmed(value)
-            guard (1...256).contains(value.utf8.count), Self.valueBytes.containsAll(value) else {
-                throw PushRefusal(.invalid, "BadHeader")
-            }
+            guard name.utf8.count <= Self.maxName, Self.nameBytes.containsAll(name),
+                (1...256).contains(value.utf8.count), Self.valueBytes.containsAll(value)
+            else { throw PushRefusal(.invalid, "BadHeader") }
             headers.append(PushHTTPField(name, name == "x-wns-tag" ? Self.tag(value) : value))
         }
         self.headers = headers
