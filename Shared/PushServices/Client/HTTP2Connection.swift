@@ -42,7 +42,13 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
         connection.maximumRecentlyResetStreams = 1024
         // APNs may change its SETTINGS with every push, in 30 s.
         connection.controlFrameRateLimit.maximumCount = 2000
-        return NIOHTTP2Handler(mode: .client, connectionConfiguration: connection)
+        // Servers refuse hundreds of streams at once when they lower their number, or reset each whose answer comes
+        // before the whole request. Beyond this limit NIOHTTP2 ends the connection, and with it pushes in flight that
+        // may have been accepted.
+        var streams = NIOHTTP2Handler.StreamConfiguration()
+        streams.streamResetFrameRateLimit.maximumCount = 2000
+        return NIOHTTP2Handler(
+            mode: .client, connectionConfiguration: connection, streamConfiguration: streams)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
