@@ -49,8 +49,8 @@ struct APNsAnswer: Sendable {
         }
     }
 
-    /// When APNs last saw that the device is gone, in milliseconds. A time to come would remove what is registered until
-    /// then.
+    /// When APNs last saw that the device is gone, in milliseconds. A time to come would remove devices that register
+    /// until then.
     private static func time(_ value: JSONValue?, now: Timestamp) -> Timestamp? {
         guard let number = value?.number, (0...1e15).contains(number) else { return nil }
         return min(Timestamp(milliseconds: Int64(number)), now)

@@ -19,7 +19,7 @@ struct APNsMessage: Sendable {
     private static let maxStorage = Duration.seconds(30 * 86_400)
     private static let maxCollapseID = 64
 
-    /// What a push type adds to the bundle ID.
+    /// The endings that push types add to the bundle ID.
     private static let suffixes = [
         "complication": ".complication", "controls": ".push-type.controls", "fileprovider": ".pushkit.fileprovider",
         "liveactivity": ".push-type.liveactivity", "location": ".location-query", "pushtotalk": ".voip-ptt",

@@ -107,7 +107,7 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
     }
 }
 
-// MARK: - What the client wants
+// MARK: - Calls of the client
 
 extension HTTP2Connection {
     func start(_ send: PushSend) {
@@ -178,7 +178,7 @@ extension HTTP2Connection {
             case .goneAway(let code, let reason): owner.goneAway(number, code: "\(code)", reason: reason)
             case .leave(let wasUseful): owner.left(number, wasUseful: wasUseful)
             case .close:
-                // The end of a stream may have been written, and is what this comes of.
+                // The RST_STREAM that ended the last stream may have been written, and not flushed yet.
                 flush()
                 context?.close(promise: nil)
             }

@@ -5,7 +5,7 @@ import NIOCore
 import OutgoingHTTP
 
 extension PushHTTPClient: PushConnectionOwner {
-    /// Does what the pool of an origin wants done.
+    /// Carries out the actions of the pool of an origin.
     func advance(_ origin: PushOrigin) {
         let now = NIODeadline.now()
         var written: Set<Int> = []

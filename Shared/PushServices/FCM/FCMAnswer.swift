@@ -1,6 +1,6 @@
 import Foundations
 
-/// What a response of FCM means: its own word for the error first, then Google's common one, then the status.
+/// The meaning of a response of FCM: its own word for the error first, then Google's common one, then the status.
 struct FCMAnswer: Sendable {
     private(set) var result: PushResult
     /// Whether another access token may help.
