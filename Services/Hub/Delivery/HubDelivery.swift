@@ -27,6 +27,9 @@ final class HubDelivery: Sendable {
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
+    /// The stored pushes that sends have under way: until their outcomes are written, this process pushes them once,
+    /// also if their claims end meanwhile.
+    private let underWay = Mutex<Set<NotificationID>>([])
     private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
@@ -149,7 +152,7 @@ final class HubDelivery: Sendable {
         Task(executorPreference: executor) { [self] in
             let verdict = await courier.deliver(push) { batch.begin(index) }
             if let late = batch.end(index, verdict) {
-                end(late.row, verdict)
+                end(late)
                 // In the span of the page it was under way.
                 if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
             }
@@ -180,13 +183,28 @@ final class HubDelivery: Sendable {
             batch.refuse()
             throw refusal(error, of: parcel.pushes.count)
         }
+        let claimed = Set(rows.values.filter { $0.claim != nil }.map(\.id))
+        underWay.withLock { $0.formUnion(claimed) }
         do throws(HubError) {
             try await store(Array(rows.values), of: parcel.message.counting(parcel.pushes, outcomes))
         } catch {
             batch.refuse()
+            underWay.withLock { $0.subtract(claimed) }
             throw error
         }
-        for late in batch.stored(rows) { end(late.row, late.verdict) }
+        for late in batch.stored(rows) { end(late) }
+    }
+
+    /// Whether a send has a stored push under way, or its outcome is not written yet.
+    func isUnderWay(_ id: NotificationID) -> Bool { underWay.withLock { $0.contains(id) } }
+
+    /// The answer to a push has come that its send has stored.
+    private func end(_ late: PushBatch.Late) {
+        end(late.row, late.verdict)
+        Task {
+            await ends.waitUntilWritten()
+            _ = underWay.withLock { $0.remove(late.row.id) }
+        }
     }
 
     /// Stores pushes that were held back.

@@ -18,7 +18,9 @@ extension SendController {
         DirectRoutes([
             DirectRoute(.post, ":hub/messages", targets: Self.targets, maxBodyBytes: 8_192) { request, reply in
                 // Faults delay answers and cut connections.
-                guard state.faults.all.isEmpty, let plain = request.request else { return false }
+                guard state.faults.all.isEmpty, !HubName.reserved.contains(request.parameter.lowercased()),
+                    let plain = request.request
+                else { return false }
                 var context = EmulatorContext(
                     source: ApplicationRequestContextSource(channel: reply.channel, logger: request.logger))
                 context.coreContext.parameters["hub"] = Substring(request.parameter)
