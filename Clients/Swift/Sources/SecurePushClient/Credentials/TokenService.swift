@@ -32,9 +32,12 @@ struct TokenService: Sendable {
         return response.endsSession ? nil : try credentials(of: userName, in: response)
     }
 
-    /// Ends a session. A failure is of no consequence: the token expires.
-    func end(_ token: String) async {
-        _ = try? await send("DELETE", body: ["grant_type": "refresh_token", "refresh_token": token])
+    /// Ends a session. If that fails, its token expires later.
+    ///
+    /// - Returns: whether somebody has answered.
+    @discardableResult
+    func end(_ token: String) async -> Bool {
+        (try? await send("DELETE", body: ["grant_type": "refresh_token", "refresh_token": token])) != nil
     }
 
     private func credentials(of userName: String, in response: TransportResponse) throws -> StoredCredentials {
