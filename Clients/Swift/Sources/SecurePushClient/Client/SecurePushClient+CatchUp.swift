@@ -141,7 +141,7 @@ extension SecurePushClient {
         }
     }
 
-    private func page(
+    func page(
         _ query: [(name: String, value: String)], until deadline: TimeInterval
     ) async throws(SecurePushFailure) -> InboxAnswer {
         let response = try await connection.send(.init(path: "api/notifications", query: query), until: deadline)

@@ -32,7 +32,7 @@ extension SecurePushClient {
         try await afterLastRegistration { client in try await client.leave(endsSession: false) }
     }
 
-    private func leave(endsSession: Bool) async throws -> Bool {
+    func leave(endsSession: Bool) async throws -> Bool {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
         try await forgetInstallationOfOtherDevice()
