@@ -245,11 +245,29 @@ import Testing
         #expect(await credentials.refreshes == 1)
     }
 
-    @Test func aServerWithoutTokensKeepsThePassword() async throws {
+    @Test func aPasswordIsKeptOnlyIfTheAppWantsIt() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }
-        try await phone.credentials.logIn(userName: "alice", password: "pw")
-        #expect(try await phone.credentials.credentials() == .basic(userName: "alice", password: "pw"))
+        await #expect(throws: SecurePushFailure(code: .status(404))) {
+            try await phone.credentials.logIn(userName: "alice", password: "pw")
+        }
+        #expect(try await phone.store.credentials() == nil)
+        let credentials = TokenCredentialsProvider(
+            retrievalURL: SimulatedPhone.url, store: phone.store, transport: phone.server, clock: phone.clock,
+            keepsPassword: true)
+        // A password that the server has not seen is not known to be right.
+        await #expect(throws: SecurePushFailure(code: .status(401))) {
+            try await credentials.logIn(userName: "alice", password: "wrong")
+        }
+        for answer in [TransportResponse.ofProxy(200), .ofProxy(401)] {
+            phone.server.fail("GET notifications", .response(answer))
+            await #expect(throws: SecurePushFailure(code: .malformedAnswer)) {
+                try await credentials.logIn(userName: "alice", password: "pw")
+            }
+        }
+        #expect(try await phone.store.credentials() == nil)
+        try await credentials.logIn(userName: "alice", password: "pw")
+        #expect(try await credentials.credentials() == .basic(userName: "alice", password: "pw"))
     }
 
     @Test func theWrongPasswordIsAnError() async throws {

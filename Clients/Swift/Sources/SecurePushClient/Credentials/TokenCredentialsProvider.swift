@@ -9,6 +9,7 @@ public actor TokenCredentialsProvider {
     private let service: TokenService
     private let store: any ClientStore
     private let clock: any ClientClock
+    private let keepsPassword: Bool
     /// Bounds the calls of the store.
     nonisolated let limit: CallLimit
     private let process = UUID().uuidString
@@ -21,21 +22,25 @@ public actor TokenCredentialsProvider {
     ///   - store: the client's store.
     ///   - transport: the client's transport.
     ///   - clock: the client's clock.
+    ///   - keepsPassword: whether the store keeps the password if the server issues no tokens
+    ///     (`AUTH_TOKEN_SIGNING_KEY_FILE`). Without it, such a log-in fails with `SP-404`.
     public init(
         retrievalURL: URL, store: any ClientStore, transport: any Transport,
-        clock: any ClientClock = SystemClientClock()
+        clock: any ClientClock = SystemClientClock(), keepsPassword: Bool = false
     ) {
         service = TokenService(retrievalURL: retrievalURL, transport: transport, clock: clock)
         self.store = store
         self.clock = clock
+        self.keepsPassword = keepsPassword
         limit = CallLimit(on: clock)
     }
 
-    /// Logs a user in with a password. The password is stored only if the server issues no tokens.
+    /// Logs a user in with a password, which is not stored unless `keepsPassword` says so.
     ///
     /// - Throws: ``SecurePushFailure``, with `SP-401` for a wrong password; ``ClientStoreError``.
     public func logIn(userName: String, password: String) async throws {
-        try await begin(try await service.logIn(userName: userName, password: password))
+        let session = try await service.logIn(userName: userName, password: password, keepsPassword: keepsPassword)
+        try await begin(session)
     }
 
     /// Logs a user in with a token of an identity provider.

@@ -96,7 +96,10 @@ extension SimulatedServer.State {
             return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? .refusal(404)
         }
         if parts == ["api", "token"] { return answerToken(request) }
-        guard request.headers["Authorization"] == "Bearer \(token)" else { return .refusal(401) }
+        let password = ClientCredentials.basic(userName: "alice", password: "pw").authorization
+        guard request.headers["Authorization"] == (issuesTokens ? "Bearer \(token)" : password) else {
+            return .refusal(401)
+        }
         let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         let parameters = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
         switch (request.method, parts.count, parts.dropFirst().first) {
