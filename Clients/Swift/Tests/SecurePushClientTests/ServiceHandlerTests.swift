@@ -44,7 +44,8 @@ private final class Deliveries: @unchecked Sendable {
         let again = await receive("01", on: phone)
         #expect(again?.kind == .nothing)
         // Where the system cannot suppress it.
-        #expect(again?.substitute == GenericNotice(id: secret.id, localizationKey: "securepush.generic", code: .nothingNew))
+        #expect(
+            again?.substitute == GenericNotice(id: secret.id, localizationKey: "securepush.generic", code: .nothingNew))
         #expect(await phone.screen.shown.isEmpty)
     }
 

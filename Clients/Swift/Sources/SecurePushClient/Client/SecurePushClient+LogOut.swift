@@ -79,7 +79,7 @@ extension SecurePushClient {
 
     /// Tells the server of log-outs. One wake does this for all wakes at the same time.
     func deliverDepartures(until deadline: TimeInterval) async {
-        guard !isDelivering else { return }
+        guard !isDelivering, clock.uptime < deadline else { return }
         isDelivering = true
         defer { isDelivering = false }
         let stored = try? await limit.run { [store] in try await store.credentials() }

@@ -137,11 +137,14 @@ extension FileClientStore: ClientStore {
             if !isInstalled {
                 let mark = ProtectedFile(url: folder.appendingPathComponent("installation"))
                 if try mark.read() == nil {
-                    // A state of an earlier version is of this installation, too.
-                    let isNew = try state.read() == nil
-                    if isNew { try begin() }
-                    do { try mark.write(Data(UUID().uuidString.utf8)) } catch where !isNew {
-                        // A full disk keeps no secret from the user. The next start writes it.
+                    let text = Data(UUID().uuidString.utf8)
+                    if try state.read() == nil {
+                        try begin()
+                        try mark.write(text)
+                    } else {
+                        // The state of an earlier version is of this installation, too. If the disk is full, the next
+                        // start writes the mark.
+                        try? mark.write(text)
                     }
                 }
                 isInstalled = true
