@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import HTTPTypes
 import Logging
+import ServiceRuntime
 import Storage
 import Synchronization
 import Tracing
@@ -119,7 +120,9 @@ final class HubDelivery: Sendable {
         let batch = PushBatch(count: parcel.pushes.count)
         var spans = PushSpan.all(tracer, parcel.pushes)
         if clock.instant() < parcel.deadline {
-            for (index, push) in parcel.pushes.enumerated() { start(push, index, batch) }
+            // Many pushes are many encryptions: these go to all cores.
+            let executor = parcel.pushes.count == 1 ? EventLoopTaskExecutor.current : nil
+            for (index, push) in parcel.pushes.enumerated() { start(push, index, batch, on: executor) }
             await batch.wait(until: parcel.deadline, deadlines)
         }
         let stages = batch.handOver()
@@ -139,11 +142,11 @@ final class HubDelivery: Sendable {
         return .done(outcomes, isStored: true)
     }
 
-    private func start(_ push: Push, _ index: Int, _ batch: PushBatch) {
+    private func start(_ push: Push, _ index: Int, _ batch: PushBatch, on executor: EventLoopTaskExecutor?) {
         // A task of its own: it goes on when the send has been answered, or its client has gone away.
         inFlight.enter()
         let begin = tracer.map { _ in DefaultTracerClock.now }
-        Task {
+        Task(executorPreference: executor) { [self] in
             let verdict = await courier.deliver(push) { batch.begin(index) }
             if let late = batch.end(index, verdict) {
                 end(late.row, verdict)

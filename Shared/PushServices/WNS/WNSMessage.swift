@@ -1,3 +1,4 @@
+import Crypto
 import Foundations
 
 /// One push as it is sent to WNS: checked, and without the access token.
@@ -38,10 +39,17 @@ struct WNSMessage: Sendable {
             guard (1...256).contains(value.utf8.count), Self.valueBytes.containsAll(value) else {
                 throw PushRefusal(.invalid, "BadHeader")
             }
-            headers.append(PushHTTPField(name, value))
+            headers.append(PushHTTPField(name, name == "x-wns-tag" ? Self.tag(value) : value))
         }
         self.headers = headers
         body = request.body
+    }
+
+    /// WNS takes at most 16 letters and digits. Another collapse key becomes 16 digits of its SHA-256, so that equal keys
+    /// still replace each other.
+    private static func tag(_ value: String) -> String {
+        if value.utf8.count <= 16, ByteSet.alphanumerics.containsAll(value) { return value }
+        return SHA256.hash(data: Array(value.utf8)).prefix(8).hex
     }
 
     func request(token: String) -> PushHTTPRequest {

@@ -90,6 +90,18 @@ import Testing
         #expect(client.pushes.requests.isEmpty && client.tokens.requests.isEmpty)
     }
 
+    /// `printf %s KEY | sha256sum`.
+    @Test(arguments: [
+        ("order42", "order42"), ("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa"), ("order-42", "3bf8b157c4238eef"),
+        ("aaaaaaaaaaaaaaaaa", "b860666ee2966dd8"),
+    ])
+    func `A collapse key that is no tag of WNS becomes a hash of it`(key: String, tag: String) async throws {
+        let client = ScriptedTokenClient()
+        let headers = ["x-wns-type": "wns/raw", "x-wns-tag": key]
+        _ = try await connector(client).push(Self.request(headers), deadline: Self.deadline)
+        #expect(client.pushes.requests.first?["x-wns-tag"] == tag)
+    }
+
     @Test(arguments: [(5_000, PushAnswer.accepted), (5_001, .tooLarge)])
     func `A push has 5,000 bytes at most`(count: Int, wanted: PushAnswer) async throws {
         let client = ScriptedTokenClient()
