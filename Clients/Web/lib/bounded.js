@@ -82,6 +82,15 @@ export class BoundedStore {
   /** @param {import('./device-key.js').DeviceKey | null} key */
   keepDeviceKey(key) { return this.#run('unwritable', () => this.store.keepDeviceKey(key)); }
 
+  /**
+   * @template Result
+   * @param {(values: import('./store.js').StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   */
+  updateAll(change) { return this.#run('unwritable', () => this.store.updateAll(change)); }
+
+  departures() { return this.#run('unreadable', () => this.store.departures()); }
+
   /** Without an answer, the notice is shown once more rather than not at all. */
   claimLockedNotice() {
     return this.#run('unwritable', () => this.store.claimLockedNotice()).catch(() => true);

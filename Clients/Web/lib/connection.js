@@ -77,10 +77,10 @@ export class RetrievalConnection {
       if (plan.timeout(this.clock.uptime) === null) return { outcome: timedOut, lost };
       const attempt = await this.#attempt(call, refused, plan);
       lost += attempt.isLost ? 1 : 0;
-      const isLast = attempt.event === null || call.isRetried === false;
-      const step = isLast ? null : plan.step(attempt.event, this.clock.uptime);
+      const step = attempt.event && plan.step(attempt.event, this.clock.uptime);
+      const isLast = step?.kind === 'retry' && call.isRetried === false;
       const cannotRefresh = step?.kind === 'refreshCredentials' && call.isAuthorized === false;
-      if (!step || step.kind === 'finish' || cannotRefresh) return { outcome: attempt.ending, lost };
+      if (!step || step.kind === 'finish' || isLast || cannotRefresh) return { outcome: attempt.ending, lost };
       if (attempt.used) refused = null;
       if (step.kind === 'retry') await this.clock.sleep(step.after);
       else refused = attempt.used;

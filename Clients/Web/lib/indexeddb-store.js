@@ -5,6 +5,18 @@ import { DeviceKey } from './device-key.js';
 const table = 'values';
 
 /**
+ * @param {any} value what is stored
+ * @returns {import('./store.js').StoredCredentials | null}
+ */
+const credentialsOf = (value) => (typeof value?.userName === 'string' ? value : null);
+
+/**
+ * @param {any} value what is stored
+ * @returns {import('./store.js').Departure[]}
+ */
+const departuresOf = (value) => (Array.isArray(value) ? value : []);
+
+/**
  * The store of a web app, in IndexedDB. The page and its service worker open the same one by its name.
  *
  * Each change is one transaction, and IndexedDB runs transactions that write one after the other, also those of other
@@ -53,8 +65,7 @@ export class IndexedDBStore {
 
   /** @returns {Promise<import('./store.js').StoredCredentials | null>} */
   async credentials() {
-    const value = await this.#run('readonly', (values) => values.get('credentials'));
-    return typeof value?.userName === 'string' ? value : null;
+    return credentialsOf(await this.#run('readonly', (values) => values.get('credentials')));
   }
 
   /** @param {import('./store.js').StoredCredentials | null} credentials */
@@ -101,6 +112,38 @@ export class IndexedDBStore {
       };
     });
   }
+
+  /**
+   * @template Result
+   * @param {(values: import('./store.js').StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   */
+  updateAll(change) {
+    return this.#transact('readwrite', (values, finish) => {
+      const names = ['state', 'credentials', 'departures'];
+      const requests = names.map((name) => values.get(name));
+      // Requests of one transaction succeed in their order.
+      requests[2].onsuccess = () => {
+        const [state, credentials, departures] = requests.map(({ result }) => result);
+        if (state !== undefined && !isState(state)) values.put(state, 'state.damaged');
+        const all = {
+          state: isState(state) ? state : emptyState(), credentials: credentialsOf(credentials), keepsDeviceKey: true,
+          departures: departuresOf(departures),
+        };
+        const result = change(all);
+        values.put(all.state, 'state');
+        if (all.credentials) values.put(all.credentials, 'credentials');
+        else values.delete('credentials');
+        if (all.departures.length > 0) values.put(all.departures, 'departures');
+        else values.delete('departures');
+        if (!all.keepsDeviceKey) values.delete('deviceKey');
+        finish(result);
+      };
+    });
+  }
+
+  /** @returns {Promise<import('./store.js').Departure[]>} */
+  async departures() { return departuresOf(await this.#run('readonly', (values) => values.get('departures'))); }
 
   /** A browser runs only when the device is unlocked. */
   async claimLockedNotice() { return true; }

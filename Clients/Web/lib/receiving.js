@@ -1,5 +1,6 @@
 import { currentUserName } from './bounded.js';
 import { DiagnosticCode, isGoneStatus } from './codes.js';
+import { clearScreen } from './log-out.js';
 import { PushKeySet, PushVerifier } from './push-keys.js';
 import { isLocked } from './store.js';
 
@@ -79,6 +80,8 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
  * @throws {import('./store.js').ClientStoreError} `locked`
  */
 export async function adoptUser(client) {
+  // A process may have ended between a log-out and this.
+  await clearScreen(client);
   const { owner, userChanges } = await client.keeper.read();
   let userName = null;
   let isKnown = true;

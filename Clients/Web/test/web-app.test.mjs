@@ -52,7 +52,7 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     await app.driver.evaluate(async (url, accessToken) => {
       const { store } = await import(url);
       await store.saveCredentials({
-        userName: 'alice', accessToken, expiresAt: null, refreshToken: null, password: null,
+        userName: 'alice', accessToken, expiresAt: null, refreshToken: null,
       });
     }, `${stack.app}client.js`, token);
   };
