@@ -2,6 +2,8 @@ import { emptyState, isState } from './state.js';
 import { areSame, ClientStoreError } from './store.js';
 import { DeviceKey } from './device-key.js';
 
+/** @typedef {import('./store.js').ClientStore} ClientStore */
+
 const table = 'values';
 
 /**
@@ -23,7 +25,7 @@ const departuresOf = (value) => (Array.isArray(value) ? value : []);
  * tabs and of the worker. The browser keeps the private key for end-to-end encryption: it is not extractable, so no
  * script can read it. Tokens can be read by every script of the origin, so the app needs a content security policy.
  *
- * @implements {import('./store.js').ClientStore}
+ * @implements {ClientStore}
  */
 export class IndexedDBStore {
   /**
@@ -228,6 +230,7 @@ export class IndexedDBStore {
   #attempt(database, mode, body) {
     return new Promise((resolve, reject) => {
       const transaction = database.transaction(table, mode, { durability: 'strict' });
+      /** @type {any} */
       let result;
       transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable'));

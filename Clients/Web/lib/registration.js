@@ -84,6 +84,7 @@ async function nameOf(client) {
  * @returns {Promise<string | null>} `null`: it was unregistered
  */
 async function send(client, device, { userName, digest, wanted, endpoint }, { deadline, userChanges }) {
+  /** @type {string | null} */
   let refused = null;
   /** @param {import('./state.js').ClientState} state */
   const isOver = (state) => state.userChanges > userChanges || !state.registration.wanted;
