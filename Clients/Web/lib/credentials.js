@@ -2,6 +2,7 @@ import { endsSession, hasOwnForm, isOwnRefusal, isOwnUnauthorized } from './answ
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedStore } from './bounded.js';
 import { limited, SystemClientClock } from './clock.js';
+import { checkedURL } from './configuration.js';
 import { areSame } from './store.js';
 import { TransportError } from './transport.js';
 
@@ -75,11 +76,14 @@ export class TokenCredentialsProvider {
   /**
    * @param {{retrievalURL: string, store: import('./store.js').ClientStore,
    *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock,
-   *   events?: import('./events.js').ClientEvents}} parts `retrievalURL` as in the configuration. `events` tells the
+   *   events?: import('./events.js').ClientEvents, allowsInsecure?: boolean}} parts `retrievalURL` and `allowsInsecure` as
+   *   in the configuration. `events` tells the
    *   app's other windows of log-ins and log-outs, and of the session's end
    */
-  constructor({ retrievalURL, store, transport, clock = new SystemClientClock(), events = undefined }) {
-    this.service = new TokenService(retrievalURL, transport, clock);
+  constructor({
+    retrievalURL, store, transport, clock = new SystemClientClock(), events = undefined, allowsInsecure = false,
+  }) {
+    this.service = new TokenService(checkedURL(retrievalURL, allowsInsecure), transport, clock);
     this.store = new BoundedStore(store, clock);
     this.clock = clock;
     this.events = events;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'node:test';
+import test, { after } from 'node:test';
 import * as api from '../securepush.js';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -18,10 +18,11 @@ function run(command, args, cwd) {
   return stdout;
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'securepush-types-'));
+after(() => rmSync(folder, { recursive: true }));
+
 /** The package as it is published, in a folder of an app. */
-function installed(context) {
-  const folder = mkdtempSync(join(tmpdir(), 'securepush-types-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+function install() {
   // TypeScript looks at no JSDoc below `node_modules`: the package gets there when its types are made.
   const target = join(folder, 'package');
   mkdirSync(target);
@@ -32,11 +33,12 @@ function installed(context) {
   run('tsc', ['-p', '.'], target);
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(target, join(folder, 'node_modules', manifest.name));
-  return { folder, target };
+  return target;
 }
 
-test('the JSDoc is sound, and an app in TypeScript compiles with tsc --strict against the package', (context) => {
-  const { folder } = installed(context);
+const target = install();
+
+test('the JSDoc is sound, and an app in TypeScript compiles with tsc --strict against the package', () => {
   cpSync(join(root, 'test/types'), join(folder, 'src'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   for (const [module, resolution] of [['node16', 'node16'], ['es2022', 'node']]) {
@@ -47,8 +49,7 @@ test('the JSDoc is sound, and an app in TypeScript compiles with tsc --strict ag
   }
 });
 
-test('the exports of the package are files, and have types of everything that they export', async (context) => {
-  const { target } = installed(context);
+test('the exports of the package are files, and have types of everything that they export', async () => {
   for (const { types, default: script } of Object.values(manifest.exports).filter((value) => value.types)) {
     for (const path of [types, script]) assert.ok(existsSync(join(target, path)), path);
     const text = readFileSync(join(target, types), 'utf8');
@@ -62,10 +63,8 @@ test('npm pack takes the module, its types, the licence and the read-me, and not
     context.skip('Debian has npm in a package of its own');
     return;
   }
-  const { target } = installed(context);
-  // As in the repository: `prepack` makes the types.
-  rmSync(join(target, 'types'), { recursive: true });
-  const output = run('npm', ['pack', '--json', '--dry-run'], target);
+  assert.match(manifest.scripts.prepack, /types/);
+  const output = run('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], target);
   const [{ name, version, files }] = JSON.parse(output.slice(output.indexOf('[')));
   assert.deepEqual([name, version], [manifest.name, manifest.version]);
   const paths = files.map(({ path }) => path);
