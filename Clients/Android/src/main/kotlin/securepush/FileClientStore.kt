@@ -61,13 +61,19 @@ class FileClientStore @JvmOverloads constructor(
     }
 
     override fun save(credentials: StoredCredentials?) {
-        // The box makes its key when it first seals: under the lock, so that two processes do not make two.
-        withLock {
-            if (credentials == null) {
-                this.credentials.remove()
-            } else {
-                this.credentials.write(seal(ClientStateCoding.encode(credentials)))
-            }
+        withLock { write(credentials) }
+    }
+
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean = withLock {
+        (credentials() == expected).also { if (it) write(credentials) }
+    }
+
+    /** The box makes its key when it first seals: under the lock, so that two processes do not make two. */
+    private fun write(credentials: StoredCredentials?) {
+        if (credentials == null) {
+            this.credentials.remove()
+        } else {
+            this.credentials.write(seal(ClientStateCoding.encode(credentials)))
         }
     }
 

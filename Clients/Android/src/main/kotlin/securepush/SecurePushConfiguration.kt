@@ -42,6 +42,35 @@ class SecurePushConfiguration @JvmOverloads constructor(
             "The URL has credentials, a query or a fragment."
         }
     }
+
+    /** Makes a configuration, for Java. What is not set has the default of the constructor. */
+    class Builder(private val retrievalUrl: URI) {
+        private var pushKeys: PushKeySet? = null
+        private var refreshesPushKeys = true
+        private var limits = ClientLimits()
+        private var showsNoticeWhenGone = true
+        private var encryptsEndToEnd = false
+
+        /** [SecurePushConfiguration.pushKeys] */
+        fun pushKeys(keys: PushKeySet?): Builder = apply { pushKeys = keys }
+
+        /** [SecurePushConfiguration.refreshesPushKeys] */
+        fun refreshesPushKeys(value: Boolean): Builder = apply { refreshesPushKeys = value }
+
+        /** [SecurePushConfiguration.limits] */
+        fun limits(value: ClientLimits): Builder = apply { limits = value }
+
+        /** [SecurePushConfiguration.showsNoticeWhenGone] */
+        fun showsNoticeWhenGone(value: Boolean): Builder = apply { showsNoticeWhenGone = value }
+
+        /** [SecurePushConfiguration.encryptsEndToEnd] */
+        fun encryptsEndToEnd(value: Boolean): Builder = apply { encryptsEndToEnd = value }
+
+        /** @throws IllegalArgumentException as the constructor. */
+        fun build() = SecurePushConfiguration(
+            retrievalUrl, pushKeys, refreshesPushKeys, limits, showsNoticeWhenGone, encryptsEndToEnd
+        )
+    }
 }
 
 /** Times and sizes that bound the work of one wake. */

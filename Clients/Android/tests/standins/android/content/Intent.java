@@ -1,5 +1,6 @@
 package android.content;
 
+import android.net.Uri;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -12,6 +13,12 @@ public class Intent {
     public Intent() { this(null); }
 
     public Intent(String action) { this.action = action; }
+
+    private Uri data;
+
+    public Intent setData(Uri data) { this.data = data; return this; }
+
+    public Uri getData() { return data; }
 
     public String getAction() { return action; }
 
