@@ -10,9 +10,16 @@ public class Intent {
     private final Map<String, byte[]> bytes = new HashMap<>();
     private final String action;
 
-    public Intent() { this(null); }
+    public Intent() { this((String) null); }
 
     public Intent(String action) { this.action = action; }
+
+    public Class<?> target;
+
+    public Intent(Context context, Class<?> target) {
+        this((String) null);
+        this.target = target;
+    }
 
     private Uri data;
 
