@@ -14,17 +14,19 @@ class InboxPage internal constructor(
 )
 
 /** A notification in the inbox. */
-data class InboxEntry internal constructor(
+class InboxEntry internal constructor(
     /** Its ID, for [SecurePushClient.read]. */
     val id: PushID,
     /** When it was sent; `null` if the server did not say. */
     val createdAt: Instant?,
     /** Whether one of the user's devices has fetched it, or has marked it as read. */
     val isRead: Boolean
-)
+) {
+    override fun toString(): String = "notification $id"
+}
 
 /** One of the user's devices, as the server knows it. */
-data class UserDevice internal constructor(
+class UserDevice internal constructor(
     /** The installation's ID. */
     val id: String,
     /** The platform's name on the wire, such as `fcmv1`. */
@@ -33,7 +35,9 @@ data class UserDevice internal constructor(
     val lastSeenAt: Instant?,
     /** Whether it is this device. */
     val isThisDevice: Boolean
-)
+) {
+    override fun toString(): String = "device of $platform"
+}
 
 internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean): InboxPage {
     val query = arrayListOf("Limit" to "${InboxAnswer.MAX_ENTRIES}")
