@@ -179,19 +179,20 @@ class ExampleTests {
         assertFalse(views()[6].isEnabled)
         logIn()
         val long = "a".repeat(10_000)
-        val (first, second) = Pair(server.send("First secret."), server.send(long))
+        val second = server.send(long)
         push(second.rawValue)
+        val first = server.send("Another secret.")
         views()[6].performClick()
         assertEquals(listOf<Class<*>?>(MessagesActivity::class.java), activity.started.map { it.target })
         val list = MessagesActivity().apply { attachBaseContext(app) }
         list.create()
         list.resume()
         fun rows() = ((list.contentView as ScrollView).content as LinearLayout).views.map { it as TextView }
-        assertEquals(listOf(R.string.app_message_read, R.string.app_message_new), rows().map { row ->
+        assertEquals(listOf(R.string.app_message_new, R.string.app_message_read), rows().map { row ->
             row.text.toString().split(" ")[1].toInt()
         })
         assertTrue("the list has no texts", rows().none { "secret" in it.text })
-        rows()[1].performClick()
+        rows()[0].performClick()
         fun open(intent: Intent): MessageActivity {
             val screen = MessageActivity().apply { attachBaseContext(app) }
             screen.intent = intent
@@ -201,7 +202,7 @@ class ExampleTests {
         }
         fun text(of: MessageActivity) = ((of.contentView as ScrollView).content as TextView).text.toString()
         val screen = open(list.started.single())
-        assertEquals("First secret.", text(screen))
+        assertEquals("Another secret.", text(screen))
         assertEquals(WindowManager.LayoutParams.FLAG_SECURE, screen.window.flags)
         assertTrue(server.stored.first { it.id == first }.isRead)
         screen.stop()

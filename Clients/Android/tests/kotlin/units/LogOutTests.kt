@@ -101,7 +101,7 @@ class LogOutTests {
     fun aDayLaterTheTokensAreGone() = Phone().run {
         faults.disconnect("", 1_000)
         start().client.logOut()
-        simulation.sleep(25 * 3_600_000L)
+        simulation.dateOffset += 25 * 3_600_000L
         start().client.catchUp()
         assertNull(device.disk.credentials)
         assertEquals(0, server.count("DELETE"))

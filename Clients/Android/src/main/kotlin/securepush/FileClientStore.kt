@@ -26,7 +26,8 @@ interface SecretBox {
  * A store in files of one folder, which all processes of the app share.
  *
  * The files have mode 0600. A change writes a new file, flushes it and renames it, under a lock that other processes
- * see. A damaged state is put aside as `state.json.damaged`, damaged credentials are removed, and the store begins anew.
+ * see. A damaged state is put aside as `state.json.damaged`, damaged credentials are removed, and the store begins
+ * anew.
  *
  * @param folder a folder of its own. It is created with mode 0700 when something is first stored.
  * @param box encrypts the credentials and the device's key; `null`: they are not encrypted, for tools and tests.

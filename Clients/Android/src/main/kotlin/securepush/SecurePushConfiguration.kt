@@ -5,8 +5,8 @@ import java.net.URI
 /**
  * What the client needs to know of the server and of the app. None of it is ever taken from a push.
  *
- * @throws IllegalArgumentException if [retrievalUrl] is no `https` URL with a host, or if it has credentials, a query or
- *   a fragment. `http` is for a server on the loopback interface only, unless [allowsInsecureUrl].
+ * @throws IllegalArgumentException if [retrievalUrl] is no `https` URL with a host, or if it has credentials, a query
+ *   or a fragment. `http` is for a server on the loopback interface only, unless [allowsInsecureUrl].
  */
 class SecurePushConfiguration @JvmOverloads constructor(
     /** Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed. */

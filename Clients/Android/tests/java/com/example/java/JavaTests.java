@@ -5,6 +5,7 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import com.google.firebase.messaging.RemoteMessage;
+import java.util.Collections;
 import java.util.concurrent.TimeUnit;
 import org.junit.Test;
 import securepush.MemoryClientStore;
@@ -35,7 +36,7 @@ public class JavaTests {
         PushID sent = server.send("A secret.");
         SecurePushMessagingService service = new SecurePushMessagingService();
         service.attachBaseContext(app);
-        service.onMessageReceived(new RemoteMessage(java.util.Collections.singletonMap("secureId", sent.getRawValue())));
+        service.onMessageReceived(new RemoteMessage(Collections.singletonMap("secureId", sent.getRawValue())));
         assertEquals(1, screen.count(sent));
         assertEquals("A secret.", result(app.newestMessage()));
         assertEquals("", result(app.logOut()));
