@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Threading;
 using System.Threading.Tasks;
 using Windows.Networking.PushNotifications;
 
@@ -51,12 +52,24 @@ namespace SecurePush.Uwp
             return await client.RegisterAsync(new PushDevice(channel.Uri, tags));
         }
 
-        /// <summary>Removes the device from the server. Call it before the log-out.</summary>
-        /// <exception cref="SecurePushException">The server still has the device.</exception>
-        public async Task UnregisterAsync()
+        /// <summary>
+        /// Logs the user out (<see cref="SecurePushClient.LogOutAsync"/>), and takes no more pushes of the channel.
+        /// </summary>
+        /// <returns>Whether the server knows it. If not, it is told at the next wake.</returns>
+        /// <exception cref="SecurePushException">The store cannot be read or written.</exception>
+        public Task<bool> LogOutAsync(CancellationToken cancellation = default(CancellationToken))
         {
-            await client.UnregisterAsync();
             Forget();
+            return client.LogOutAsync(cancellation);
+        }
+
+        /// <summary>Unregisters the device (<see cref="SecurePushClient.UnregisterAsync"/>).</summary>
+        /// <returns>Whether the server knows it. If not, it is told at the next wake.</returns>
+        /// <exception cref="SecurePushException">The store cannot be read or written.</exception>
+        public Task<bool> UnregisterAsync(CancellationToken cancellation = default(CancellationToken))
+        {
+            Forget();
+            return client.UnregisterAsync(cancellation);
         }
 
         private static async Task<PushNotificationChannel> OpenAsync()

@@ -75,6 +75,13 @@ namespace SecurePush.Uwp
         });
 
         /// <inheritdoc/>
+        public async Task RemoveAllAsync()
+        {
+            await Task.Run(() => ToastNotificationManager.History.RemoveGroup(Group)).ConfigureAwait(false);
+            await SetBadgeAsync(0).ConfigureAwait(false);
+        }
+
+        /// <inheritdoc/>
         public Task SetBadgeAsync(int count) => Task.Run(() =>
         {
             var updater = BadgeUpdateManager.CreateBadgeUpdaterForApplication();

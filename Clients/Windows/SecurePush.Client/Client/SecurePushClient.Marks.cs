@@ -35,7 +35,7 @@ namespace SecurePush
             }
 
             // They are done with here too, and will not be shown by the next wake.
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             await UpdateOrDefaultAsync(
                 state =>
                 {

@@ -20,11 +20,12 @@ namespace SecurePush
         private readonly IClientCryptography cryptography;
         private readonly StateKeeper keeper;
         private readonly RetrievalConnection connection;
+        private readonly ITransport transport;
         private readonly TaskScheduler scheduler;
         private readonly CallLimit userNameLimit;
 
         /// <summary>Names this client in the claims of the store. Another process has another name.</summary>
-        private readonly string process = Guid.NewGuid().ToString();
+        private readonly string process;
 
         /// <summary>The notifications that are being fetched or shown now.</summary>
         private readonly HashSet<PushId> underWay = new HashSet<PushId>();
@@ -56,7 +57,9 @@ namespace SecurePush
             this.presenter = new BoundedPresenter(presenter, this.clock);
             this.cryptography = cryptography ?? new ManagedCryptography();
             this.scheduler = scheduler ?? new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
+            process = ProcessName.New(this.clock);
             userNameLimit = new CallLimit(this.clock);
+            this.transport = transport;
             keeper = new StateKeeper(this.store);
             connection = new RetrievalConnection(
                 configuration.RetrievalUrl, configuration.Limits, credentials, transport, this.clock);
@@ -137,12 +140,13 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Tells the server what was shown, settles what was withdrawn in the meantime, and reads the server's keys for
+        /// Tells the server what was shown and who has logged out, settles what was withdrawn in the meantime, and reads the server's keys for
         /// pushes if those that are stored are old.
         /// </summary>
         private async Task<WakeReport> EndAsync(Wake wake, WakeReport report)
         {
             await ReportShownAsync(wake.Deadline);
+            await FinishDeparturesAsync(wake.Deadline);
             await ResolveQuestionsAsync(wake.Deadline);
             await RefreshOldPushKeysAsync(wake.Deadline);
             return report;

@@ -16,9 +16,9 @@ namespace SecurePush
         private const double LeaseSeconds = 10;
 
         private readonly TokenService service;
-        private readonly IClientStore store;
+        private readonly BoundedStore store;
         private readonly IClientClock clock;
-        private readonly string process = Guid.NewGuid().ToString();
+        private readonly string process;
         private readonly object guard = new object();
         private Task<ClientCredentials> refreshing;
 
@@ -32,6 +32,7 @@ namespace SecurePush
         {
             this.clock = clock ?? new SystemClientClock();
             this.store = new BoundedStore(store, this.clock);
+            process = ProcessName.New(this.clock);
             service = new TokenService(retrievalUrl, transport, this.clock);
         }
 
@@ -39,7 +40,7 @@ namespace SecurePush
         /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
         public async Task LogInAsync(string userName, string password) =>
-            await store.SaveCredentialsAsync(await service.LogInAsync(userName, password));
+            await SaveAsync(await service.LogInAsync(userName, password));
 
         /// <summary>Logs a user in with a token of an identity provider.</summary>
         /// <param name="userName">The user.</param>
@@ -47,18 +48,22 @@ namespace SecurePush
         /// <param name="expiresAt">When the token expires, in seconds since 1970, if that is known.</param>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
         public Task LogInWithTokenAsync(string userName, string token, double? expiresAt = null) =>
-            store.SaveCredentialsAsync(
-                new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt });
+            SaveAsync(new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt });
 
         /// <summary>
-        /// Forgets the user, and ends the session at the server if it can be reached. Call
-        /// <see cref="SecurePushClient.UnregisterAsync"/> before.
+        /// Forgets the user, and ends the session at the server if it can be reached. An app with a
+        /// <see cref="SecurePushClient"/> calls <see cref="SecurePushClient.LogOutAsync"/> instead, which also forgets
+        /// the notifications and unregisters the device.
         /// </summary>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
         public async Task LogOutAsync()
         {
-            var token = (await StoredOrNullAsync())?.RefreshToken;
-            await store.SaveCredentialsAsync(null);
+            string token = null;
+            await store.ChangeCredentialsAsync(stored =>
+            {
+                token = stored?.RefreshToken;
+                return stored == null ? null : new StoredCredentials(null).With(stored.Departures);
+            });
             if (token != null)
             {
                 await service.EndAsync(token);
@@ -72,12 +77,12 @@ namespace SecurePush
         /// As <see cref="UserNameAsync"/>, but a store that cannot be read now is no <c>null</c>.
         /// </summary>
         /// <exception cref="ClientStoreException">The store cannot be read.</exception>
-        internal async Task<string> StoredUserNameAsync() => (await store.ReadCredentialsAsync())?.UserName;
+        internal async Task<string> StoredUserNameAsync() => (await ReadAsync())?.UserName;
 
         /// <inheritdoc/>
         public async Task<ClientCredentials> CredentialsAsync()
         {
-            var stored = await store.ReadCredentialsAsync();
+            var stored = await ReadAsync();
             if (stored == null)
             {
                 return null;
@@ -155,7 +160,7 @@ namespace SecurePush
 
         private async Task<ClientCredentials> ExchangeWithLeaseAsync(ClientCredentials refused)
         {
-            var stored = await store.ReadCredentialsAsync();
+            var stored = await ReadAsync();
             if (stored == null)
             {
                 return null;
@@ -170,7 +175,8 @@ namespace SecurePush
             var renewed = stored.RefreshToken == null
                 ? null
                 : await service.RefreshAsync(stored.RefreshToken, stored.UserName);
-            if (!stored.IsSame(await store.ReadCredentialsAsync()))
+            var next = renewed ?? new StoredCredentials(stored.UserName);
+            if (!await store.ReplaceCredentialsAsync(stored, next.With(stored.Departures)))
             {
                 // The user has logged out, or another one has logged in. The next try finds the new credentials.
                 if (renewed?.RefreshToken != null)
@@ -181,7 +187,6 @@ namespace SecurePush
                 throw new SecurePushException(DiagnosticCode.Credentials);
             }
 
-            await store.SaveCredentialsAsync(renewed ?? new StoredCredentials(stored.UserName));
             return renewed?.Current;
         }
 
@@ -190,7 +195,7 @@ namespace SecurePush
             while (true)
             {
                 var isTaken = await store.UpdateAsync(
-                    state => state.TakeLease(process, clock.UnixTime, LeaseSeconds));
+                    state => state.TakeLease(process, clock.Uptime, LeaseSeconds));
                 if (isTaken)
                 {
                     return;
@@ -217,12 +222,23 @@ namespace SecurePush
         {
             try
             {
-                return await store.ReadCredentialsAsync();
+                return await ReadAsync();
             }
             catch (ClientStoreException)
             {
                 return null;
             }
         }
+
+        /// <summary>The credentials; <c>null</c> if nobody is logged in.</summary>
+        private async Task<StoredCredentials> ReadAsync()
+        {
+            var stored = await store.ReadCredentialsAsync();
+            return stored?.UserName == null ? null : stored;
+        }
+
+        /// <summary>A log-in waits for no log-out that is not finished, and does not forget it.</summary>
+        private Task SaveAsync(StoredCredentials credentials) => store.ChangeCredentialsAsync(
+            stored => credentials.With(stored?.Departures ?? new Departure[0]));
     }
 }

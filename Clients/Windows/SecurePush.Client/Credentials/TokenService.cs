@@ -47,16 +47,20 @@ namespace SecurePush
             return AnswerForm.EndsSession(response) ? null : Read(userName, response);
         }
 
-        /// <summary>Ends a session. A failure is of no consequence: the token expires.</summary>
-        public async Task EndAsync(string token)
+        /// <summary>
+        /// Ends a session, and tells whether the server has answered. A failure is of little consequence: the token
+        /// expires.
+        /// </summary>
+        public async Task<bool> EndAsync(string token)
         {
             try
             {
-                await SendAsync("DELETE", null, token);
+                var response = await SendAsync("DELETE", null, token);
+                return response.Status == 204 || (response.Status < 500 && AnswerForm.IsOwnError(response));
             }
             catch (SecurePushException)
             {
-                // The server cannot be reached.
+                return false;
             }
         }
 

@@ -105,7 +105,7 @@ namespace SecurePush
             var plain = await ReadSecretAsync(credentials);
             try
             {
-                return plain == null ? null : CredentialsCodec.Decode(plain);
+                return plain == null ? null : StoredCredentials.Decode(plain);
             }
             catch (FormatException)
             {
@@ -116,7 +116,20 @@ namespace SecurePush
 
         /// <inheritdoc/>
         public Task SaveCredentialsAsync(StoredCredentials credentials) =>
-            SaveSecretAsync(this.credentials, credentials == null ? null : CredentialsCodec.Encode(credentials));
+            SaveSecretAsync(this.credentials, credentials?.Encode());
+
+        /// <inheritdoc/>
+        public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
+            WithLockAsync(async () =>
+            {
+                var isSame = StoredCredentials.IsSame(await ReadCredentialsAsync(), expected);
+                if (isSame)
+                {
+                    await WriteSecretAsync(credentials, replacement?.Encode());
+                }
+
+                return isSame;
+            });
 
         /// <inheritdoc/>
         public Task<byte[]> ReadEncryptionKeyAsync() => ReadSecretAsync(key);
@@ -248,18 +261,21 @@ namespace SecurePush
 
         private Task SaveSecretAsync(ProtectedFile file, byte[] plain) => WithLockAsync(async () =>
         {
+            await WriteSecretAsync(file, plain);
+            return true;
+        });
+
+        private async Task WriteSecretAsync(ProtectedFile file, byte[] plain)
+        {
             if (plain == null)
             {
                 await Task.Run(() => file.Remove());
-            }
-            else
-            {
-                var content = await ProtectAsync(plain);
-                await Task.Run(() => file.Write(content));
+                return;
             }
 
-            return true;
-        });
+            var content = await ProtectAsync(plain);
+            await Task.Run(() => file.Write(content));
+        }
 
         /// <summary>Runs work while no other process changes the files.</summary>
         private async Task<T> WithLockAsync<T>(Func<Task<T>> work)

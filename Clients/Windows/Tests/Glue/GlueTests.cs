@@ -188,7 +188,7 @@ namespace SecurePush.Tests
                 next.Receive(raw);
                 Assert.That(raw.Cancel);
                 Assert.That((await arrived.Task).Shown, Is.EqualTo(new[] { id }));
-                await channel.UnregisterAsync();
+                Assert.That(await channel.LogOutAsync());
                 Assert.That(device.Server.Installations, Is.Empty);
             });
         }

@@ -60,6 +60,9 @@ namespace SecurePush.Tests
 
         public Stored Find(PushId id) => Notifications.Find(entry => entry.Id == id.ToString());
 
+        /// <summary>How many sessions can be renewed.</summary>
+        public int Sessions => refreshTokens.Count;
+
         /// <summary>The server refuses the access tokens that it has issued; refresh tokens stay.</summary>
         public void RevokeAccessTokens() => accessTokens.Clear();
 

@@ -72,6 +72,15 @@ namespace Windows.UI.Notifications
             }
         }
 
+        public void RemoveGroup(string group)
+        {
+            ToastNotificationManager.Gate.Wait();
+            lock (ToastNotificationManager.Toasts)
+            {
+                ToastNotificationManager.Toasts.RemoveAll(toast => toast.Group == group);
+            }
+        }
+
         public void Remove(string tag, string group)
         {
             ToastNotificationManager.Gate.Wait();
