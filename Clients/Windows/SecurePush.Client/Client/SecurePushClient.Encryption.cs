@@ -1,3 +1,4 @@
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -13,7 +14,8 @@ namespace SecurePush
         /// <exception cref="SecurePushException">
         /// The server may not have the key. The device is registered then, unless the status is 404.
         /// </exception>
-        private async Task RegisterKeyAsync(string id, string userName, int userChanges, double deadline)
+        private async Task RegisterKeyAsync(
+            string id, string userName, int userChanges, double deadline, CancellationToken cancellation)
         {
             // Another user's messages are not for the same key. The server has forgotten the former one by now.
             var owner = (await keeper.ReadAsync()).KeyOwner;
@@ -53,7 +55,9 @@ namespace SecurePush
                 JsonText.Member("kty", "OKP"), JsonText.Member("crv", "X25519"),
                 JsonText.Member("x", Base64Url.Encode(publicKey)));
             var outcome = await connection.SendAsync(
-                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline);
+                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline,
+                cancellation);
+            cancellation.ThrowIfCancellationRequested();
             if (outcome.IsSuccess)
             {
                 await keeper.UpdateAsync(

@@ -52,7 +52,7 @@ namespace SecurePush
             using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
                 // What ends at the deadline itself is in time.
-                var end = clock.SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
+                var end = SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
                 await Task.WhenAny(work, end);
                 timer.Cancel();
                 return work.IsCompleted;

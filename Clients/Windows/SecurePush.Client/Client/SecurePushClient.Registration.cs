@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Security.Cryptography;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -20,10 +21,15 @@ namespace SecurePush
         /// <see cref="SecurePushConfiguration.EncryptsEndToEnd"/>, each call sends the device's public key, because the
         /// server forgets it with the installation.
         /// </summary>
+        /// <param name="device">The channel and the app's tags.</param>
+        /// <param name="cancellation">Ends it. The server may have the device then; the next call finds out.</param>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">The device is not registered.</exception>
-        public Task<string> RegisterAsync(PushDevice device) => OneAfterAnother(async () =>
+        public Task<string> RegisterAsync(
+            PushDevice device,
+            CancellationToken cancellation = default(CancellationToken)) => OneAfterAnother(async () =>
         {
+            cancellation.ThrowIfCancellationRequested();
             var deadline = Begin().Deadline;
             try
             {
@@ -31,7 +37,7 @@ namespace SecurePush
                 var userName = await UserNameToRegisterAsync();
                 await RefreshPushKeysAsync(true, deadline);
                 await ForgetInstallationOfOtherDeviceAsync();
-                return await RegisterAsync(device, userName, userChanges, deadline);
+                return await RegisterAsync(device, userName, userChanges, deadline, cancellation);
             }
             catch (ClientStoreException error)
             {
@@ -101,7 +107,8 @@ namespace SecurePush
         });
 
         private async Task<string> RegisterAsync(
-            PushDevice device, string userName, int userChanges, double deadline)
+            PushDevice device, string userName, int userChanges, double deadline,
+            CancellationToken cancellation)
         {
             var record = (await keeper.ReadAsync()).Registration;
             var digest = Digest(device);
@@ -111,7 +118,7 @@ namespace SecurePush
             {
                 try
                 {
-                    await RegisterKeyAsync(record.InstallationId, userName, userChanges, deadline);
+                    await RegisterKeyAsync(record.InstallationId, userName, userChanges, deadline, cancellation);
                     return record.InstallationId;
                 }
                 catch (SecurePushException error) when (error.Code.Equals(DiagnosticCode.Status(404)))
@@ -126,7 +133,8 @@ namespace SecurePush
 
                 // Stored first: after a crash the same installation is registered again, not a second one.
                 await NoteRegistrationAsync(userChanges, new RegistrationRecord(id));
-                var outcome = await connection.SendAsync(Registration(device, id), deadline);
+                var outcome = await connection.SendAsync(Registration(device, id), deadline, cancellation);
+                cancellation.ThrowIfCancellationRequested();
                 if (known != null && (outcome.Status == 404 || outcome.Status == 410))
                 {
                     continue;
@@ -135,7 +143,7 @@ namespace SecurePush
                 outcome.OrThrow();
                 var now = clock.UnixTime;
                 await NoteRegistrationAsync(userChanges, new RegistrationRecord(id, userName, digest, now));
-                await RegisterKeyAsync(id, userName, userChanges, deadline);
+                await RegisterKeyAsync(id, userName, userChanges, deadline, cancellation);
                 return id;
             }
 
