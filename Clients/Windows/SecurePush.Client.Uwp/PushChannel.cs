@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
+using SecurePush.Toasts;
 using Windows.Networking.PushNotifications;
 
 namespace SecurePush.Uwp
@@ -12,12 +13,6 @@ namespace SecurePush.Uwp
     /// </summary>
     public sealed class PushChannel
     {
-        /// <summary>The channels of Windows have hosts of this domain.</summary>
-        private const string Domain = ".notify.windows.com";
-
-        /// <summary>Windows may not answer while it cannot reach its push service.</summary>
-        private const double SecondsToOpen = 20;
-
         private readonly SecurePushClient client;
         private PushNotificationChannel current;
 
@@ -27,7 +22,7 @@ namespace SecurePush.Uwp
             this.client = client;
         }
 
-        /// <summary>Called with the report of each push that arrived while the app runs.</summary>
+        /// <summary>Called with the report of each push that arrived while the app runs, on any thread.</summary>
         public event Action<WakeReport> Received;
 
         /// <summary>
@@ -35,13 +30,18 @@ namespace SecurePush.Uwp
         /// runs go to the client at once.
         /// </summary>
         /// <param name="tags">Tags of the app.</param>
+        /// <param name="cancellation">Ends the registration.</param>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">
         /// The device is not registered. <c>SP-OFFLINE</c>: Windows gave no channel, usually without a network.
         /// </exception>
-        public async Task<string> RegisterAsync(IEnumerable<string> tags = null)
+        public Task<string> RegisterAsync(
+            IEnumerable<string> tags = null,
+            CancellationToken cancellation = default(CancellationToken)) => Detached.RunAsync(async () =>
         {
-            var channel = await OpenAsync();
+            var channel = await ChannelAddress.OpenAsync(
+                () => PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync().AsTask(),
+                opened => opened.Uri);
             if (current == null || current.Uri != channel.Uri)
             {
                 Forget();
@@ -49,8 +49,8 @@ namespace SecurePush.Uwp
                 current.PushNotificationReceived += OnReceived;
             }
 
-            return await client.RegisterAsync(new PushDevice(channel.Uri, tags));
-        }
+            return await client.RegisterAsync(new PushDevice(channel.Uri, tags), cancellation);
+        });
 
         /// <summary>
         /// Logs the user out (<see cref="SecurePushClient.LogOutAsync"/>), and takes no more pushes of the channel.
@@ -72,32 +72,6 @@ namespace SecurePush.Uwp
             return client.UnregisterAsync(cancellation);
         }
 
-        private static async Task<PushNotificationChannel> OpenAsync()
-        {
-            try
-            {
-                var opening = OpenNowAsync();
-                if (await Task.WhenAny(opening, Task.Delay(TimeSpan.FromSeconds(SecondsToOpen))) == opening
-                    && IsOfWindows((await opening).Uri))
-                {
-                    return await opening;
-                }
-            }
-            catch (Exception)
-            {
-                // Windows has many errors for it; another try at the next start may succeed.
-            }
-
-            throw new SecurePushException(DiagnosticCode.Unreachable);
-        }
-
-        private static async Task<PushNotificationChannel> OpenNowAsync() =>
-            await PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync();
-
-        private static bool IsOfWindows(string uri) =>
-            Uri.TryCreate(uri, UriKind.Absolute, out var address) && address.Scheme == "https"
-            && address.Host.EndsWith(Domain, StringComparison.OrdinalIgnoreCase);
-
         private void Forget()
         {
             if (current != null)
@@ -116,8 +90,8 @@ namespace SecurePush.Uwp
 
             // Otherwise the background task gets it, too.
             args.Cancel = true;
-            var report = await client.HandleAsync(IncomingPush.FromRaw(args.RawNotification.Content));
-            Received?.Invoke(report);
+            var push = IncomingPush.FromRaw(args.RawNotification.Content);
+            Received?.Invoke(await Detached.RunAsync(() => client.HandleAsync(push)));
         }
     }
 }

@@ -19,6 +19,7 @@ namespace SecurePush
         private readonly BoundedStore store;
         private readonly IClientClock clock;
         private readonly string process;
+        private readonly bool keepsPassword;
         private readonly object guard = new object();
         private Task<ClientCredentials> refreshing;
 
@@ -27,20 +28,36 @@ namespace SecurePush
         /// <param name="store">The client's store.</param>
         /// <param name="transport">The client's transport.</param>
         /// <param name="clock">The client's clock; the system's if it is <c>null</c>.</param>
+        /// <param name="keepsPassword">
+        /// Whether the password is stored, encrypted, if the server issues no tokens. Otherwise such a log-in fails: a
+        /// proxy that answers wrongly must not make the device keep a password.
+        /// </param>
         public TokenCredentialsProvider(
-            Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null)
+            Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null,
+            bool keepsPassword = false)
         {
+            this.keepsPassword = keepsPassword;
             this.clock = clock ?? new SystemClientClock();
             this.store = new BoundedStore(store, this.clock);
             process = ProcessName.New(this.clock);
             service = new TokenService(retrievalUrl, transport, this.clock);
         }
 
-        /// <summary>Logs a user in with a password. It is stored only if the server issues no tokens.</summary>
-        /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
+        /// <summary>Logs a user in with a password.</summary>
+        /// <param name="userName">The user.</param>
+        /// <param name="password">The password.</param>
+        /// <param name="cancellation">Ends it before anything is stored.</param>
+        /// <exception cref="SecurePushException">
+        /// <c>SP-401</c>: the password is wrong. <c>SP-404</c>: the server issues no tokens.
+        /// </exception>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
-        public async Task LogInAsync(string userName, string password) =>
-            await SaveAsync(await service.LogInAsync(userName, password));
+        public Task LogInAsync(
+            string userName, string password,
+            CancellationToken cancellation = default(CancellationToken)) => Detached.RunAsync(async () =>
+        {
+            var credentials = await service.LogInAsync(userName, password, keepsPassword, cancellation);
+            await SaveAsync(credentials);
+        });
 
         /// <summary>Logs a user in with a token of an identity provider.</summary>
         /// <param name="userName">The user.</param>
@@ -48,7 +65,8 @@ namespace SecurePush
         /// <param name="expiresAt">When the token expires, in seconds since 1970, if that is known.</param>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
         public Task LogInWithTokenAsync(string userName, string token, double? expiresAt = null) =>
-            SaveAsync(new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt });
+            Detached.RunAsync(() => SaveAsync(
+                new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt }));
 
         /// <summary>
         /// Forgets the user, and ends the session at the server if it can be reached. An app with a
@@ -56,7 +74,7 @@ namespace SecurePush
         /// the notifications and unregisters the device.
         /// </summary>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
-        public async Task LogOutAsync()
+        public Task LogOutAsync() => Detached.RunAsync(async () =>
         {
             string token = null;
             await store.ChangeCredentialsAsync(stored =>
@@ -68,10 +86,11 @@ namespace SecurePush
             {
                 await service.EndAsync(token);
             }
-        }
+        });
 
         /// <inheritdoc/>
-        public async Task<string> UserNameAsync() => (await StoredOrNullAsync())?.UserName;
+        public Task<string> UserNameAsync() => Detached.RunAsync(
+            async () => (await StoredOrNullAsync())?.UserName);
 
         /// <summary>
         /// As <see cref="UserNameAsync"/>, but a store that cannot be read now is no <c>null</c>.
@@ -80,7 +99,7 @@ namespace SecurePush
         internal async Task<string> StoredUserNameAsync() => (await ReadAsync())?.UserName;
 
         /// <inheritdoc/>
-        public async Task<ClientCredentials> CredentialsAsync()
+        public Task<ClientCredentials> CredentialsAsync() => Detached.RunAsync(async () =>
         {
             var stored = await ReadAsync();
             if (stored == null)
@@ -94,7 +113,7 @@ namespace SecurePush
             }
 
             return stored.RefreshToken == null ? null : await RefreshAsync(stored.Current);
-        }
+        });
 
         /// <inheritdoc/>
         public Task<ClientCredentials> RefreshAsync(ClientCredentials refused)
@@ -111,7 +130,7 @@ namespace SecurePush
                 refreshing = exchange.Task;
             }
 
-            RunAsync(exchange, refused).Forget();
+            Detached.RunAsync(() => RunAsync(exchange, refused)).Forget();
             return exchange.Task;
         }
 

@@ -53,6 +53,14 @@ namespace SecurePush.Tests
             presenter.ShowAsync(Secret(Longest, "other")).Wait();
             Assert.That(Texts(), Is.EqualTo(new[] { "<4711> & \"more\"", "other" }));
             Assert.That(presenter.DisplayedSecretsAsync().Result, Is.EquivalentTo(new[] { First, Longest }));
+            foreach (var toast in ToastNotificationManager.Toasts)
+            {
+                Assert.That(toast.NotificationMirroring, Is.EqualTo(NotificationMirroring.Disabled));
+                Assert.That(
+                    toast.ExpirationTime - DateTimeOffset.UtcNow,
+                    Is.GreaterThan(TimeSpan.FromHours(23)).And.LessThanOrEqualTo(TimeSpan.FromDays(1)));
+            }
+
             var launch = ToastNotificationManager.Toasts[0].Content.DocumentElement.GetAttribute("launch");
             Assert.That(ToastPresenter.IdOf(launch), Is.EqualTo(First));
             presenter.RemoveAsync(new[] { First, PushId.From("unknown") }).Wait();

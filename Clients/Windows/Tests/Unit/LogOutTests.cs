@@ -177,6 +177,35 @@ namespace SecurePush.Tests
         });
 
         [Test]
+        public void APasswordIsStoredOnlyIfTheAppSaysSo() => Run(async device =>
+        {
+            device.Server.IssuesTokens = false;
+            var store = new MemoryClientStore();
+            var transport = new SimulatedTransport(
+                device.Server, device.Clock, new SimulatedProcess(), device.NoFaults);
+            foreach (var keeps in new[] { false, true })
+            {
+                var provider = new TokenCredentialsProvider(
+                    SimulatedServer.Url, store, transport, device.Clock, keeps);
+                foreach (var password in new[] { "wrong", SimulatedServer.Password })
+                {
+                    var code = "";
+                    try
+                    {
+                        await provider.LogInAsync(SimulatedServer.User, password);
+                    }
+                    catch (SecurePushException error)
+                    {
+                        code = error.Code.ToString();
+                    }
+
+                    Assert.That(code, Is.EqualTo(keeps ? password == "wrong" ? "SP-401" : "" : "SP-404"));
+                    Assert.That(await provider.UserNameAsync() != null, Is.EqualTo(code == ""));
+                }
+            }
+        });
+
+        [Test]
         public void APasswordIsNotKept() => Run(async device =>
         {
             device.Server.IssuesTokens = false;
