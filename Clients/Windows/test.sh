@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the Windows SDK, its glue and the example with mono, and runs the tests with NUnit. It installs nothing: the
-# file debian-packages names what it needs. The last line is `N passed, N failed`.
+# Compiles the Windows SDK, both packages of its glue and the example with mono, and runs the tests with NUnit. It
+# installs nothing: the file debian-packages names what it needs. The last line is `N passed, N failed`.
 #
 #   test.sh            all tests
 #   test.sh NAME       one fixture, such as FlowTests
@@ -25,6 +25,9 @@ compile SecurePush.Client.dll -r:System.Net.Http -r:System.Numerics -r:System.Se
 # Nobody raises some of the events of the stand-ins.
 compile StandIns.dll -nowarn:67 -r:System.Xml -recurse:'Tests/StandIns/*.cs'
 compile SecurePush.Client.Uwp.dll -r:SecurePush.Client.dll -r:StandIns.dll -recurse:'SecurePush.Client.Uwp/*.cs'
+compile SecurePush.Client.WindowsApp.dll -r:SecurePush.Client.dll -r:StandIns.dll -r:System.Xml -r:System.Xml.Linq \
+    SecurePush.Client.Uwp/ToastContent.cs SecurePush.Client.Uwp/ChannelAddress.cs \
+    -recurse:'SecurePush.Client.WindowsApp/*.cs'
 compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
     -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"
 compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll -r:System.Net.Http \
@@ -32,7 +35,8 @@ compile App.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIn
 # The last -target counts.
 compile MemoryProbe.exe -target:exe -r:SecurePush.Client.dll -recurse:'Tests/MemoryProbe/*.cs'
 # shellcheck disable=SC2046 # file names without blanks
-compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
+compile SecurePush.Tests.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll \
+    -r:SecurePush.Client.WindowsApp.dll -r:StandIns.dll \
     -r:System.Net.Http -r:System.Numerics -r:System.Security -r:System.Xml -r:System.Xml.Linq \
     -r:"$nunit/nunit.framework.dll" \
     $(find Tests -name '*.cs' -not -path '*/StandIns/*' -not -path '*/ExampleParts/*' \

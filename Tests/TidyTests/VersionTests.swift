@@ -10,7 +10,7 @@ import Testing
         ("Clients/Android/build.gradle.kts", #"(?m)^version = "(.*)"$"#),
         ("Clients/Swift/README.md", #"exact: "(.*)""#),
         ("Clients/Web/package.json", #""version": "(.*)""#),
-        ("Clients/Windows/SecurePush.Client/SecurePush.Client.csproj", "<Version>(.*)</Version>"),
+        ("Clients/Windows/Package.props", "<Version>(.*)</Version>"),
         ("Makefile", #"/securepush:([\w.-]+)"#),
         ("Shared/ServiceRuntime/OpenAPI/common.json", #""Version": "(.*?)""#),
         ("deploy/Dockerfile", "ARG VERSION=(.*)"),

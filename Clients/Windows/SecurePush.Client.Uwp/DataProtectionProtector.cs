@@ -21,7 +21,8 @@ namespace SecurePush.Uwp
             try
             {
                 var provider = new DataProtectionProvider(ThisUser);
-                return Bytes(await provider.ProtectAsync(CryptographicBuffer.CreateFromByteArray(plain)));
+                var buffer = CryptographicBuffer.CreateFromByteArray(plain);
+                return Bytes(await provider.ProtectAsync(buffer).AsTask().ConfigureAwait(false));
             }
             catch (Exception error)
             {
@@ -36,7 +37,8 @@ namespace SecurePush.Uwp
             try
             {
                 var provider = new DataProtectionProvider();
-                return Bytes(await provider.UnprotectAsync(CryptographicBuffer.CreateFromByteArray(sealedData)));
+                var buffer = CryptographicBuffer.CreateFromByteArray(sealedData);
+                return Bytes(await provider.UnprotectAsync(buffer).AsTask().ConfigureAwait(false));
             }
             catch (Exception error)
             {

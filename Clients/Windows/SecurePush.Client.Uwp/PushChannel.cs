@@ -1,6 +1,8 @@
 using System;
 using System.Collections.Generic;
+using System.Threading;
 using System.Threading.Tasks;
+using SecurePush.Toasts;
 using Windows.Networking.PushNotifications;
 
 namespace SecurePush.Uwp
@@ -11,12 +13,6 @@ namespace SecurePush.Uwp
     /// </summary>
     public sealed class PushChannel
     {
-        /// <summary>The channels of Windows have hosts of this domain.</summary>
-        private const string Domain = ".notify.windows.com";
-
-        /// <summary>Windows may not answer while it cannot reach its push service.</summary>
-        private const double SecondsToOpen = 20;
-
         private readonly SecurePushClient client;
         private PushNotificationChannel current;
 
@@ -26,7 +22,7 @@ namespace SecurePush.Uwp
             this.client = client;
         }
 
-        /// <summary>Called with the report of each push that arrived while the app runs.</summary>
+        /// <summary>Called with the report of each push that arrived while the app runs, on any thread.</summary>
         public event Action<WakeReport> Received;
 
         /// <summary>
@@ -34,13 +30,18 @@ namespace SecurePush.Uwp
         /// runs go to the client at once.
         /// </summary>
         /// <param name="tags">Tags of the app.</param>
+        /// <param name="cancellation">Ends the registration.</param>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">
         /// The device is not registered. <c>SP-OFFLINE</c>: Windows gave no channel, usually without a network.
         /// </exception>
-        public async Task<string> RegisterAsync(IEnumerable<string> tags = null)
+        public Task<string> RegisterAsync(
+            IEnumerable<string> tags = null,
+            CancellationToken cancellation = default(CancellationToken)) => Detached.RunAsync(async () =>
         {
-            var channel = await OpenAsync();
+            var channel = await ChannelAddress.OpenAsync(
+                () => PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync().AsTask(),
+                opened => opened.Uri);
             if (current == null || current.Uri != channel.Uri)
             {
                 Forget();
@@ -48,42 +49,28 @@ namespace SecurePush.Uwp
                 current.PushNotificationReceived += OnReceived;
             }
 
-            return await client.RegisterAsync(new PushDevice(channel.Uri, tags));
-        }
+            return await client.RegisterAsync(new PushDevice(channel.Uri, tags), cancellation);
+        });
 
-        /// <summary>Removes the device from the server. Call it before the log-out.</summary>
-        /// <exception cref="SecurePushException">The server still has the device.</exception>
-        public async Task UnregisterAsync()
+        /// <summary>
+        /// Logs the user out (<see cref="SecurePushClient.LogOutAsync"/>), and takes no more pushes of the channel.
+        /// </summary>
+        /// <returns>Whether the server knows it. If not, it is told at the next wake.</returns>
+        /// <exception cref="SecurePushException">The store cannot be read or written.</exception>
+        public Task<bool> LogOutAsync(CancellationToken cancellation = default(CancellationToken))
         {
-            await client.UnregisterAsync();
             Forget();
+            return client.LogOutAsync(cancellation);
         }
 
-        private static async Task<PushNotificationChannel> OpenAsync()
+        /// <summary>Unregisters the device (<see cref="SecurePushClient.UnregisterAsync"/>).</summary>
+        /// <returns>Whether the server knows it. If not, it is told at the next wake.</returns>
+        /// <exception cref="SecurePushException">The store cannot be read or written.</exception>
+        public Task<bool> UnregisterAsync(CancellationToken cancellation = default(CancellationToken))
         {
-            try
-            {
-                var opening = OpenNowAsync();
-                if (await Task.WhenAny(opening, Task.Delay(TimeSpan.FromSeconds(SecondsToOpen))) == opening
-                    && IsOfWindows((await opening).Uri))
-                {
-                    return await opening;
-                }
-            }
-            catch (Exception)
-            {
-                // Windows has many errors for it; another try at the next start may succeed.
-            }
-
-            throw new SecurePushException(DiagnosticCode.Unreachable);
+            Forget();
+            return client.UnregisterAsync(cancellation);
         }
-
-        private static async Task<PushNotificationChannel> OpenNowAsync() =>
-            await PushNotificationChannelManager.CreatePushNotificationChannelForApplicationAsync();
-
-        private static bool IsOfWindows(string uri) =>
-            Uri.TryCreate(uri, UriKind.Absolute, out var address) && address.Scheme == "https"
-            && address.Host.EndsWith(Domain, StringComparison.OrdinalIgnoreCase);
 
         private void Forget()
         {
@@ -103,8 +90,8 @@ namespace SecurePush.Uwp
 
             // Otherwise the background task gets it, too.
             args.Cancel = true;
-            var report = await client.HandleAsync(IncomingPush.FromRaw(args.RawNotification.Content));
-            Received?.Invoke(report);
+            var push = IncomingPush.FromRaw(args.RawNotification.Content);
+            Received?.Invoke(await Detached.RunAsync(() => client.HandleAsync(push)));
         }
     }
 }

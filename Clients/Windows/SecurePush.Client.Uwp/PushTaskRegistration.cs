@@ -29,7 +29,7 @@ namespace SecurePush.Uwp
             try
             {
                 status = await new CallLimit(new SystemClientClock()).RunAsync(
-                    async () => await BackgroundExecutionManager.RequestAccessAsync());
+                    () => BackgroundExecutionManager.RequestAccessAsync().AsTask()).ConfigureAwait(false);
             }
             catch (TimeoutException)
             {

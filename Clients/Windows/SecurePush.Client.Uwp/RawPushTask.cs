@@ -1,3 +1,4 @@
+using System;
 using System.Threading;
 using System.Threading.Tasks;
 using Windows.ApplicationModel.Background;
@@ -15,23 +16,33 @@ namespace SecurePush.Uwp
         /// <param name="instance">The argument of <c>Run</c>, or of <c>OnBackgroundActivated</c>.</param>
         /// <param name="client">The client of this process.</param>
         /// <returns>The report; <c>null</c> if the trigger was no raw notification.</returns>
-        public static async Task<WakeReport> RunAsync(IBackgroundTaskInstance instance, SecurePushClient client)
+        public static Task<WakeReport> RunAsync(IBackgroundTaskInstance instance, SecurePushClient client)
         {
+            // At once: Windows expects it before Run returns.
             var deferral = instance.GetDeferral();
             var expiration = new CancellationTokenSource();
             BackgroundTaskCanceledEventHandler cancel = (sender, reason) => expiration.Cancel();
             instance.Canceled += cancel;
+            return Detached.RunAsync(() => HandleAsync(instance, client, expiration.Token, () =>
+            {
+                instance.Canceled -= cancel;
+                deferral.Complete();
+            }));
+        }
+
+        private static async Task<WakeReport> HandleAsync(
+            IBackgroundTaskInstance instance, SecurePushClient client, CancellationToken expiration, Action end)
+        {
             try
             {
                 var raw = instance.TriggerDetails as RawNotification;
                 return raw == null
                     ? null
-                    : await client.HandleAsync(IncomingPush.FromRaw(raw.Content), expiration.Token);
+                    : await client.HandleAsync(IncomingPush.FromRaw(raw.Content), expiration);
             }
             finally
             {
-                instance.Canceled -= cancel;
-                deferral.Complete();
+                end();
             }
         }
     }

@@ -1,10 +1,28 @@
+using System;
 using System.Text;
 
-namespace SecurePush.Uwp
+namespace SecurePush.Toasts
 {
-    /// <summary>Writes the XML of a toast.</summary>
+    /// <summary>
+    /// Writes the XML of a toast, and names toasts. The packages for UWP and for the Windows App SDK both contain it.
+    /// </summary>
     internal static class ToastContent
     {
+        /// <summary>The group of all toasts of the SDK.</summary>
+        public const string Group = "securepush";
+
+        /// <summary>The tag of the prompt. No ID has a dot at its end.</summary>
+        public const string PromptTag = "secure-push-log-in.";
+
+        /// <summary>The tag of the notices without an ID.</summary>
+        public const string NoticeTag = "secure-push-notice.";
+
+        /// <summary>Before the ID in the argument of a toast that shows a secret.</summary>
+        public const string SecretMark = "securepush-secret=";
+
+        /// <summary>How long a secret stays in the notification centre, unless the app says so: a day.</summary>
+        public static readonly TimeSpan Lifetime = TimeSpan.FromDays(1);
+
         /// <summary>
         /// Windows refuses notifications of more than 5 KB. The text gets most of it, in bytes of its XML form.
         /// </summary>
@@ -16,6 +34,16 @@ namespace SecurePush.Uwp
         public static string Xml(string launch, string text) =>
             "<toast launch=\"" + Escaped(launch) + "\"><visual><binding template=\"ToastGeneric\"><text>"
             + Escaped(text) + "</text></binding></visual></toast>";
+
+        /// <summary>The ID in the argument of a toast; <c>null</c> if it has none.</summary>
+        public static PushId IdOf(string launch) => PushId.From((launch ?? "").Replace(SecretMark, ""));
+
+        /// <summary>The text of the app for a key, or the code if the app has none.</summary>
+        public static string Text(Func<string, string> localize, string key, DiagnosticCode code)
+        {
+            var text = localize(key);
+            return string.IsNullOrEmpty(text) ? code.ToString() : text.Replace("{0}", code.ToString());
+        }
 
         /// <summary>Escapes a text, without the characters that XML 1.0 does not allow.</summary>
         private static string Escaped(string text)

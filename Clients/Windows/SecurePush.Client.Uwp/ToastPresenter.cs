@@ -3,6 +3,7 @@ using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
 using System.Threading.Tasks;
+using SecurePush.Toasts;
 using Windows.ApplicationModel.Resources;
 using Windows.Data.Xml.Dom;
 using Windows.UI.Notifications;
@@ -18,43 +19,46 @@ namespace SecurePush.Uwp
     public sealed class ToastPresenter : INotificationPresenter
     {
         /// <summary>The group of all toasts of the SDK. Toasts of other parts of the app are left alone.</summary>
-        public const string Group = "securepush";
-
-        private const string PromptTag = "secure-push-log-in.";
-        private const string NoticeTag = "secure-push-notice.";
-        private const string SecretMark = "securepush-secret=";
+        public const string Group = ToastContent.Group;
 
         private readonly Func<string, string> localize;
+        private readonly TimeSpan lifetime;
 
         /// <summary>Makes a presenter.</summary>
         /// <param name="localize">
         /// Translates the keys of the texts; the app's resources (<c>Resources.resw</c>) if it is <c>null</c>.
         /// </param>
-        public ToastPresenter(Func<string, string> localize = null)
+        /// <param name="lifetime">
+        /// When Windows removes a secret from the action centre; after a day if it is <c>null</c>.
+        /// </param>
+        public ToastPresenter(Func<string, string> localize = null, TimeSpan? lifetime = null)
         {
             this.localize = localize ?? FromResources;
+            this.lifetime = lifetime ?? ToastContent.Lifetime;
         }
 
         /// <summary>
         /// The ID in the argument with which a tap on a toast starts the app; <c>null</c> if it has none.
         /// </summary>
-        public static PushId IdOf(string launchArgument) =>
-            PushId.From((launchArgument ?? "").Replace(SecretMark, ""));
+        public static PushId IdOf(string launchArgument) => ToastContent.IdOf(launchArgument);
 
         /// <inheritdoc/>
         public Task ShowAsync(SecretNotification secret) =>
-            Show(secret.Id.ToString(), SecretMark + secret.Id, () => secret.Text);
+            Show(secret.Id.ToString(), ToastContent.SecretMark + secret.Id, () => secret.Text, lifetime);
 
         /// <inheritdoc/>
         public Task ShowAsync(GenericNotice notice)
         {
             var id = notice.Id?.ToString();
-            return Show(id ?? NoticeTag, id ?? "", () => Text(notice.LocalizationKey, notice.Code));
+            return Show(
+                id ?? ToastContent.NoticeTag, id ?? "",
+                () => ToastContent.Text(localize, notice.LocalizationKey, notice.Code));
         }
 
         /// <inheritdoc/>
         public Task ShowAsync(LogInPrompt prompt) =>
-            Show(PromptTag, "", () => Text(prompt.LocalizationKey, prompt.Code));
+            Show(
+                ToastContent.PromptTag, "", () => ToastContent.Text(localize, prompt.LocalizationKey, prompt.Code));
 
         /// <inheritdoc/>
         public Task RemoveAsync(IReadOnlyCollection<PushId> ids) => Task.Run(() =>
@@ -70,9 +74,16 @@ namespace SecurePush.Uwp
         /// <inheritdoc/>
         public Task RemovePromptAsync() => Task.Run(() =>
         {
-            ToastNotificationManager.History.Remove(PromptTag, Group);
-            ToastNotificationManager.History.Remove(NoticeTag, Group);
+            ToastNotificationManager.History.Remove(ToastContent.PromptTag, Group);
+            ToastNotificationManager.History.Remove(ToastContent.NoticeTag, Group);
         });
+
+        /// <inheritdoc/>
+        public async Task RemoveAllAsync()
+        {
+            await Task.Run(() => ToastNotificationManager.History.RemoveGroup(Group)).ConfigureAwait(false);
+            await SetBadgeAsync(0).ConfigureAwait(false);
+        }
 
         /// <inheritdoc/>
         public Task SetBadgeAsync(int count) => Task.Run(() =>
@@ -94,7 +105,7 @@ namespace SecurePush.Uwp
         {
             var ids = ToastNotificationManager.History.GetHistory().Where(IsOurs)
                 .Where(toast => toast.Content.DocumentElement.GetAttribute("launch")
-                    .StartsWith(SecretMark, StringComparison.Ordinal))
+                    .StartsWith(ToastContent.SecretMark, StringComparison.Ordinal))
                 .Select(toast => PushId.From(toast.Tag)).Where(id => id != null);
             return new HashSet<PushId>(ids);
         });
@@ -105,18 +116,22 @@ namespace SecurePush.Uwp
         private static string FromResources(string key) =>
             ResourceLoader.GetForViewIndependentUse().GetString(key.Replace('.', '/'));
 
-        private static Task Show(string tag, string launch, Func<string> text) => Task.Run(() =>
+        /// <summary>Shows a toast on this device only.</summary>
+        private static Task Show(
+            string tag, string launch, Func<string> text, TimeSpan? lifetime = null) => Task.Run(() =>
         {
             var content = new XmlDocument();
             content.LoadXml(ToastContent.Xml(launch, text()));
-            ToastNotificationManager.CreateToastNotifier().Show(
-                new ToastNotification(content) { Tag = tag, Group = Group });
-        });
+            var toast = new ToastNotification(content)
+            {
+                Tag = tag, Group = Group, NotificationMirroring = NotificationMirroring.Disabled,
+            };
+            if (lifetime != null)
+            {
+                toast.ExpirationTime = DateTimeOffset.UtcNow + lifetime.Value;
+            }
 
-        private string Text(string key, DiagnosticCode code)
-        {
-            var text = localize(key);
-            return string.IsNullOrEmpty(text) ? code.ToString() : text.Replace("{0}", code.ToString());
-        }
+            ToastNotificationManager.CreateToastNotifier().Show(toast);
+        });
     }
 }

@@ -52,11 +52,10 @@ namespace SecurePushExample
             }
         }
 
-        /// <summary>The server forgets the device first, so that no push for this user comes to the next one.</summary>
+        /// <summary>It works without a network, too: the server is told when there is one.</summary>
         public Task LogOutAsync() => AttemptAsync(async () =>
         {
-            await push.Channel.UnregisterAsync();
-            await push.Credentials.LogOutAsync();
+            await push.Channel.LogOutAsync();
             IsLoggedIn = false;
             Show("StatusLoggedOut");
         });

@@ -116,7 +116,7 @@ namespace SecurePush
         private async Task<bool> OutwaitClaimsAsync(double deadline)
         {
             var state = await ReadOrNullAsync();
-            var seconds = state?.Ledger.SecondsOfClaims(process, clock.UnixTime, Limits);
+            var seconds = state?.Ledger.SecondsOfClaims(process, clock.Uptime, Limits);
             if (seconds == null || clock.Uptime + seconds.Value >= deadline)
             {
                 return false;
@@ -178,7 +178,7 @@ namespace SecurePush
         /// </summary>
         private async Task<int?> LearnAsync(Listing listing, List<PushId> ids, bool movesCursor)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var learned = await UpdateOrDefaultAsync(
                 state =>
                 {

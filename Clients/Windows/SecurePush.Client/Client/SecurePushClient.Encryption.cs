@@ -1,3 +1,4 @@
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -13,7 +14,8 @@ namespace SecurePush
         /// <exception cref="SecurePushException">
         /// The server may not have the key. The device is registered then, unless the status is 404.
         /// </exception>
-        private async Task RegisterKeyAsync(string id, string userName, double deadline)
+        private async Task RegisterKeyAsync(
+            string id, string userName, int userChanges, double deadline, CancellationToken cancellation)
         {
             // Another user's messages are not for the same key. The server has forgotten the former one by now.
             var owner = (await keeper.ReadAsync()).KeyOwner;
@@ -36,21 +38,32 @@ namespace SecurePush
 
             var publicKey = cryptography.X25519PublicKey(privateKey);
             var digest = Digest(publicKey);
-            var known = await keeper.UpdateAsync(state =>
+            var known = await keeper.UpdateAsync(current =>
             {
-                state.KeyOwner = userName;
-                return state.Registration.KeyDigest;
+                var isSameUser = current.UserChanges <= userChanges;
+                current.KeyOwner = isSameUser ? userName : current.KeyOwner;
+                return new { isSameUser, digest = current.Registration.KeyDigest };
             });
+            if (!known.isSameUser)
+            {
+                // The user has logged out in the meantime.
+                await ForgetKeyAsync();
+                throw new SecurePushException(DiagnosticCode.LoggedOut);
+            }
+
             var body = JsonText.Object(
                 JsonText.Member("kty", "OKP"), JsonText.Member("crv", "X25519"),
                 JsonText.Member("x", Base64Url.Encode(publicKey)));
             var outcome = await connection.SendAsync(
-                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline);
+                new RetrievalCall("PUT", "api/devices/" + id + "/key", null, body) { Success = 204 }, deadline,
+                cancellation);
+            cancellation.ThrowIfCancellationRequested();
             if (outcome.IsSuccess)
             {
-                await keeper.UpdateAsync(state => state.Registration = state.Registration.WithKey(digest));
+                await keeper.UpdateAsync(
+                    current => current.Registration = current.Registration.WithKey(digest));
             }
-            else if (outcome.Status == 404 || known != digest)
+            else if (outcome.Status == 404 || known.digest != digest)
             {
                 // Otherwise the server has got it before, and the next call sends it again.
                 outcome.OrThrow();

@@ -164,7 +164,7 @@ namespace SecurePush
         /// </summary>
         private async Task<Acquisition> CloseAsync(PushId id, DiagnosticCode code)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var end = await UpdateOrDefaultAsync(
                 state => (ClaimEnd?)state.Ledger.Settle(id, process, false, now), null);
             return end == ClaimEnd.Noted ? Acquisition.Failed(code, Progress.Gone)
@@ -181,7 +181,7 @@ namespace SecurePush
                 try
                 {
                     claim = await keeper.UpdateAsync(
-                        state => state.Claim(secret, request, process, clock.UnixTime, Limits));
+                        state => state.Claim(secret, request, process, clock.Uptime, Limits));
                 }
                 catch (ClientStoreException)
                 {
@@ -228,7 +228,7 @@ namespace SecurePush
         /// <summary>Notes that a claimed secret was shown, or that it waits for the next wake.</summary>
         private async Task SettleAsync(PushId id, bool isShown, Wake wake)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var end = await UpdateOrDefaultAsync(
                 state =>
                 {

@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -24,18 +25,22 @@ namespace SecurePush
         /// Marks notifications as read without fetching them, removes them from the screen, and sets the badge. Unknown
         /// IDs change nothing. A thousand are sent at once.
         /// </summary>
+        /// <param name="ids">The notifications.</param>
+        /// <param name="cancellation">Ends it. The server may have marked some of them.</param>
         /// <exception cref="SecurePushException">The server has not marked them all.</exception>
-        public Task MarkAsReadAsync(IReadOnlyList<PushId> ids) => Serial(async () =>
+        public Task MarkAsReadAsync(
+            IReadOnlyList<PushId> ids,
+            CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
         {
             var deadline = Begin().Deadline;
             for (var start = 0; start < ids.Count; start += MaxMarks)
             {
                 var part = ids.Skip(start).Take(MaxMarks).Select(id => id.ToString()).ToList();
-                await MarkAsync(JsonText.Object(JsonText.Member("Ids", part)), deadline);
+                await MarkAsync(JsonText.Object(JsonText.Member("Ids", part)), deadline, cancellation);
             }
 
             // They are done with here too, and will not be shown by the next wake.
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             await UpdateOrDefaultAsync(
                 state =>
                 {
@@ -52,20 +57,20 @@ namespace SecurePush
         });
 
         /// <summary>Marks all notifications up to this one as read, and sets the badge.</summary>
+        /// <param name="id">The notification.</param>
+        /// <param name="cancellation">Ends it. The server may have marked them.</param>
         /// <exception cref="SecurePushException">The server has not marked them.</exception>
-        public Task MarkAsReadThroughAsync(PushId id) => Serial(async () =>
+        public Task MarkAsReadThroughAsync(
+            PushId id, CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
         {
             var deadline = Begin().Deadline;
-            await MarkAsync(JsonText.Object(JsonText.Member("Through", id.ToString())), deadline);
+            await MarkAsync(JsonText.Object(JsonText.Member("Through", id.ToString())), deadline, cancellation);
             await RefreshBadgeAsync(deadline);
             return true;
         });
 
-        private async Task MarkAsync(byte[] body, double deadline)
-        {
-            var call = new RetrievalCall("POST", "api/notifications/read", null, body) { Success = 204 };
-            (await connection.SendAsync(call, deadline)).OrThrow();
-        }
+        private Task MarkAsync(byte[] body, double deadline, CancellationToken cancellation) => SendAsync(
+            new RetrievalCall("POST", "api/notifications/read", null, body) { Success = 204 }, deadline, cancellation);
 
         /// <summary>Asks for the number of unread notifications. A failure leaves the badge as it is.</summary>
         private async Task RefreshBadgeAsync(double deadline)

@@ -117,7 +117,7 @@ namespace SecurePush
         /// </summary>
         private Task<Dictionary<PushId, FetchRequest>> RequestUnlistedAsync(List<PushId> ids, Listing listing)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             return UpdateOrDefaultAsync(
                 state =>
                 {

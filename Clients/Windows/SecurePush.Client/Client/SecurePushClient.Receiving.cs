@@ -52,7 +52,7 @@ namespace SecurePush
             using (var timer = CancellationTokenSource.CreateLinkedTokenSource(expiration))
             {
                 // What ends at the deadline itself is in time.
-                var end = clock.SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
+                var end = SleepAsync(wake.Deadline + Grace - clock.Uptime, timer.Token);
                 await Task.WhenAny(work, end);
                 timer.Cancel();
                 return work.IsCompleted;
@@ -180,7 +180,7 @@ namespace SecurePush
                 }
 
                 await ResolveDoubtsAsync();
-                var now = clock.UnixTime;
+                var now = clock.Uptime;
                 var isWanted = await keeper.UpdateAsync(
                     state => state.UserChanges <= wake.UserChanges && state.Ledger.Learn(push.Id, now, Limits));
                 return new Reception { Kind = isWanted ? ReceptionKind.Wanted : ReceptionKind.Settled };
@@ -197,6 +197,7 @@ namespace SecurePush
         /// </summary>
         private async Task<DeviceOwner> AdoptUserAsync()
         {
+            await FinishForgettingAsync();
             var known = await keeper.ReadAsync();
             var userName = await UserNameOrNullAsync();
             if (userName == null || userName == known.Owner)
@@ -259,7 +260,7 @@ namespace SecurePush
             var ledger = (await ReadOrNullAsync())?.Ledger;
 
             // The time after the read: a claim of the future would count as expired.
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var doubts = ledger?.Doubts(process, now, Limits);
             if (doubts == null || doubts.Count == 0)
             {

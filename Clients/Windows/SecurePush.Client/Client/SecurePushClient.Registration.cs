@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Security.Cryptography;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -20,61 +21,23 @@ namespace SecurePush
         /// <see cref="SecurePushConfiguration.EncryptsEndToEnd"/>, each call sends the device's public key, because the
         /// server forgets it with the installation.
         /// </summary>
+        /// <param name="device">The channel and the app's tags.</param>
+        /// <param name="cancellation">Ends it. The server may have the device then; the next call finds out.</param>
         /// <returns>The installation's ID.</returns>
         /// <exception cref="SecurePushException">The device is not registered.</exception>
-        public Task<string> RegisterAsync(PushDevice device) => OneAfterAnother(async () =>
+        public Task<string> RegisterAsync(
+            PushDevice device,
+            CancellationToken cancellation = default(CancellationToken)) => OneAfterAnother(async () =>
         {
+            cancellation.ThrowIfCancellationRequested();
             var deadline = Begin().Deadline;
             try
             {
-                await AdoptUserAsync();
+                var userChanges = (await AdoptUserAsync()).Changes;
                 var userName = await UserNameToRegisterAsync();
                 await RefreshPushKeysAsync(true, deadline);
                 await ForgetInstallationOfOtherDeviceAsync();
-                return await RegisterAsync(device, userName, deadline);
-            }
-            catch (ClientStoreException error)
-            {
-                throw Failure(error);
-            }
-        });
-
-        /// <summary>
-        /// Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while
-        /// the credentials are valid.
-        /// </summary>
-        /// <exception cref="SecurePushException">
-        /// The server still has the device. Pushes for the user still come then.
-        /// </exception>
-        public Task UnregisterAsync() => OneAfterAnother(async () =>
-        {
-            var deadline = Begin().Deadline;
-            try
-            {
-                await ForgetInstallationOfOtherDeviceAsync();
-
-                // Forgotten first: after a crash the device is not taken for registered.
-                var id = await keeper.UpdateAsync(state =>
-                {
-                    state.Registration = new RegistrationRecord(state.Registration.InstallationId);
-                    return state.Registration.InstallationId;
-                });
-                if (id != null)
-                {
-                    var outcome = await connection.SendAsync(
-                        new RetrievalCall("DELETE", "api/installations/" + id) { Success = 204 }, deadline);
-                    if (outcome.Status != 404 && outcome.Status != 410)
-                    {
-                        outcome.OrThrow();
-                    }
-                }
-
-                await ForgetKeyAsync();
-                var ids = await keeper.UpdateAsync(state => state.Forget(null));
-                await Quietly(() => presenter.RemoveAsync(ids));
-                await Quietly(() => presenter.RemovePromptAsync());
-                await SetBadgeAsync(0);
-                return true;
+                return await RegisterAsync(device, userName, userChanges, deadline, cancellation);
             }
             catch (ClientStoreException error)
             {
@@ -143,7 +106,9 @@ namespace SecurePush
             }
         });
 
-        private async Task<string> RegisterAsync(PushDevice device, string userName, double deadline)
+        private async Task<string> RegisterAsync(
+            PushDevice device, string userName, int userChanges, double deadline,
+            CancellationToken cancellation)
         {
             var record = (await keeper.ReadAsync()).Registration;
             var digest = Digest(device);
@@ -153,7 +118,7 @@ namespace SecurePush
             {
                 try
                 {
-                    await RegisterKeyAsync(record.InstallationId, userName, deadline);
+                    await RegisterKeyAsync(record.InstallationId, userName, userChanges, deadline, cancellation);
                     return record.InstallationId;
                 }
                 catch (SecurePushException error) when (error.Code.Equals(DiagnosticCode.Status(404)))
@@ -167,8 +132,9 @@ namespace SecurePush
                 var id = known ?? Guid.NewGuid().ToString("D");
 
                 // Stored first: after a crash the same installation is registered again, not a second one.
-                await keeper.UpdateAsync(state => state.Registration = new RegistrationRecord(id));
-                var outcome = await connection.SendAsync(Registration(device, id), deadline);
+                await NoteRegistrationAsync(userChanges, new RegistrationRecord(id));
+                var outcome = await connection.SendAsync(Registration(device, id), deadline, cancellation);
+                cancellation.ThrowIfCancellationRequested();
                 if (known != null && (outcome.Status == 404 || outcome.Status == 410))
                 {
                     continue;
@@ -176,13 +142,30 @@ namespace SecurePush
 
                 outcome.OrThrow();
                 var now = clock.UnixTime;
-                await keeper.UpdateAsync(
-                    state => state.Registration = new RegistrationRecord(id, userName, digest, now));
-                await RegisterKeyAsync(id, userName, deadline);
+                await NoteRegistrationAsync(userChanges, new RegistrationRecord(id, userName, digest, now));
+                await RegisterKeyAsync(id, userName, userChanges, deadline, cancellation);
                 return id;
             }
 
             throw new SecurePushException(DiagnosticCode.Status(410));
+        }
+
+        /// <summary>
+        /// Stores a registration, unless the user has logged out since it began: the log-out removes the installation.
+        /// </summary>
+        /// <exception cref="SecurePushException">The user has logged out.</exception>
+        private async Task NoteRegistrationAsync(int userChanges, RegistrationRecord record)
+        {
+            var isCurrent = await keeper.UpdateAsync(state =>
+            {
+                var isSameUser = state.UserChanges <= userChanges;
+                state.Registration = isSameUser ? record : state.Registration;
+                return isSameUser;
+            });
+            if (!isCurrent)
+            {
+                throw new SecurePushException(DiagnosticCode.LoggedOut);
+            }
         }
 
         private static RetrievalCall Registration(PushDevice device, string id)

@@ -12,7 +12,7 @@ namespace SecurePush
         /// <summary>Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.</summary>
         private async Task WithdrawAsync(PushId id)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var end = await keeper.UpdateAsync(
                 state => new { isRemoved = state.Withdraw(id, now, Limits), isPromptOver = state.EndEmptyPrompt() });
             if (end.isRemoved)
@@ -87,7 +87,7 @@ namespace SecurePush
         /// </summary>
         private async Task<bool> EndWithdrawnAsync(PushId id)
         {
-            var now = clock.UnixTime;
+            var now = clock.Uptime;
             var isPromptOver = await UpdateOrDefaultAsync(
                 state =>
                 {

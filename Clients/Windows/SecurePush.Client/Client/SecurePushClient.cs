@@ -20,11 +20,12 @@ namespace SecurePush
         private readonly IClientCryptography cryptography;
         private readonly StateKeeper keeper;
         private readonly RetrievalConnection connection;
+        private readonly ITransport transport;
         private readonly TaskScheduler scheduler;
         private readonly CallLimit userNameLimit;
 
         /// <summary>Names this client in the claims of the store. Another process has another name.</summary>
-        private readonly string process = Guid.NewGuid().ToString();
+        private readonly string process;
 
         /// <summary>The notifications that are being fetched or shown now.</summary>
         private readonly HashSet<PushId> underWay = new HashSet<PushId>();
@@ -56,7 +57,9 @@ namespace SecurePush
             this.presenter = new BoundedPresenter(presenter, this.clock);
             this.cryptography = cryptography ?? new ManagedCryptography();
             this.scheduler = scheduler ?? new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
+            process = ProcessName.New(this.clock);
             userNameLimit = new CallLimit(this.clock);
+            this.transport = transport;
             keeper = new StateKeeper(this.store);
             connection = new RetrievalConnection(
                 configuration.RetrievalUrl, configuration.Limits, credentials, transport, this.clock);
@@ -83,12 +86,14 @@ namespace SecurePush
         /// Fetches the inbox and everything that waits, and removes the prompt if that succeeds. Call it when the app
         /// starts and when it comes to the foreground.
         /// </summary>
+        /// <param name="cancellation">Ends the wait. What has been fetched is still shown.</param>
         /// <returns>After at most <see cref="ClientLimits.SecondsInTotal"/>.</returns>
-        public Task<WakeReport> CatchUpAsync() => Serial(async () =>
+        public Task<WakeReport> CatchUpAsync(
+            CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
         {
             var wake = Begin();
             var work = CatchUpAndEndAsync(wake);
-            return await IsInTimeAsync(work, wake, CancellationToken.None)
+            return await IsInTimeAsync(work, wake, cancellation)
                 ? await work
                 : new WakeReport(WakeResult.Failed, DiagnosticCode.TimedOut);
         });
@@ -97,8 +102,10 @@ namespace SecurePush
         /// Shows everything that waits for the log-in, and removes the prompt. Call it after the user has logged in. If
         /// another user has logged in, the notifications of the last one are forgotten and removed from the screen.
         /// </summary>
+        /// <param name="cancellation">Ends the wait. What has been fetched is still shown.</param>
         /// <returns>After at most <see cref="ClientLimits.SecondsInTotal"/>.</returns>
-        public Task<WakeReport> ResumeAfterLogInAsync() => CatchUpAsync();
+        public Task<WakeReport> ResumeAfterLogInAsync(CancellationToken cancellation = default(CancellationToken)) =>
+            CatchUpAsync(cancellation);
 
         /// <summary>
         /// The notifications that wait: those behind the prompt, and those that could not be fetched yet; oldest first.
@@ -137,12 +144,13 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Tells the server what was shown, settles what was withdrawn in the meantime, and reads the server's keys for
-        /// pushes if those that are stored are old.
+        /// Tells the server what was shown and who has logged out, settles what was withdrawn in the meantime, and reads
+        /// the server's keys for pushes if those that are stored are old.
         /// </summary>
         private async Task<WakeReport> EndAsync(Wake wake, WakeReport report)
         {
             await ReportShownAsync(wake.Deadline);
+            await FinishDeparturesAsync(wake.Deadline);
             await ResolveQuestionsAsync(wake.Deadline);
             await RefreshOldPushKeysAsync(wake.Deadline);
             return report;

@@ -16,9 +16,10 @@ namespace SecurePush
         private const double LeaseSeconds = 10;
 
         private readonly TokenService service;
-        private readonly IClientStore store;
+        private readonly BoundedStore store;
         private readonly IClientClock clock;
-        private readonly string process = Guid.NewGuid().ToString();
+        private readonly string process;
+        private readonly bool keepsPassword;
         private readonly object guard = new object();
         private Task<ClientCredentials> refreshing;
 
@@ -27,19 +28,36 @@ namespace SecurePush
         /// <param name="store">The client's store.</param>
         /// <param name="transport">The client's transport.</param>
         /// <param name="clock">The client's clock; the system's if it is <c>null</c>.</param>
+        /// <param name="keepsPassword">
+        /// Whether the password is stored, encrypted, if the server issues no tokens. Otherwise such a log-in fails: a
+        /// proxy that answers wrongly must not make the device keep a password.
+        /// </param>
         public TokenCredentialsProvider(
-            Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null)
+            Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null,
+            bool keepsPassword = false)
         {
+            this.keepsPassword = keepsPassword;
             this.clock = clock ?? new SystemClientClock();
             this.store = new BoundedStore(store, this.clock);
+            process = ProcessName.New(this.clock);
             service = new TokenService(retrievalUrl, transport, this.clock);
         }
 
-        /// <summary>Logs a user in with a password. It is stored only if the server issues no tokens.</summary>
-        /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
+        /// <summary>Logs a user in with a password.</summary>
+        /// <param name="userName">The user.</param>
+        /// <param name="password">The password.</param>
+        /// <param name="cancellation">Ends it before anything is stored.</param>
+        /// <exception cref="SecurePushException">
+        /// <c>SP-401</c>: the password is wrong. <c>SP-404</c>: the server issues no tokens.
+        /// </exception>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
-        public async Task LogInAsync(string userName, string password) =>
-            await store.SaveCredentialsAsync(await service.LogInAsync(userName, password));
+        public Task LogInAsync(
+            string userName, string password,
+            CancellationToken cancellation = default(CancellationToken)) => Detached.RunAsync(async () =>
+        {
+            var credentials = await service.LogInAsync(userName, password, keepsPassword, cancellation);
+            await SaveAsync(credentials);
+        });
 
         /// <summary>Logs a user in with a token of an identity provider.</summary>
         /// <param name="userName">The user.</param>
@@ -47,37 +65,43 @@ namespace SecurePush
         /// <param name="expiresAt">When the token expires, in seconds since 1970, if that is known.</param>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
         public Task LogInWithTokenAsync(string userName, string token, double? expiresAt = null) =>
-            store.SaveCredentialsAsync(
-                new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt });
+            Detached.RunAsync(() => SaveAsync(
+                new StoredCredentials(userName) { AccessToken = token, ExpiresAt = expiresAt }));
 
         /// <summary>
-        /// Forgets the user, and ends the session at the server if it can be reached. Call
-        /// <see cref="SecurePushClient.UnregisterAsync"/> before.
+        /// Forgets the user, and ends the session at the server if it can be reached. An app with a
+        /// <see cref="SecurePushClient"/> calls <see cref="SecurePushClient.LogOutAsync"/> instead, which also forgets
+        /// the notifications and unregisters the device.
         /// </summary>
         /// <exception cref="ClientStoreException">The store cannot be written.</exception>
-        public async Task LogOutAsync()
+        public Task LogOutAsync() => Detached.RunAsync(async () =>
         {
-            var token = (await StoredOrNullAsync())?.RefreshToken;
-            await store.SaveCredentialsAsync(null);
+            string token = null;
+            await store.ChangeCredentialsAsync(stored =>
+            {
+                token = stored?.RefreshToken;
+                return stored == null ? null : new StoredCredentials(null).With(stored.Departures);
+            });
             if (token != null)
             {
                 await service.EndAsync(token);
             }
-        }
+        });
 
         /// <inheritdoc/>
-        public async Task<string> UserNameAsync() => (await StoredOrNullAsync())?.UserName;
+        public Task<string> UserNameAsync() => Detached.RunAsync(
+            async () => (await StoredOrNullAsync())?.UserName);
 
         /// <summary>
         /// As <see cref="UserNameAsync"/>, but a store that cannot be read now is no <c>null</c>.
         /// </summary>
         /// <exception cref="ClientStoreException">The store cannot be read.</exception>
-        internal async Task<string> StoredUserNameAsync() => (await store.ReadCredentialsAsync())?.UserName;
+        internal async Task<string> StoredUserNameAsync() => (await ReadAsync())?.UserName;
 
         /// <inheritdoc/>
-        public async Task<ClientCredentials> CredentialsAsync()
+        public Task<ClientCredentials> CredentialsAsync() => Detached.RunAsync(async () =>
         {
-            var stored = await store.ReadCredentialsAsync();
+            var stored = await ReadAsync();
             if (stored == null)
             {
                 return null;
@@ -89,7 +113,7 @@ namespace SecurePush
             }
 
             return stored.RefreshToken == null ? null : await RefreshAsync(stored.Current);
-        }
+        });
 
         /// <inheritdoc/>
         public Task<ClientCredentials> RefreshAsync(ClientCredentials refused)
@@ -106,7 +130,7 @@ namespace SecurePush
                 refreshing = exchange.Task;
             }
 
-            RunAsync(exchange, refused).Forget();
+            Detached.RunAsync(() => RunAsync(exchange, refused)).Forget();
             return exchange.Task;
         }
 
@@ -155,7 +179,7 @@ namespace SecurePush
 
         private async Task<ClientCredentials> ExchangeWithLeaseAsync(ClientCredentials refused)
         {
-            var stored = await store.ReadCredentialsAsync();
+            var stored = await ReadAsync();
             if (stored == null)
             {
                 return null;
@@ -170,7 +194,8 @@ namespace SecurePush
             var renewed = stored.RefreshToken == null
                 ? null
                 : await service.RefreshAsync(stored.RefreshToken, stored.UserName);
-            if (!stored.IsSame(await store.ReadCredentialsAsync()))
+            var next = renewed ?? new StoredCredentials(stored.UserName);
+            if (!await store.ReplaceCredentialsAsync(stored, next.With(stored.Departures)))
             {
                 // The user has logged out, or another one has logged in. The next try finds the new credentials.
                 if (renewed?.RefreshToken != null)
@@ -181,7 +206,6 @@ namespace SecurePush
                 throw new SecurePushException(DiagnosticCode.Credentials);
             }
 
-            await store.SaveCredentialsAsync(renewed ?? new StoredCredentials(stored.UserName));
             return renewed?.Current;
         }
 
@@ -190,7 +214,7 @@ namespace SecurePush
             while (true)
             {
                 var isTaken = await store.UpdateAsync(
-                    state => state.TakeLease(process, clock.UnixTime, LeaseSeconds));
+                    state => state.TakeLease(process, clock.Uptime, LeaseSeconds));
                 if (isTaken)
                 {
                     return;
@@ -217,12 +241,23 @@ namespace SecurePush
         {
             try
             {
-                return await store.ReadCredentialsAsync();
+                return await ReadAsync();
             }
             catch (ClientStoreException)
             {
                 return null;
             }
         }
+
+        /// <summary>The credentials; <c>null</c> if nobody is logged in.</summary>
+        private async Task<StoredCredentials> ReadAsync()
+        {
+            var stored = await store.ReadCredentialsAsync();
+            return stored?.UserName == null ? null : stored;
+        }
+
+        /// <summary>A log-in waits for no log-out that is not finished, and does not forget it.</summary>
+        private Task SaveAsync(StoredCredentials credentials) => store.ChangeCredentialsAsync(
+            stored => credentials.With(stored?.Departures ?? new Departure[0]));
     }
 }

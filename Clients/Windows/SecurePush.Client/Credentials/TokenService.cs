@@ -27,16 +27,22 @@ namespace SecurePush
 
         /// <summary>Gets tokens for a password.</summary>
         /// <exception cref="SecurePushException">With <c>SP-401</c> for a wrong password.</exception>
-        public async Task<StoredCredentials> LogInAsync(string userName, string password)
+        public async Task<StoredCredentials> LogInAsync(
+            string userName, string password, bool keepsPassword, CancellationToken cancellation)
         {
-            var response = await SendAsync("POST", ClientCredentials.Basic(userName, password), null);
-            if (response.Status == 404 && AnswerForm.IsOwnError(response))
+            var response = await SendAsync("POST", ClientCredentials.Basic(userName, password), null, cancellation);
+            if (!keepsPassword || response.Status != 404 || !AnswerForm.IsOwnError(response))
             {
-                // The server issues no tokens. Whether the password is right shows with the first request.
-                return new StoredCredentials(userName) { Password = password };
+                return Read(userName, response);
             }
 
-            return Read(userName, response);
+            // The server issues no tokens. A request shows whether the password is right.
+            var inbox = new RetrievalCall("GET", "api/notifications", "Limit=1");
+            var basic = ClientCredentials.Basic(userName, password);
+            var proof = await SendAsync("GET", basic, null, cancellation, new Uri(url, "notifications?Limit=1"));
+            return AnswerForm.IsSuccess(proof, inbox)
+                ? new StoredCredentials(userName) { Password = password }
+                : throw Refusal(proof);
         }
 
         /// <summary>Exchanges a refresh token; <c>null</c> if it cannot be used any more.</summary>
@@ -47,29 +53,28 @@ namespace SecurePush
             return AnswerForm.EndsSession(response) ? null : Read(userName, response);
         }
 
-        /// <summary>Ends a session. A failure is of no consequence: the token expires.</summary>
-        public async Task EndAsync(string token)
+        /// <summary>
+        /// Ends a session, and tells whether the server has answered. A failure is of little consequence: the token
+        /// expires.
+        /// </summary>
+        public async Task<bool> EndAsync(string token)
         {
             try
             {
-                await SendAsync("DELETE", null, token);
+                var response = await SendAsync("DELETE", null, token);
+                return response.Status == 204 || (response.Status < 500 && AnswerForm.IsOwnError(response));
             }
             catch (SecurePushException)
             {
-                // The server cannot be reached.
+                return false;
             }
         }
 
         private StoredCredentials Read(string userName, TransportResponse response)
         {
-            // A 401 of a proxy does not say that the password is wrong.
-            var isOwn = response.Status == 200
-                ? AnswerForm.IsJson(response)
-                : response.Status != 401 || AnswerForm.IsOwnUnauthorized(response);
-            if (!isOwn || response.Status != 200)
+            if (response.Status != 200 || !AnswerForm.IsJson(response))
             {
-                throw new SecurePushException(
-                    isOwn ? DiagnosticCode.Status(response.Status) : DiagnosticCode.MalformedAnswer);
+                throw Refusal(response);
             }
 
             try
@@ -95,7 +100,18 @@ namespace SecurePush
             }
         }
 
-        private async Task<TransportResponse> SendAsync(string method, ClientCredentials credentials, string refresh)
+        /// <summary>A 401 of a proxy does not say that the password is wrong.</summary>
+        private static SecurePushException Refusal(TransportResponse response)
+        {
+            var isOwn = response.Status != 200
+                && (response.Status != 401 || AnswerForm.IsOwnUnauthorized(response));
+            return new SecurePushException(
+                isOwn ? DiagnosticCode.Status(response.Status) : DiagnosticCode.MalformedAnswer);
+        }
+
+        private async Task<TransportResponse> SendAsync(
+            string method, ClientCredentials credentials, string refresh,
+            CancellationToken cancellation = default(CancellationToken), Uri target = null)
         {
             var headers = new Dictionary<string, string> { { "Accept", "application/json" } };
             byte[] body = null;
@@ -111,11 +127,11 @@ namespace SecurePush
                     JsonText.Member("grant_type", "refresh_token"), JsonText.Member("refresh_token", refresh));
             }
 
-            var request = new TransportRequest(method, url, headers, body);
+            var request = new TransportRequest(method, target ?? url, headers, body);
             try
             {
                 return await TimeLimit.RunAsync(
-                    clock.Uptime + Timeout, clock, CancellationToken.None,
+                    clock.Uptime + Timeout, clock, cancellation,
                     token => transport.SendAsync(request, Timeout, MaxBytes, token));
             }
             catch (TransportException error)

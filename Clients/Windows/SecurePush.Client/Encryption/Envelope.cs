@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 using System.Text;
 
 namespace SecurePush
@@ -18,7 +19,10 @@ namespace SecurePush
 
         private static readonly byte[] Info = Encoding.ASCII.GetBytes("securepush-e2e-v1");
 
-        /// <summary>Whether a payload is meant to be an envelope. It may still be malformed.</summary>
+        /// <summary>
+        /// Whether a payload is meant to be an envelope, also if it is malformed: the user never sees what is
+        /// encrypted.
+        /// </summary>
         public static bool IsEnvelope(string json)
         {
             try
@@ -29,8 +33,8 @@ namespace SecurePush
                     return false;
                 }
 
-                var members = value.Members();
-                return members.ContainsKey("e2e") && members.ContainsKey("ct");
+                var names = new HashSet<string>(value.AllMembers().Select(member => member.Key));
+                return names.Contains("e2e") && names.Contains("ct");
             }
             catch (FormatException)
             {
@@ -98,7 +102,7 @@ namespace SecurePush
             try
             {
                 var members = JsonValue.Parse(Encoding.UTF8.GetBytes(json)).Members();
-                return members.TryGetValue("e2e", out var version) && version.Number() == 1
+                return members.TryGetValue("e2e", out var version) && version.Json() == "1"
                     ? members
                     : throw Unopenable();
             }

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Globalization;
 using System.Linq;
 
 namespace SecurePush
@@ -84,9 +85,16 @@ namespace SecurePush
             {
                 Id = AnswerMembers.Id(members);
                 Secret = AnswerMembers.Secret(members);
+                IsRead = members.TryGetValue("Read", out var read) && read.Boolean();
+                CreatedAt = AnswerMembers.Time(members, "CreatedAt");
             }
 
             public PushId Id { get; }
+
+            public bool IsRead { get; }
+
+            /// <summary>When it was sent, if the server says so.</summary>
+            public DateTimeOffset? CreatedAt { get; }
 
             /// <summary>The secret, if the server sent payloads.</summary>
             public SecretNotification Secret { get; }
@@ -101,6 +109,13 @@ namespace SecurePush
 
         public static PushId Id(IReadOnlyDictionary<string, JsonValue> members) =>
             PushId.From(Required(members, "Id").Text()) ?? throw JsonScanner.Malformed();
+
+        /// <summary>A time (RFC 3339); <c>null</c> if there is none, or if it is something else.</summary>
+        public static DateTimeOffset? Time(IReadOnlyDictionary<string, JsonValue> members, string name) =>
+            members.TryGetValue(name, out var value) && value.IsString && DateTimeOffset.TryParse(
+                value.Text(), CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out var time)
+                ? time.ToUniversalTime()
+                : (DateTimeOffset?)null;
 
         /// <summary>The secret; <c>null</c> if the members have no payload.</summary>
         public static SecretNotification Secret(IReadOnlyDictionary<string, JsonValue> members)

@@ -26,7 +26,10 @@ namespace SecurePush
         /// <summary><c>false</c> for what the server tells everybody.</summary>
         public bool IsAuthorized { get; set; } = true;
 
-        /// <summary><c>false</c> for a request that the next wake sends again if this one fails.</summary>
+        /// <summary>
+        /// <c>false</c> for a request that the next wake sends again if this one fails. New credentials are still
+        /// asked for.
+        /// </summary>
         public bool IsRetried { get; set; } = true;
     }
 

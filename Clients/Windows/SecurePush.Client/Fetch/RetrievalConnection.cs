@@ -73,7 +73,7 @@ namespace SecurePush
                     }
 
                     var step = await TryAsync();
-                    if (!call.IsRetried)
+                    if (!call.IsRetried && step.Kind != FetchStepKind.RefreshCredentials)
                     {
                         return ending;
                     }

@@ -60,7 +60,7 @@ namespace SecurePush
                     case (byte)'"':
                         return position + 1;
                     case (byte)'\\':
-                        position += 2;
+                        position = SkipEscape(position + 1);
                         break;
                     default:
                         if (bytes[position] < 0x20)
@@ -74,6 +74,26 @@ namespace SecurePush
             }
 
             throw Malformed();
+        }
+
+        /// <summary>Checks what follows a reverse solidus.</summary>
+        private int SkipEscape(int position)
+        {
+            if (position >= bytes.Length || "\"\\/bfnrtu".IndexOf((char)bytes[position]) < 0)
+            {
+                throw Malformed();
+            }
+
+            var end = position + (bytes[position] == 'u' ? 5 : 1);
+            for (position++; position < end; position++)
+            {
+                if (position >= bytes.Length || !Uri.IsHexDigit((char)bytes[position]))
+                {
+                    throw Malformed();
+                }
+            }
+
+            return end;
         }
 
         private int SkipContainer(int position, char last, int depth)

@@ -12,6 +12,8 @@ namespace SecurePush
     /// </summary>
     internal sealed class JsonValue
     {
+        private static readonly UTF8Encoding StrictUtf8 = new UTF8Encoding(false, true);
+
         private readonly byte[] bytes;
         private readonly int start;
         private readonly int end;
@@ -32,10 +34,11 @@ namespace SecurePush
         /// <summary>Whether the value is an array.</summary>
         public bool IsArray => bytes[start] == '[';
 
-        /// <summary>Reads the value that a text consists of.</summary>
-        /// <exception cref="FormatException">The text is not JSON.</exception>
+        /// <summary>Reads the value that a text consists of. A byte order mark is no JSON.</summary>
+        /// <exception cref="FormatException">The text is not JSON in UTF-8.</exception>
         public static JsonValue Parse(byte[] text)
         {
+            RequireUtf8(text);
             var scanner = new JsonScanner(text);
             var start = scanner.SkipBlanks(0);
             var end = scanner.SkipValue(start, 0);
@@ -51,8 +54,22 @@ namespace SecurePush
         /// <exception cref="FormatException">It is no object.</exception>
         public IReadOnlyDictionary<string, JsonValue> Members()
         {
-            Require(IsObject);
             var members = new Dictionary<string, JsonValue>(StringComparer.Ordinal);
+            foreach (var member in AllMembers())
+            {
+                Require(!members.ContainsKey(member.Key));
+                members[member.Key] = member.Value;
+            }
+
+            return members;
+        }
+
+        /// <summary>The members of an object in their order, repeated names included.</summary>
+        /// <exception cref="FormatException">It is no object.</exception>
+        public IReadOnlyList<KeyValuePair<string, JsonValue>> AllMembers()
+        {
+            Require(IsObject);
+            var members = new List<KeyValuePair<string, JsonValue>>();
             var scanner = new JsonScanner(bytes);
             var position = scanner.SkipBlanks(start + 1);
             while (position < end - 1)
@@ -61,8 +78,7 @@ namespace SecurePush
                 var name = new JsonValue(bytes, position, nameEnd).Text();
                 var first = scanner.SkipBlanks(scanner.SkipBlanks(nameEnd) + 1);
                 var last = scanner.SkipValue(first, 1);
-                Require(!members.ContainsKey(name));
-                members[name] = new JsonValue(bytes, first, last);
+                members.Add(new KeyValuePair<string, JsonValue>(name, new JsonValue(bytes, first, last)));
                 position = AfterComma(scanner, last);
             }
 
@@ -130,6 +146,19 @@ namespace SecurePush
                 end - start <= 40 && double.TryParse(Json(), style, CultureInfo.InvariantCulture, out number)
                 && !double.IsNaN(number) && !double.IsInfinity(number));
             return number;
+        }
+
+        /// <summary>Other bytes would become U+FFFD, which nobody has written.</summary>
+        private static void RequireUtf8(byte[] text)
+        {
+            try
+            {
+                StrictUtf8.GetCharCount(text);
+            }
+            catch (DecoderFallbackException)
+            {
+                throw JsonScanner.Malformed();
+            }
         }
 
         private int AfterComma(JsonScanner scanner, int position)

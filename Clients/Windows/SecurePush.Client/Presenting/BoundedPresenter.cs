@@ -25,6 +25,8 @@ namespace SecurePush
 
         public Task RemovePromptAsync() => limit.RunAsync(presenter.RemovePromptAsync);
 
+        public Task RemoveAllAsync() => limit.RunAsync(presenter.RemoveAllAsync);
+
         public Task SetBadgeAsync(int count) => limit.RunAsync(() => presenter.SetBadgeAsync(count));
 
         public Task<ISet<PushId>> DisplayedSecretsAsync() => limit.RunAsync(presenter.DisplayedSecretsAsync);

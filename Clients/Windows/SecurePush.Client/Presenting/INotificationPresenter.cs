@@ -30,6 +30,12 @@ namespace SecurePush
         /// <summary>Removes the prompt to log in.</summary>
         Task RemovePromptAsync();
 
+        /// <summary>
+        /// Removes everything that the SDK has shown, also what nobody remembers, and sets the number to 0. The client
+        /// asks after a log-out.
+        /// </summary>
+        Task RemoveAllAsync();
+
         /// <summary>Sets the number on the app's tile and taskbar button.</summary>
         Task SetBadgeAsync(int count);
 

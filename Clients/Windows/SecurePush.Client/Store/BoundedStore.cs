@@ -1,4 +1,5 @@
 using System;
+using System.Linq;
 using System.Threading.Tasks;
 
 namespace SecurePush
@@ -9,6 +10,9 @@ namespace SecurePush
     /// </summary>
     internal sealed class BoundedStore : IClientStore, IDeviceBoundStore
     {
+        /// <summary>Others change the credentials rarely.</summary>
+        private const int MaxChanges = 20;
+
         private readonly IClientStore store;
         private readonly CallLimit limit;
 
@@ -29,6 +33,9 @@ namespace SecurePush
         public Task SaveCredentialsAsync(StoredCredentials credentials) =>
             RunAsync(ClientStoreError.Unwritable, () => store.SaveCredentialsAsync(credentials));
 
+        public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
+            RunAsync(ClientStoreError.Unwritable, () => store.ReplaceCredentialsAsync(expected, replacement));
+
         public Task<byte[]> ReadEncryptionKeyAsync() =>
             RunAsync(ClientStoreError.Unreadable, store.ReadEncryptionKeyAsync);
 
@@ -38,6 +45,31 @@ namespace SecurePush
         public Task<string> ReadDeviceMarkAsync() => RunAsync(
             ClientStoreError.Unreadable,
             () => (store as IDeviceBoundStore)?.ReadDeviceMarkAsync() ?? Task.FromResult<string>(null));
+
+        /// <summary>Changes the credentials: again, if somebody else has changed them in between.</summary>
+        /// <param name="change">
+        /// Makes the new credentials of the stored ones; both may be <c>null</c>. It may run more than once.
+        /// </param>
+        public async Task<StoredCredentials> ChangeCredentialsAsync(Func<StoredCredentials, StoredCredentials> change)
+        {
+            for (var count = 0; count < MaxChanges; count++)
+            {
+                var stored = await ReadCredentialsAsync();
+                var changed = change(stored);
+                if (StoredCredentials.IsSame(stored, changed) || await ReplaceCredentialsAsync(stored, changed))
+                {
+                    return changed;
+                }
+            }
+
+            throw new ClientStoreException(ClientStoreError.Busy);
+        }
+
+        /// <summary>Stores a change of a departure, or removes one of which nothing is left to do.</summary>
+        public Task ChangeDepartureAsync(string id, Action<Departure> change) => ChangeCredentialsAsync(
+            stored => stored?.With(
+                stored.Departures.Select(departure => departure.Id == id ? departure.Changed(change) : departure)
+                    .Where(departure => !departure.IsDone)));
 
         /// <summary>Without an answer, the notice is shown once more rather than not at all.</summary>
         public async Task<bool> ClaimLockedNoticeAsync()

@@ -47,6 +47,9 @@ namespace SecurePush
         /// <summary>The user for whom the key for end-to-end encryption was made.</summary>
         internal string KeyOwner { get; set; }
 
+        /// <summary>The last log-out whose notifications and registration were forgotten.</summary>
+        internal string LastDeparture { get; set; }
+
         /// <summary>The mark of the device on which the installation was registered.</summary>
         internal string DeviceMark { get; set; }
 
@@ -59,7 +62,7 @@ namespace SecurePush
         /// <summary>The process that refreshes the credentials now.</summary>
         internal string LeaseProcess { get; set; }
 
-        /// <summary>When it began, in seconds since 1970.</summary>
+        /// <summary>When it began: the <see cref="IClientClock.Uptime"/>.</summary>
         internal double LeaseTakenAt { get; set; }
 
         /// <summary>A copy that changes on its own.</summary>
@@ -112,6 +115,7 @@ namespace SecurePush
             }
 
             KeyOwner = other.KeyOwner ?? KeyOwner;
+            LastDeparture = other.LastDeparture ?? LastDeparture;
             DeviceMark = other.DeviceMark ?? DeviceMark;
             if (other.PushKeys != null)
             {
@@ -156,6 +160,23 @@ namespace SecurePush
             Owner = newOwner;
             UserChanges++;
             return ids;
+        }
+
+        /// <summary>
+        /// Forgets everything of the user who has logged out, the registration included, once: another user may have
+        /// logged in when a second process does it.
+        /// </summary>
+        internal void Depart(string departure)
+        {
+            if (LastDeparture == departure)
+            {
+                return;
+            }
+
+            Forget(null);
+            Registration = new RegistrationRecord();
+            KeyOwner = null;
+            LastDeparture = departure;
         }
 
         /// <summary>
@@ -220,7 +241,7 @@ namespace SecurePush
         /// <param name="secret">The secret.</param>
         /// <param name="request">The request that brought it.</param>
         /// <param name="process">The process that wants to show it.</param>
-        /// <param name="now">Seconds since 1970.</param>
+        /// <param name="now">The <see cref="IClientClock.Uptime"/>.</param>
         /// <param name="limits">The limits.</param>
         internal Claim Claim(
             SecretNotification secret, FetchRequest request, string process, double now, ClientLimits limits)
@@ -253,17 +274,24 @@ namespace SecurePush
         /// <summary>Notes that a secret is shown, so that the server is told.</summary>
         internal void Report(PushId id) => AddBounded(Unreported, id);
 
-        /// <summary>Takes the exclusive right to refresh the credentials, unless another process has it.</summary>
-        internal bool TakeLease(string process, double now, double seconds)
+        /// <summary>
+        /// Takes the exclusive right to refresh the credentials, unless another process has it. A process of an earlier
+        /// start of the device has not.
+        /// </summary>
+        /// <param name="process">The name of this process.</param>
+        /// <param name="uptime">The <see cref="IClientClock.Uptime"/>: a clock that jumps ends no lease.</param>
+        /// <param name="seconds">How long a lease lasts.</param>
+        internal bool TakeLease(string process, double uptime, double seconds)
         {
-            var age = now - LeaseTakenAt;
-            if (LeaseProcess != null && LeaseProcess != process && age >= 0 && age < seconds)
+            var age = uptime - LeaseTakenAt;
+            if (LeaseProcess != null && LeaseProcess != process && age >= 0 && age < seconds
+                && ProcessName.AreOfOneStart(LeaseProcess, process))
             {
                 return false;
             }
 
             LeaseProcess = process;
-            LeaseTakenAt = now;
+            LeaseTakenAt = uptime;
             return true;
         }
 

@@ -24,6 +24,7 @@ namespace SecurePush
             json.Number("registeredAt", state.Registration.RegisteredAt);
             json.Text("keyDigest", state.Registration.KeyDigest);
             json.Text("keyOwner", state.KeyOwner);
+            json.Text("departure", state.LastDeparture);
             json.Text("deviceMark", state.DeviceMark);
             json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
@@ -46,6 +47,7 @@ namespace SecurePush
                     Installation(Text(members, "installation")), Text(members, "user"), Text(members, "digest"),
                     Number(members, "registeredAt"), Text(members, "keyDigest")),
                 KeyOwner = Text(members, "keyOwner"),
+                LastDeparture = Text(members, "departure"),
                 DeviceMark = Text(members, "deviceMark"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
@@ -94,7 +96,7 @@ namespace SecurePush
         }
 
         /// <summary>An ID that the client has made; <c>null</c> for what a damaged store has.</summary>
-        private static string Installation(string text) => Guid.TryParseExact(text, "D", out var id) ? text : null;
+        internal static string Installation(string text) => Guid.TryParseExact(text, "D", out var id) ? text : null;
 
         private static PushId Id(string text) => PushId.From(text) ?? throw JsonScanner.Malformed();
 

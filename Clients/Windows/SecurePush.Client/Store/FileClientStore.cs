@@ -87,13 +87,13 @@ namespace SecurePush
         /// <inheritdoc/>
         public Task<T> UpdateAsync<T>(Func<ClientState, T> change) => WithLockAsync(async () =>
         {
-            var next = await ReadAsync();
+            var next = await ReadAsync().ConfigureAwait(false);
             var before = next.Encode();
             var result = change(next);
             var after = next.Encode();
             if (!AreEqual(before, after))
             {
-                await Task.Run(() => state.Write(after));
+                await Task.Run(() => state.Write(after)).ConfigureAwait(false);
             }
 
             return result;
@@ -102,10 +102,10 @@ namespace SecurePush
         /// <inheritdoc/>
         public async Task<StoredCredentials> ReadCredentialsAsync()
         {
-            var plain = await ReadSecretAsync(credentials);
+            var plain = await ReadSecretAsync(credentials).ConfigureAwait(false);
             try
             {
-                return plain == null ? null : CredentialsCodec.Decode(plain);
+                return plain == null ? null : StoredCredentials.Decode(plain);
             }
             catch (FormatException)
             {
@@ -116,7 +116,20 @@ namespace SecurePush
 
         /// <inheritdoc/>
         public Task SaveCredentialsAsync(StoredCredentials credentials) =>
-            SaveSecretAsync(this.credentials, credentials == null ? null : CredentialsCodec.Encode(credentials));
+            SaveSecretAsync(this.credentials, credentials?.Encode());
+
+        /// <inheritdoc/>
+        public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
+            WithLockAsync(async () =>
+            {
+                var isSame = StoredCredentials.IsSame(await ReadCredentialsAsync().ConfigureAwait(false), expected);
+                if (isSame)
+                {
+                    await WriteSecretAsync(credentials, replacement?.Encode()).ConfigureAwait(false);
+                }
+
+                return isSame;
+            });
 
         /// <inheritdoc/>
         public Task<byte[]> ReadEncryptionKeyAsync() => ReadSecretAsync(key);
@@ -130,12 +143,12 @@ namespace SecurePush
         /// </summary>
         public Task<string> ReadDeviceMarkAsync() => WithLockAsync(async () =>
         {
-            var known = await ReadSecretAsync(mark);
+            var known = await ReadSecretAsync(mark).ConfigureAwait(false);
             if (known == null)
             {
                 known = Guid.NewGuid().ToByteArray();
-                var content = await ProtectAsync(known);
-                await Task.Run(() => WriteMark(content));
+                var content = await ProtectAsync(known).ConfigureAwait(false);
+                await Task.Run(() => WriteMark(content)).ConfigureAwait(false);
             }
 
             return Base64Url.Encode(known) + place;
@@ -215,13 +228,13 @@ namespace SecurePush
 
         private async Task<byte[]> ReadSecretAsync(ProtectedFile file)
         {
-            var content = await Task.Run(() => file.Read());
+            var content = await Task.Run(() => file.Read()).ConfigureAwait(false);
             if (content == null)
             {
                 return null;
             }
 
-            var plain = await Task.Run(() => protector.UnprotectAsync(content));
+            var plain = await Task.Run(() => protector.UnprotectAsync(content)).ConfigureAwait(false);
             if (plain == null)
             {
                 file.PutAside();
@@ -248,23 +261,26 @@ namespace SecurePush
 
         private Task SaveSecretAsync(ProtectedFile file, byte[] plain) => WithLockAsync(async () =>
         {
-            if (plain == null)
-            {
-                await Task.Run(() => file.Remove());
-            }
-            else
-            {
-                var content = await ProtectAsync(plain);
-                await Task.Run(() => file.Write(content));
-            }
-
+            await WriteSecretAsync(file, plain).ConfigureAwait(false);
             return true;
         });
+
+        private async Task WriteSecretAsync(ProtectedFile file, byte[] plain)
+        {
+            if (plain == null)
+            {
+                await Task.Run(() => file.Remove()).ConfigureAwait(false);
+                return;
+            }
+
+            var content = await ProtectAsync(plain).ConfigureAwait(false);
+            await Task.Run(() => file.Write(content)).ConfigureAwait(false);
+        }
 
         /// <summary>Runs work while no other process changes the files.</summary>
         private async Task<T> WithLockAsync<T>(Func<Task<T>> work)
         {
-            if (!await turn.WaitAsync(LockTries * LockPause))
+            if (!await turn.WaitAsync(LockTries * LockPause).ConfigureAwait(false))
             {
                 throw new ClientStoreException(ClientStoreError.Busy);
             }
@@ -273,15 +289,15 @@ namespace SecurePush
             {
                 for (var count = 0; count < LockTries; count++)
                 {
-                    using (var file = await Task.Run(() => OpenLock()))
+                    using (var file = await Task.Run(() => OpenLock()).ConfigureAwait(false))
                     {
                         if (file != null)
                         {
-                            return await work();
+                            return await work().ConfigureAwait(false);
                         }
                     }
 
-                    await Task.Delay(LockPause);
+                    await Task.Delay(LockPause).ConfigureAwait(false);
                 }
 
                 throw new ClientStoreException(ClientStoreError.Busy);

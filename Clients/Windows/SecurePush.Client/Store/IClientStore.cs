@@ -26,6 +26,15 @@ namespace SecurePush
         /// <summary>Replaces the credentials; <c>null</c> removes them.</summary>
         Task SaveCredentialsAsync(StoredCredentials credentials);
 
+        /// <summary>
+        /// Replaces the credentials if they are still the expected ones (<see cref="StoredCredentials.IsSame"/>). It is
+        /// atomic, like <see cref="UpdateAsync"/>: a log-out during a refresh of the credentials wins.
+        /// </summary>
+        /// <param name="expected">What was read; <c>null</c> if there were none.</param>
+        /// <param name="replacement">What takes their place; <c>null</c> removes them.</param>
+        /// <returns>Whether they were replaced.</returns>
+        Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement);
+
         /// <summary>Reads the private key for end-to-end encryption, 32 bytes; <c>null</c> if there is none.</summary>
         Task<byte[]> ReadEncryptionKeyAsync();
 
@@ -81,53 +90,5 @@ namespace SecurePush
 
         /// <summary>The reason.</summary>
         public ClientStoreError Error { get; }
-    }
-
-    /// <summary>Credentials as they are stored. They do not show in <see cref="ToString"/>.</summary>
-    public sealed class StoredCredentials
-    {
-        /// <summary>Makes credentials.</summary>
-        public StoredCredentials(string userName)
-        {
-            UserName = userName;
-        }
-
-        /// <summary>The user.</summary>
-        public string UserName { get; }
-
-        /// <summary>
-        /// The token for requests; <c>null</c> if there is none, or if the server has refused it.
-        /// </summary>
-        public string AccessToken { get; set; }
-
-        /// <summary>When the token expires, in seconds since 1970; <c>null</c> if that is not known.</summary>
-        public double? ExpiresAt { get; set; }
-
-        /// <summary>The single-use token for the next access token.</summary>
-        public string RefreshToken { get; set; }
-
-        /// <summary>The password, only for a server that issues no tokens.</summary>
-        public string Password { get; set; }
-
-        /// <summary>
-        /// The credentials for requests; <c>null</c> if the user has to log in or the token has to be refreshed.
-        /// </summary>
-        internal ClientCredentials Current =>
-            AccessToken != null ? ClientCredentials.Bearer(AccessToken)
-            : Password != null ? ClientCredentials.Basic(UserName, Password) : null;
-
-        /// <inheritdoc/>
-        public override string ToString() => "credentials of a user";
-
-        /// <summary>Whether two credentials are the same.</summary>
-        internal bool IsSame(StoredCredentials other) =>
-            other != null && UserName == other.UserName && AccessToken == other.AccessToken
-            && RefreshToken == other.RefreshToken && Password == other.Password;
-
-        /// <summary>
-        /// Whether there are credentials that have not expired. Half a minute before its end a token counts as expired.
-        /// </summary>
-        internal bool IsUsable(double now) =>
-            Current != null && (ExpiresAt == null || now < ExpiresAt - 30 || RefreshToken == null);
     }
 }

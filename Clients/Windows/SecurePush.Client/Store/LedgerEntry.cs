@@ -39,7 +39,7 @@ namespace SecurePush
         /// <summary>The process that has claimed it.</summary>
         public string Process { get; set; }
 
-        /// <summary>When the progress changed, in seconds since 1970.</summary>
+        /// <summary>When the progress changed: the <see cref="IClientClock.Uptime"/> of that process.</summary>
         public double At { get; set; }
 
         /// <summary>Whether the user has seen the generic text or the prompt for it.</summary>
@@ -78,12 +78,17 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// The seconds until the claim expires. A clock that went back makes the age negative: the claim counts as old.
+        /// The seconds until the claim expires. One of an earlier start of the device has expired, and so has one of the
+        /// future.
         /// </summary>
-        public double SecondsLeft(double now, ClientLimits limits)
+        /// <param name="process">The process that asks.</param>
+        /// <param name="now">Its <see cref="IClientClock.Uptime"/>.</param>
+        /// <param name="limits">The limits.</param>
+        public double SecondsLeft(string process, double now, ClientLimits limits)
         {
             var age = now - At;
-            return age >= 0 && age < limits.ClaimSeconds ? limits.ClaimSeconds - age : 0;
+            var isOfThisStart = Process == null || ProcessName.AreOfOneStart(Process, process);
+            return isOfThisStart && age >= 0 && age < limits.ClaimSeconds ? limits.ClaimSeconds - age : 0;
         }
     }
 

@@ -39,8 +39,22 @@ namespace SecurePush
         /// <inheritdoc/>
         public Task SaveCredentialsAsync(StoredCredentials credentials)
         {
-            this.credentials = credentials;
-            return Task.FromResult(true);
+            lock (guard)
+            {
+                this.credentials = credentials;
+                return Task.FromResult(true);
+            }
+        }
+
+        /// <inheritdoc/>
+        public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement)
+        {
+            lock (guard)
+            {
+                var isSame = StoredCredentials.IsSame(credentials, expected);
+                credentials = isSame ? replacement : credentials;
+                return Task.FromResult(isSame);
+            }
         }
 
         /// <inheritdoc/>

@@ -104,7 +104,7 @@ namespace SecurePush
         /// Whether no device of the user had fetched it before. Then a withdrawal that came in the meantime may be the
         /// echo of this fetch.
         /// </param>
-        /// <param name="now">Seconds since 1970.</param>
+        /// <param name="now">The <see cref="IClientClock.Uptime"/>.</param>
         /// <param name="limits">The limits.</param>
         public Claim Claim(PushId id, string process, bool isFirstReader, double now, ClientLimits limits)
         {
@@ -117,7 +117,7 @@ namespace SecurePush
 
             if (entry.IsClaimedBesides(process))
             {
-                var seconds = entry.SecondsLeft(now, limits);
+                var seconds = entry.SecondsLeft(process, now, limits);
                 return new Claim { HeldFor = seconds, IsInDoubt = seconds <= 0 };
             }
 
@@ -135,7 +135,7 @@ namespace SecurePush
 
         /// <summary>The claims of other processes that have expired.</summary>
         public List<LedgerEntry> Doubts(string process, double now, ClientLimits limits) =>
-            entries.Where(entry => entry.IsClaimedBesides(process) && entry.SecondsLeft(now, limits) <= 0).ToList();
+            entries.Where(entry => entry.IsClaimedBesides(process) && entry.SecondsLeft(process, now, limits) <= 0).ToList();
 
         /// <summary>
         /// How long to wait until the claims of other processes have expired, in seconds; <c>null</c> if there are
@@ -146,7 +146,7 @@ namespace SecurePush
             var claims = entries.Where(entry => entry.IsClaimedBesides(process)).ToList();
             return claims.Count == 0
                 ? (double?)null
-                : claims.Max(entry => entry.SecondsLeft(now, limits));
+                : claims.Max(entry => entry.SecondsLeft(process, now, limits));
         }
 
         /// <summary>Ends a claim. If the user does not see the secret, it waits for the next wake.</summary>

@@ -18,6 +18,13 @@ namespace SecurePush
         /// </summary>
         double Uptime { get; }
 
+        /// <summary>
+        /// A text that is different after each start of the device, without blanks, at most 64 characters; empty if it
+        /// is not known. Leases and claims of another start are over: two processes compare <see cref="Uptime"/> only
+        /// if they have the same one.
+        /// </summary>
+        string BootId { get; }
+
         /// <summary>Waits; not at all for a number that is not positive.</summary>
         /// <exception cref="OperationCanceledException">As soon as the token is cancelled.</exception>
         Task SleepAsync(double seconds, CancellationToken cancellation);
@@ -33,6 +40,9 @@ namespace SecurePush
 
         /// <inheritdoc/>
         public double Uptime => (double)Stopwatch.GetTimestamp() / Stopwatch.Frequency;
+
+        /// <inheritdoc/>
+        public string BootId => DeviceStart.Id;
 
         /// <inheritdoc/>
         public Task SleepAsync(double seconds, CancellationToken cancellation)

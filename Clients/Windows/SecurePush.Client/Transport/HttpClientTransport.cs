@@ -51,7 +51,7 @@ namespace SecurePush
                 limit.CancelAfter(TimeSpan.FromSeconds(timeout));
                 try
                 {
-                    return await ExchangeAsync(message, maxBytes, limit.Token);
+                    return await ExchangeAsync(message, maxBytes, limit.Token).ConfigureAwait(false);
                 }
                 catch (TransportException)
                 {
@@ -97,7 +97,7 @@ namespace SecurePush
             HttpRequestMessage message, int maxBytes, CancellationToken cancellation)
         {
             using (var response = await client.SendAsync(
-                message, HttpCompletionOption.ResponseHeadersRead, cancellation))
+                message, HttpCompletionOption.ResponseHeadersRead, cancellation).ConfigureAwait(false))
             {
                 if (response.Content?.Headers.ContentLength > maxBytes && message.Method != HttpMethod.Head)
                 {
@@ -106,7 +106,7 @@ namespace SecurePush
 
                 var body = response.Content == null
                     ? null
-                    : await BodyAsync(response.Content, maxBytes, cancellation);
+                    : await BodyAsync(response.Content, maxBytes, cancellation).ConfigureAwait(false);
                 return new TransportResponse(
                     (int)response.StatusCode, body, Header(response.Headers, "Retry-After"),
                     response.Content == null ? null : Header(response.Content.Headers, "Content-Type"),
@@ -116,13 +116,13 @@ namespace SecurePush
 
         private static async Task<byte[]> BodyAsync(HttpContent content, int maxBytes, CancellationToken cancellation)
         {
-            using (var stream = await content.ReadAsStreamAsync())
+            using (var stream = await content.ReadAsStreamAsync().ConfigureAwait(false))
             using (cancellation.Register(stream.Dispose))
             {
                 var body = new MemoryStream();
                 var buffer = new byte[16 << 10];
                 int count;
-                while ((count = await stream.ReadAsync(buffer, 0, buffer.Length, cancellation)) > 0)
+                while ((count = await stream.ReadAsync(buffer, 0, buffer.Length, cancellation).ConfigureAwait(false)) > 0)
                 {
                     if (body.Length + count > maxBytes)
                     {

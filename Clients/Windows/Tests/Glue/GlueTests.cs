@@ -53,6 +53,14 @@ namespace SecurePush.Tests
             presenter.ShowAsync(Secret(Longest, "other")).Wait();
             Assert.That(Texts(), Is.EqualTo(new[] { "<4711> & \"more\"", "other" }));
             Assert.That(presenter.DisplayedSecretsAsync().Result, Is.EquivalentTo(new[] { First, Longest }));
+            foreach (var toast in ToastNotificationManager.Toasts)
+            {
+                Assert.That(toast.NotificationMirroring, Is.EqualTo(NotificationMirroring.Disabled));
+                Assert.That(
+                    toast.ExpirationTime - DateTimeOffset.UtcNow,
+                    Is.GreaterThan(TimeSpan.FromHours(23)).And.LessThanOrEqualTo(TimeSpan.FromDays(1)));
+            }
+
             var launch = ToastNotificationManager.Toasts[0].Content.DocumentElement.GetAttribute("launch");
             Assert.That(ToastPresenter.IdOf(launch), Is.EqualTo(First));
             presenter.RemoveAsync(new[] { First, PushId.From("unknown") }).Wait();
@@ -188,7 +196,7 @@ namespace SecurePush.Tests
                 next.Receive(raw);
                 Assert.That(raw.Cancel);
                 Assert.That((await arrived.Task).Shown, Is.EqualTo(new[] { id }));
-                await channel.UnregisterAsync();
+                Assert.That(await channel.LogOutAsync());
                 Assert.That(device.Server.Installations, Is.Empty);
             });
         }

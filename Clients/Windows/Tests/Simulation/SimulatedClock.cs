@@ -17,6 +17,9 @@ namespace SecurePush.Tests
         /// <summary>The time of day minus <see cref="Uptime"/>. A fault makes it jump.</summary>
         public double DateOffset { get; set; } = 1763800000;
 
+        /// <summary>A restart of the device changes it.</summary>
+        public string BootId { get; set; } = "boot-1";
+
         /// <inheritdoc/>
         public double UnixTime => Uptime + DateOffset;
 

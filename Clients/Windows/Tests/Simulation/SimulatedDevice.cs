@@ -50,7 +50,7 @@ namespace SecurePush.Tests
             var process = new SimulatedProcess(diesAt);
             var store = new SimulatedStore(Disk, process, faults);
             var transport = new SimulatedTransport(Server, Clock, process, faults);
-            var credentials = new TokenCredentialsProvider(SimulatedServer.Url, store, transport, Clock);
+            var credentials = new TokenCredentialsProvider(SimulatedServer.Url, store, transport, Clock, true);
             var configuration = new SecurePushConfiguration(SimulatedServer.Url) { PushKeys = Signer.Keys };
             adjust?.Invoke(configuration);
             var client = new SecurePushClient(

@@ -86,6 +86,15 @@ namespace SecurePush.Tests
             return screen.IsPrompting = false;
         });
 
+        public Task RemoveAllAsync() => process.CallAsync("remove all", () =>
+        {
+            screen.Removed.AddRange(screen.Visible);
+            screen.Visible.Clear();
+            screen.VisibleNotices.Clear();
+            screen.Badges.Add(0);
+            return screen.IsPrompting = false;
+        });
+
         public Task SetBadgeAsync(int count) => process.CallAsync("set badge", () =>
         {
             screen.Badges.Add(count);

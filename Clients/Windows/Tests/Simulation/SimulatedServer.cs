@@ -60,6 +60,9 @@ namespace SecurePush.Tests
 
         public Stored Find(PushId id) => Notifications.Find(entry => entry.Id == id.ToString());
 
+        /// <summary>How many sessions can be renewed.</summary>
+        public int Sessions => refreshTokens.Count;
+
         /// <summary>The server refuses the access tokens that it has issued; refresh tokens stay.</summary>
         public void RevokeAccessTokens() => accessTokens.Clear();
 
@@ -118,6 +121,11 @@ namespace SecurePush.Tests
                 case "PUT installations 3":
                     Installations[path[2]] = Encoding.UTF8.GetString(request.Body);
                     return GoneInstallations.Contains(path[2]) ? Refusal(410) : new TransportResponse(200);
+                case "GET installations 2":
+                    return Devices(Query(request.Uri));
+                case "DELETE devices 2":
+                    Installations.Clear();
+                    return new TransportResponse(204);
                 case "DELETE installations 3":
                     return Installations.Remove(path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "PUT devices 4":
@@ -205,6 +213,18 @@ namespace SecurePush.Tests
             var next = found.Count > page.Count ? ",\"Next\":\"" + page.Last().Id + "\"" : "";
             return Answer(
                 "{\"Notifications\":[" + string.Join(",", entries) + "],\"Unread\":" + Unread + next + "}");
+        }
+
+        /// <summary>Pages of two devices, so that there are several.</summary>
+        private TransportResponse Devices(IReadOnlyDictionary<string, string> query)
+        {
+            query.TryGetValue("After", out var after);
+            var found = Installations.OrderBy(pair => pair.Key, StringComparer.Ordinal)
+                .Where(pair => after == null || string.CompareOrdinal(pair.Key, after) > 0).ToList();
+            var page = found.Take(2).Select(pair => pair.Value.TrimEnd('}')
+                + ",\"UpdatedAt\":\"2026-11-21T08:30:00.000Z\",\"LastSeenAt\":\"2026-11-22T00:00:00.000Z\"}").ToList();
+            var next = found.Count > 2 ? ",\"Next\":\"" + found[1].Key + "\"" : "";
+            return Answer("{\"Installations\":[" + string.Join(",", page) + "]" + next + "}");
         }
 
         private static string Json(Stored entry, bool withPayload) =>

@@ -76,6 +76,14 @@ namespace SecurePush.Tests
         public Task SaveCredentialsAsync(StoredCredentials credentials) =>
             Call("save credentials", true, () => disk.Credentials = credentials);
 
+        public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
+            Call("replace credentials", true, () =>
+            {
+                var isSame = StoredCredentials.IsSame(disk.Credentials, expected);
+                disk.Credentials = isSame ? replacement : disk.Credentials;
+                return isSame;
+            });
+
         public Task<byte[]> ReadEncryptionKeyAsync() => Call(
             "key", false,
             () => disk.IsKeyUnreadable

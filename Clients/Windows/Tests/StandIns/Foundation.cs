@@ -10,12 +10,42 @@ namespace Windows.Foundation
     {
     }
 
+    public interface IAsyncAction
+    {
+    }
+
+    public interface IAsyncOperationWithProgress<TResult, TProgress>
+    {
+    }
+
     public delegate void TypedEventHandler<TSender, TResult>(TSender sender, TResult args);
 
     /// <summary>An operation of the tests.</summary>
     public sealed class StandInOperation<TResult> : IAsyncOperation<TResult>
     {
         public StandInOperation(Task<TResult> task)
+        {
+            Task = task;
+        }
+
+        public Task<TResult> Task { get; }
+    }
+
+    /// <summary>An action of the tests.</summary>
+    public sealed class StandInAction : IAsyncAction
+    {
+        public StandInAction(Task task)
+        {
+            Task = task;
+        }
+
+        public Task Task { get; }
+    }
+
+    /// <summary>An operation with progress, of the tests.</summary>
+    public sealed class StandInProgress<TResult, TProgress> : IAsyncOperationWithProgress<TResult, TProgress>
+    {
+        public StandInProgress(Task<TResult> task)
         {
             Task = task;
         }
@@ -33,6 +63,12 @@ namespace System
     {
         public static Task<TResult> AsTask<TResult>(this IAsyncOperation<TResult> source) =>
             ((StandInOperation<TResult>)source).Task;
+
+        public static Task<TResult> AsTask<TResult, TProgress>(
+            this IAsyncOperationWithProgress<TResult, TProgress> source) =>
+            ((StandInProgress<TResult, TProgress>)source).Task;
+
+        public static Task AsTask(this IAsyncAction source) => ((StandInAction)source).Task;
 
         public static TaskAwaiter<TResult> GetAwaiter<TResult>(this IAsyncOperation<TResult> source) =>
             source.AsTask().GetAwaiter();

@@ -7,6 +7,11 @@ using Windows.Data.Xml.Dom;
 
 namespace Windows.UI.Notifications
 {
+    public enum NotificationMirroring
+    {
+        Allowed, Disabled,
+    }
+
     public sealed class ToastNotification
     {
         private string tag = "";
@@ -32,6 +37,10 @@ namespace Windows.UI.Notifications
         }
 
         public bool SuppressPopup { get; set; }
+
+        public DateTimeOffset? ExpirationTime { get; set; }
+
+        public NotificationMirroring NotificationMirroring { get; set; }
 
         /// <summary>Since Windows 10 1703 a tag and a group have at most 64 characters.</summary>
         private static string Checked(string value) =>
@@ -69,6 +78,15 @@ namespace Windows.UI.Notifications
             lock (ToastNotificationManager.Toasts)
             {
                 return ToastNotificationManager.Toasts.ToList();
+            }
+        }
+
+        public void RemoveGroup(string group)
+        {
+            ToastNotificationManager.Gate.Wait();
+            lock (ToastNotificationManager.Toasts)
+            {
+                ToastNotificationManager.Toasts.RemoveAll(toast => toast.Group == group);
             }
         }
 

@@ -145,6 +145,8 @@ namespace SecurePush.Tests
 
             public Task RemovePromptAsync() => Task.FromResult(true);
 
+            public Task RemoveAllAsync() => Task.FromResult(true);
+
             public Task SetBadgeAsync(int count) => Task.FromResult(true);
 
             public Task<ISet<PushId>> DisplayedSecretsAsync() =>

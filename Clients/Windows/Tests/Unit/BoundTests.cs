@@ -155,6 +155,9 @@ namespace SecurePush.Tests
 
             public Task SaveCredentialsAsync(StoredCredentials credentials) => Break(() => Never<bool>(), true);
 
+            public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
+                Break(() => memory.ReplaceCredentialsAsync(expected, replacement), true);
+
             public Task<byte[]> ReadEncryptionKeyAsync() => Break(memory.ReadEncryptionKeyAsync, false);
 
             public Task SaveEncryptionKeyAsync(byte[] privateKey) => Break(() => Never<bool>(), true);
@@ -199,6 +202,8 @@ namespace SecurePush.Tests
                 call == "remove" ? Never<bool>() : others.RemoveAsync(ids);
 
             public Task RemovePromptAsync() => call == "remove" ? Never<bool>() : others.RemovePromptAsync();
+
+            public Task RemoveAllAsync() => call == "remove" ? Never<bool>() : others.RemoveAllAsync();
 
             public Task SetBadgeAsync(int count) => call == "badge" ? Never<bool>() : others.SetBadgeAsync(count);
 

@@ -48,6 +48,12 @@ namespace SecurePush.Tests
         [TestCase("\"\\x\"")]
         [TestCase("\"\\u00g0\"")]
         [TestCase("\"\u0001\"")]
+        [TestCase("{\"a\":\"\\x\"}")]
+        [TestCase("[\"\\u12\"]")]
+        [TestCase("[\"\\u12")]
+        [TestCase("[\"\\")]
+        [TestCase("{\"\\q\":1}")]
+        [TestCase("\ufeff1")]
         [TestCase("[1,]")]
         [TestCase("[1 2]")]
         [TestCase("{\"a\"}")]
@@ -57,6 +63,36 @@ namespace SecurePush.Tests
         [TestCase("")]
         public void OtherTextsAreRefused(string json) =>
             Assert.That(() => Payload(json), Throws.InstanceOf<SecurePushException>());
+
+        /// <summary>Bytes that are not UTF-8 would be shown as U+FFFD.</summary>
+        [Test]
+        public void OtherBytesThanUtf8AreRefused()
+        {
+            foreach (var hex in new[]
+            {
+                "22ff22", "22c022", "22eda08022", "22f490808022", "22c080", "5b22e28222", "efbbbf31",
+            })
+            {
+                Assert.That(() => JsonValue.Parse(Hex.Bytes(hex)), Throws.InstanceOf<FormatException>(), hex);
+            }
+
+            Assert.That(JsonValue.Parse(Hex.Bytes("22e282ac22")).Text(), Is.EqualTo("€"));
+        }
+
+        /// <summary>What is encrypted is never shown as a text.</summary>
+        [TestCase("{\"e2e\":1,\"e2e\":1,\"keys\":{},\"iv\":\"\",\"ct\":\"\"}")]
+        [TestCase("{\"e2e\":1,\"ct\":\"\",\"ct\":\"\"}")]
+        [TestCase("{\"\\u00652e\":1,\"ct\":\"\"}")]
+        [TestCase("{\"e2e\":1.0,\"keys\":{},\"iv\":\"AAAAAAAAAAAAAAAA\",\"ct\":\"AAAAAAAAAAAAAAAAAAAAAA\"}")]
+        [TestCase("{\"e2e\":1e0,\"keys\":{},\"iv\":\"AAAAAAAAAAAAAAAA\",\"ct\":\"AAAAAAAAAAAAAAAAAAAAAA\"}")]
+        [TestCase("{\"e2e\":1e1000,\"ct\":\"\"}")]
+        public void AMalformedEnvelopeIsOne(string json)
+        {
+            Assert.That(Envelope.IsEnvelope(json));
+            var error = Assert.Throws<SecurePushException>(
+                () => Envelope.Open(new ManagedCryptography(), json, "alice", "d", new byte[32]));
+            Assert.That(error.Code, Is.EqualTo(DiagnosticCode.Unopenable));
+        }
 
         [Test]
         public void DeepNestingAndLongPagesAreRefused()

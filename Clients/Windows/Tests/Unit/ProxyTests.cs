@@ -106,8 +106,12 @@ namespace SecurePush.Tests
             Assert.That(device.Server.ShownReports, Is.EqualTo(new[] { id.ToString() }));
             await FailsAsync(device, "/read", page, () => app.Client.MarkAsReadAsync(new[] { id }));
             await FailsAsync(device, "/read", page, () => app.Client.MarkAsReadThroughAsync(id));
-            await FailsAsync(device, "/api/installations/", page, () => app.Client.UnregisterAsync());
+            Intercept(device, "/api/installations/", page);
+            Assert.That(await app.Client.UnregisterAsync(), Is.False);
             Assert.That(device.Server.Installations.Count, Is.EqualTo(1));
+            device.Server.Intercept = request => null;
+            await app.Client.CatchUpAsync();
+            Assert.That(device.Server.Installations, Is.Empty);
         });
 
         [Test]

@@ -86,6 +86,28 @@ namespace SecurePush.Tests
         }
 
         [Test]
+        public void CredentialsAreReplacedOnlyIfTheyAreTheExpectedOnes()
+        {
+            foreach (var store in new IClientStore[] { Store(), new MemoryClientStore() })
+            {
+                var first = new StoredCredentials("alice") { RefreshToken = "1" };
+                var second = new StoredCredentials("alice") { RefreshToken = "2" };
+                Assert.That(store.ReplaceCredentialsAsync(first, second).Result, Is.False);
+                Assert.That(store.ReplaceCredentialsAsync(null, first).Result);
+                Assert.That(store.ReplaceCredentialsAsync(second, null).Result, Is.False);
+                Assert.That(store.ReadCredentialsAsync().Result.RefreshToken, Is.EqualTo("1"));
+                var departure = new Departure { Url = "https://a/", UserName = "alice", RefreshToken = "1" };
+                Assert.That(store.ReplaceCredentialsAsync(
+                    first, new StoredCredentials(null).With(new[] { departure })).Result);
+                var left = store.ReadCredentialsAsync().Result;
+                Assert.That(left.UserName, Is.Null);
+                Assert.That(left.Departures.Single().Id, Is.EqualTo(departure.Id));
+                Assert.That(store.ReplaceCredentialsAsync(left, null).Result);
+                Assert.That(store.ReadCredentialsAsync().Result, Is.Null);
+            }
+        }
+
+        [Test]
         public void DamagedFilesArePutAside()
         {
             var store = Store();
