@@ -127,7 +127,14 @@ struct HubConnector: Sendable {
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        if let proxy { return connect(bootstrap, through: proxy, sender: sender) }
+        if let proxy {
+            // NIOSSL compares the certificate with the address at the other end of the connection, which is the proxy's.
+            guard tls == nil || !Self.isAddress(endpoint.host) else {
+                let reason = "a hub named by its address needs an entry in NO_PROXY"
+                return eventLoop.makeFailedFuture(ProxyError(reason: reason))
+            }
+            return connect(bootstrap, through: proxy, sender: sender)
+        }
         return
             bootstrap
             .channelInitializer { channel in
@@ -165,7 +172,8 @@ struct HubConnector: Sendable {
 
     /// A name is sent as SNI and verified; an address is verified as an address.
     private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
-        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+        try NIOSSLClientHandler(context: context, serverHostname: isAddress(host) ? nil : host)
     }
+
+    private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 }

@@ -16,6 +16,7 @@ enum PushDialError: Error, CustomStringConvertible {
     /// The server has chosen a version of HTTP that the client does not want.
     case otherVersion
     case noAuthority
+    case addressThroughProxy
 
     var description: String {
         switch self {
@@ -26,6 +27,7 @@ enum PushDialError: Error, CustomStringConvertible {
         case .closed: "the server closed the connection"
         case .otherVersion: "the server does not have this version of HTTP"
         case .noAuthority: "caFile has no certificate"
+        case .addressThroughProxy: "a server named by its address needs an entry in NO_PROXY"
         }
     }
 
@@ -119,6 +121,8 @@ final class PushDial: @unchecked Sendable {
                 .whenComplete { self.connected($0) }
             return
         }
+        // NIOSSL compares the certificate with the address at the other end of the connection, which is the proxy's.
+        if Self.isAddress(origin.host) { return eventLoop.execute { self.fail(PushDialError.addressThroughProxy) } }
         let deadline = NIODeadline.now() + timeout
         bootstrap.connect(host: proxy.host, port: proxy.port)
             .flatMapErrorThrowing { _ in throw ProxyError(reason: "no connection to the proxy \(proxy)") }
@@ -150,9 +154,10 @@ final class PushDial: @unchecked Sendable {
 
     /// A name is sent as SNI and verified; an address is verified as an address.
     private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
-        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+        try NIOSSLClientHandler(context: context, serverHostname: isAddress(host) ? nil : host)
     }
+
+    private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
     /// TLS is there, and the server has chosen a version of HTTP, or does not know the choice.
     func negotiated(_ name: String?, _ pipeline: ChannelPipeline.SynchronousOperations) {

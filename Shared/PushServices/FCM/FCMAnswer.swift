@@ -54,7 +54,7 @@ struct FCMAnswer: Sendable {
         case "UNAUTHENTICATED": .token
         case "INVALID_ARGUMENT": .end(invalidArgument(error))
         case "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED": .throttled
-        case "UNAVAILABLE", "INTERNAL", "DEADLINE_EXCEEDED", "ABORTED", "UNKNOWN": .failed
+        case "UNAVAILABLE", "INTERNAL", "DEADLINE_EXCEEDED", "ABORTED", "CANCELLED", "UNKNOWN": .failed
         // Without FCM's own word it may be the project that does not exist. Then all devices have this answer.
         case "NOT_FOUND": .end(.wrongAddress)
         default: nil

@@ -16,10 +16,10 @@ import Testing
 
     /// A hub that only the proxy can find: no resolver knows `hub.test`.
     private func configuration(
-        proxy: String, _ certificate: HubCertificate, folder: Bool = false
+        proxy: String, _ certificate: HubCertificate, folder: Bool = false, host: String = "hub.test"
     ) throws -> NotificationHubConfiguration {
         var configuration = try NotificationHubConfiguration(
-            connectionString: "Endpoint=https://hub.test:8443/;SharedAccessKeyName=Rule;SharedAccessKey=key=",
+            connectionString: "Endpoint=https://\(host):8443/;SharedAccessKeyName=Rule;SharedAccessKey=key=",
             hubName: "hub")
         configuration.outgoing.httpsProxy = try OutgoingProxy(proxy)
         configuration.outgoing.authorities =
@@ -98,6 +98,20 @@ import Testing
                 for _ in 0..<2 { #expect(await sender.send(.sample) == .notSent(reason: reason)) }
             }
             #expect(hub.requests.isEmpty && hub.connections == 0)
+        }
+    }
+
+    /// Its certificate would be compared with the proxy's address.
+    @Test func `A hub named by its address is not asked for through a proxy`() async throws {
+        try await withProxy { hub, proxy, certificate in
+            let configuration = try configuration(
+                proxy: "http://127.0.0.1:\(proxy.port)", certificate, host: "192.0.2.1")
+            let sender = HubSender(configuration: configuration, concurrency: 1, logger: Self.logger)
+            try await withService(sender) { _ in
+                let reason = "a hub named by its address needs an entry in NO_PROXY"
+                #expect(await sender.send(.sample) == .notSent(reason: reason))
+            }
+            #expect(hub.requests.isEmpty && proxy.heads.isEmpty)
         }
     }
 

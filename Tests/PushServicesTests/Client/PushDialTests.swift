@@ -196,6 +196,25 @@ import Testing
         }
     }
 
+    /// The certificate names the proxy's address, which TLS would take for the server's.
+    @Test func `A server that is named by its address is not asked for through a proxy`() async throws {
+        try await PushCertificate.with("IP:127.0.0.1") { certificate in
+            try await FakeHTTP2Server.with(certificate, { _ in [.answer(201)] }) { server in
+                let proxy = try await ConnectProxy(to: server.port)
+                let change = { (configuration: inout PushHTTPClientConfiguration) in
+                    configuration.outgoing.httpsProxy = try? OutgoingProxy("http://127.0.0.1:\(proxy.port)")
+                }
+                try await withPushClient(certificate, change) { client in
+                    let result = await client.post(host: "192.0.2.1", port: 8443)
+                    let reason = "a server named by its address needs an entry in NO_PROXY"
+                    #expect(result.failure == .notSent(reason: reason))
+                }
+                #expect(server.requests.isEmpty && proxy.heads.isEmpty)
+                try await proxy.stop()
+            }
+        }
+    }
+
     @Test(arguments: ["HTTP/1.1 403 Forbidden\r\n\r\n", ""])
     func `A proxy that refuses`(response: String) async throws {
         try await PushCertificate.with { certificate in

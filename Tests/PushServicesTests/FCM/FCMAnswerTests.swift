@@ -75,6 +75,8 @@ import Testing
         (.answer(500, [], "<html>"), .failed(after: nil), "HTTP 500", 1),
         (.fcm(503, "UNAVAILABLE", "UNAVAILABLE", retryAfter: "30"), .failed(after: .seconds(30)), "UNAVAILABLE", 1),
         (.fcm(503, "UNAVAILABLE", "UNAVAILABLE"), .failed(after: nil), "UNAVAILABLE", 1),
+        // Google's status for a request that was cut off is none of 5xx.
+        (.fcm(499, "CANCELLED", nil), .failed(after: nil), "CANCELLED", 1),
         (.fcm(404, "X", "UNSPECIFIED_ERROR"), .failed(after: nil), "X", 1),
         (.fcm(400, "INVALID_ARGUMENT", "UNSPECIFIED_ERROR"), .invalid, "INVALID_ARGUMENT", 1),
         (.fcm(503, "UNAVAILABLE", "A_NEW_WORD"), .failed(after: nil), "A_NEW_WORD", 1),
