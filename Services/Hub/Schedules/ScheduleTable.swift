@@ -36,6 +36,8 @@ final class ScheduleTable: Sendable {
     private static let maxExpired = 100
     /// How long a send waits that could not go on, because the database was away.
     private static let pause = Duration.seconds(5)
+    /// The time between two tries to note how far a delivery is, while the database is away.
+    private static let repetition = Duration.milliseconds(500)
 
     private let tables: HubTables
     private let logger: Logger
@@ -112,12 +114,15 @@ final class ScheduleTable: Sendable {
     }
 
     /// Notes that the registrations of a send up to a place have their pushes, and keeps the send from other processes.
+    /// While the database is away, it tries for as long as a lease lasts.
     ///
     /// - Returns: `false` if the send was cancelled, or another process delivers it meanwhile.
     /// - Throws: ``StorageError``.
     func advance(_ send: ScheduledSend, to place: Int64) async throws -> Bool {
-        let until = Timestamp.now + HubTables.scheduleLease
-        return try await tables.extendSchedule(send.id, claim: claim, place: place, until: until)
+        try await whileAway {
+            let until = Timestamp.now + HubTables.scheduleLease
+            return try await tables.extendSchedule(send.id, claim: claim, place: place, until: until)
+        }
     }
 
     /// How a delivery ended.
@@ -133,25 +138,13 @@ final class ScheduleTable: Sendable {
         case unreadable
     }
 
-    /// Ends a delivery that ``takeDue(now:)`` has begun. If that cannot be stored, the send is due again when its lease
-    /// ends.
+    /// Ends a delivery that ``takeDue(now:)`` has begun. While the database is away, it tries for as long as a lease
+    /// lasts. If the end cannot be stored, the send is due again when its lease ends.
     func end(_ send: ScheduledSend, as end: End) async { await self.end(send.id, hubKey: send.hubKey, as: end) }
 
     private func end(_ id: String, hubKey: String, as end: End) async {
         do {
-            switch end {
-            case .delivered: _ = try await tables.removeSchedule(id, hub: hubKey)
-            case .lost: break
-            case .stopped: try await tables.makeScheduleDue(id, claim: claim, at: .now)
-            case .failed: try await tables.makeScheduleDue(id, claim: claim, at: .now + Self.pause)
-            case .unreadable:
-                if try await tables.setAsideSchedule(id, claim: claim, now: .now) {
-                    Metric.hubSchedulesSetAside.counter(hubKey).increment()
-                    logger.error(
-                        "A scheduled notification cannot be read: it is set aside, and not sent",
-                        metadata: ["hub": "\(hubKey)", "id_hash": "\(Self.hash(id))"])
-                }
-            }
+            try await whileAway { try await store(end, of: id, hubKey: hubKey) }
         } catch {
             logger.warning(
                 "The end of a scheduled notification cannot be stored, and a part of it may be sent again",
@@ -167,6 +160,35 @@ final class ScheduleTable: Sendable {
             return state.sleeper
         }
         sleeper?.cancel()
+    }
+
+    private func store(_ end: End, of id: String, hubKey: String) async throws {
+        switch end {
+        case .delivered: _ = try await tables.removeSchedule(id, hub: hubKey)
+        case .lost: break
+        case .stopped: try await tables.makeScheduleDue(id, claim: claim, at: .now)
+        case .failed: try await tables.makeScheduleDue(id, claim: claim, at: .now + Self.pause)
+        case .unreadable:
+            if try await tables.setAsideSchedule(id, claim: claim, now: .now) {
+                Metric.hubSchedulesSetAside.counter(hubKey).increment()
+                logger.error(
+                    "A scheduled notification cannot be read: it is set aside, and not sent",
+                    metadata: ["hub": "\(hubKey)", "id_hash": "\(Self.hash(id))"])
+            }
+        }
+    }
+
+    /// Repeats what fails because the database is away, for as long as a lease lasts: what was pushed and is not noted
+    /// would be pushed again. It is not repeated when the task is cancelled.
+    private func whileAway<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let deadline = ContinuousClock.now + HubTables.scheduleLease
+        while true {
+            do {
+                return try await body()
+            } catch let error as StorageError where error.isRetriable && .now < deadline && !Task.isCancelled {
+                try? await Task.sleep(for: Self.repetition)
+            }
+        }
     }
 
     /// The first 8 hexadecimal digits of a hash, by which a person finds the row.

@@ -1,7 +1,10 @@
+import Foundation
 import Foundations
 import HTTPTypes
 import HummingbirdTesting
+import Logging
 import PushServices
+import ServiceLifecycle
 import StackKit
 import Storage
 import Testing
@@ -90,6 +93,39 @@ import Testing
             connector.end(Self.handle(0), .accepted)
             #expect(try await count == 1)
             #expect(connector.handles.count == HubTables.pageSize)
+        }
+    }
+
+    /// Otherwise the devices would get their pushes a second time.
+    @Test(arguments: [true, false])
+    func `How far a send is comes to the database when it is back`(_ isOver: Bool) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let storage = try StorageConfiguration(url: "sqlite:\(folder.path())/hub.sqlite")
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        try await withTables(storage) { store in
+            let send = ScheduledSend(
+                id: "s", hub: "hub", format: .apple, tags: nil, headers: [:], body: [], dueAt: .now)
+            try await ScheduleTable(store.tables, logger: logger).add(send)
+            // A store that does not run yet serves nothing.
+            let away = try await openHubTables(storage, logger: logger)
+            let table = ScheduleTable(away.tables, logger: logger)
+            let noting = Task {
+                // No process has claimed it: it is nobody's.
+                if isOver {
+                    await table.end(send, as: .delivered)
+                } else {
+                    let isOurs = try await table.advance(send, to: 1)
+                    #expect(!isOurs)
+                }
+            }
+            let services = ServiceGroup(services: [away.service], gracefulShutdownSignals: [], logger: logger)
+            let running = Task { try await services.run() }
+            let result = await noting.result
+            #expect(try await store.tables.scheduleCount() == (isOver ? 0 : 1))
+            await services.triggerGracefulShutdown()
+            try await running.value
+            try result.get()
         }
     }
 

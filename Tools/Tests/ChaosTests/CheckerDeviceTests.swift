@@ -57,6 +57,12 @@ import Testing
         #expect(found.first?.hasPrefix("payload in \(place) (") == true)
     }
 
+    /// The files were not where the run looked for them.
+    @Test func `A search through nothing is named`() {
+        let nothing = HistoryEvent.leak(.init(place: "service logs", found: 0, searchedBytes: 0))
+        #expect(failures { $0.after.insert(nothing, at: 0) } == ["payload in service logs (0 kB)"])
+    }
+
     @Test func `A fault that is not undone is named`() {
         #expect(failures { $0.nemesis.removeLast() } == ["faults not undone"])
     }

@@ -25,6 +25,12 @@ import Testing
         #expect(verdict.row("lost (notification and device)")?.value == "1")
     }
 
+    /// Otherwise a hub that refuses every send would lose nothing.
+    @Test func `Many deliveries that are given up do not pass`() {
+        let verdict = verdict { $0.records[0].deliveries[0] = SmallHistory.delivery("browser", "dead") }
+        #expect(verdict.failures == ["deliveries that are dead, visibly"])
+    }
+
     @Test func `What is wrong with a platform stands in its row`() {
         let verdict = verdict {
             $0.pushes.removeLast()
