@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles the Android SDK and its example against small stand-ins for the platform, and runs the tests of both. It
-# installs nothing: `debian-packages` names what it needs. An argument is a part of the names of the test classes that
+# installs nothing: `debian-packages` names what it needs. Arguments are parts of the names of the test classes that
 # run. The test vectors are those of ../vectors, or of the folder SECUREPUSH_VECTORS.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -8,13 +8,14 @@ import org.junit.runner.JUnitCore
 import org.junit.runner.notification.Failure
 import org.junit.runner.notification.RunListener
 
-/** Runs all tests of the compiled classes in a folder. Arguments: the folder, and optionally a part of class names. */
+/** Runs all tests of the compiled classes in a folder. Arguments: the folder, and optionally parts of class names. */
 fun main(arguments: Array<String>) {
     val folder = File(arguments[0])
     val classes = folder.walkTopDown().filter { it.name.endsWith("Tests.class") }
         .map { Class.forName(it.relativeTo(folder).path.removeSuffix(".class").replace(File.separatorChar, '.')) }
         .filter { type -> type.methods.any { it.isAnnotationPresent(Test::class.java) } }
-        .filter { arguments.size < 2 || it.name.contains(arguments[1]) }.sortedBy { it.name }.toList()
+        .filter { type -> arguments.size < 2 || arguments.drop(1).any { it in type.name } }
+        .sortedBy { it.name }.toList()
     val core = JUnitCore()
     core.addListener(object : RunListener() {
         private var begin = 0L

@@ -6,10 +6,12 @@ import org.junit.Assert.assertNotEquals
 import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
 import org.junit.Test
+import securepush.ClientStoreException
 import securepush.DiagnosticCode
 import securepush.PushDevice
 import securepush.SecurePushFailure
 import securepush.TransportResponse
+import securepush.simulation.DeviceFaults
 import securepush.simulation.NoFaults
 import securepush.simulation.RequestFaults
 import securepush.simulation.SimulatedDevice
@@ -315,6 +317,27 @@ class LogOutTests {
         simulation.sleep(30_000)
         assertTrue(order.toString(), "fifth SP-TIMEOUT" in order)
         assertTrue(simulation.uptime - begin <= 31_000)
+    }
+
+    /** A store that cannot be written does not keep the secrets on the screen; the app learns of the credentials. */
+    @Test
+    fun aBrokenStoreIsToldAndTheScreenIsCleared() = Phone().run {
+        val full = object : DeviceFaults by NoFaults {
+            override fun store(writes: Boolean) {
+                if (writes) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
+            }
+        }
+        val client = device.start(faults = full, encryptsEndToEnd = true).client
+        try {
+            client.logOut()
+            throw IllegalStateException("It was logged out.")
+        } catch (e: SecurePushFailure) {
+            assertEquals(DiagnosticCode.CREDENTIALS, e.code)
+        }
+        assertTrue(device.screen.visible.isEmpty())
+        assertTrue("the server is reached", client.unregister())
+        start().client.logOut()
+        assertEquals(emptyList<String>(), rest())
     }
 
     /** A server that refuses is no reason to keep secrets. */

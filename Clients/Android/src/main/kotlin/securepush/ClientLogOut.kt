@@ -20,44 +20,53 @@ internal fun SecurePushClient.leave(endsSession: Boolean): Boolean {
     val left = PendingUnregistration(
         state.owner, configuration.retrievalUrl.toString(), clock.date, state.registration.installationID
     )
-    val isNoted = note(left, endsSession)
+    val note = note(left, endsSession)
     stored { forgetUser(left) }
+    if (note == Note.REFUSED) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
     val id = left.installationID ?: return true
     try {
         // A registration that is under way would come after it.
         return registrations.take(wake.deadline) {
-            if (isNoted) left.id in endEachUnregistration(wake.deadline)
+            if (note == Note.STORED) left.id in endEachUnregistration(wake.deadline)
             else unregister(id, wake.deadline, connection).isForgotten
         }
     } catch (e: SecurePushFailure) {
         // The next wake goes on.
-        hasUnregistrations = isNoted
+        hasUnregistrations = note == Note.STORED
         return false
     }
+}
+
+/** The first step of a log-out. */
+private enum class Note {
+    /** What is left to do is stored, and the credentials are gone. */
+    STORED,
+    /** It is not stored, and the credentials are gone, or were to stay. */
+    LOST,
+    /** The credentials are still there. */
+    REFUSED
 }
 
 /**
  * Notes what is left to do, and removes the credentials.
  *
- * @return whether it is stored.
- * @throws SecurePushFailure if the credentials are still there.
+ * @throws SecurePushFailure before the first unlock.
  */
-private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Boolean): Boolean {
+private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Boolean): Note {
     val provider = credentials as? TokenCredentialsProvider
     try {
         if (endsSession && provider != null) {
             provider.endSession(left)
-            return unregistrations().any { it.id == left.id }
+            return if (unregistrations().any { it.id == left.id }) Note.STORED else Note.LOST
         }
         store.changeCredentials { stored ->
             val all = (stored?.unregistrations ?: emptyList()) + left
             (stored ?: StoredCredentials.nobody).with(all)
         }
-        return true
+        return Note.STORED
     } catch (e: ClientStoreException) {
         if (e.reason == ClientStoreException.Reason.LOCKED) throw SecurePushFailure(DiagnosticCode.LOCKED)
-        if (endsSession && provider != null) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
-        return false
+        return if (endsSession && provider != null) Note.REFUSED else Note.LOST
     }
 }
 
@@ -144,7 +153,7 @@ private fun SecurePushClient.endEachUnregistration(deadline: Long): Set<String> 
     for (left in all) if (left.isForgotten && end(left, userName, deadline, done)) remove(left)
     // The others wait for their user.
     hasUnregistrations = unlessLocked { unregistrations() }
-        ?.any { !it.isForgotten || it.hasToken || it.userName == userName } ?: true
+        ?.any { !it.isForgotten || it.hasToken || (userName != null && it.userName == userName) } ?: true
     return done
 }
 
