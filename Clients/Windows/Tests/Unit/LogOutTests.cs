@@ -352,7 +352,7 @@ namespace SecurePush.Tests
 
         private static int Count(App app, string name) => app.Process.Points.Count(point => point == name);
 
-        /// <summary>A user is logged in and registered, with a key, a secret on the screen and one that waits.</summary>
+        /// <summary>A user is logged in and registered, with a key and a secret on the screen.</summary>
         private static async Task<App> PrepareAsync(SimulatedDevice device)
         {
             await device.LogInAsync();
