@@ -16,14 +16,21 @@ let dependencies: [Package.Dependency] = []
 let crypto: [Target.Dependency] = []
 #else
 let dependencies: [Package.Dependency] = [
-    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
+    .package(url: "https://github.com/apple/swift-crypto", "4.0.0"..<"5.0.0")
 ]
 let crypto: [Target.Dependency] = [.product(name: "Crypto", package: "swift-crypto")]
 #endif
 
+// Apps must declare what their libraries collect and read. Elsewhere a resource would be a folder beside each program.
+#if canImport(Darwin)
+let privacyManifest = (exclude: [String](), resources: [Resource.copy("PrivacyInfo.xcprivacy")])
+#else
+let privacyManifest = (exclude: ["PrivacyInfo.xcprivacy"], resources: [Resource]())
+#endif
+
 let package = Package(
     name: "SecurePushClient",
-    platforms: [.iOS(.v15), .macOS(.v12)],
+    platforms: [.iOS(.v15), .macOS(.v12), .visionOS(.v1)],
     products: [
         .library(name: "SecurePushClient", targets: ["SecurePushClient"]),
         // For senders: end-to-end encryption without the rest.
@@ -33,7 +40,8 @@ let package = Package(
     targets: [
         .target(name: "SecurePushEnvelope", dependencies: crypto, swiftSettings: settings),
         .target(
-            name: "SecurePushClient", dependencies: ["SecurePushEnvelope"] + crypto, swiftSettings: settings),
+            name: "SecurePushClient", dependencies: ["SecurePushEnvelope"] + crypto,
+            exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: settings),
         .testTarget(
             name: "SecurePushEnvelopeTests", dependencies: ["SecurePushEnvelope"] + crypto, swiftSettings: settings),
         .testTarget(
@@ -49,7 +57,7 @@ let package = Package(
 // libcurl when Swift's libraries are linked statically. `make release` and the image set the variable.
 if Context.environment["SECUREPUSH_STATIC"] != nil {
     for target in package.targets where target.name == "SecurePushClient" {
-        target.exclude = ["Transport/URLSessionTransport.swift"]
+        target.exclude.append("Transport/URLSessionTransport.swift")
     }
 }
 

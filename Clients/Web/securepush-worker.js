@@ -3,6 +3,7 @@
  *
  * @module securepush-worker
  */
+import { unregisterTag } from './lib/client.js';
 import { asksForLogIn, DiagnosticCode } from './lib/codes.js';
 import { isOurs } from './lib/presenter.js';
 import { isPushID, IncomingPush } from './lib/push.js';
@@ -58,12 +59,17 @@ export class PushWorker {
     scope.addEventListener('sync', (/** @type {any} */ event) => {
       // The browser repeats the event later if this rejects.
       if (event.tag === syncTag) event.waitUntil(this.client.renewSubscription());
+      if (event.tag === unregisterTag) event.waitUntil(this.#finishLogOut());
     });
     scope.addEventListener('message', (/** @type {any} */ event) => {
       const { data } = event;
       if (!this.acceptsPagePushes || data?.kind !== 'securepush.push' || typeof data.text !== 'string') return;
       event.waitUntil(this.handle(IncomingPush.fromText(data.text)));
     });
+  }
+
+  async #finishLogOut() {
+    if (!await this.client.finishLogOut()) throw new Error('The server does not know of a log-out yet.');
   }
 
   /** @param {any} event a `PushEvent` */

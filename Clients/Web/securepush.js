@@ -23,3 +23,30 @@ export { openEnvelope } from './lib/envelope.js';
 export { subscribeToPush, pushDevice } from './lib/subscription.js';
 export { ClientEvents } from './lib/events.js';
 export { userTag } from './lib/user-tag.js';
+
+/**
+ * @typedef {import('./lib/answers.js').InboxPage} InboxPage
+ * @typedef {import('./lib/answers.js').SecretNotification} SecretNotification
+ * @typedef {import('./lib/clock.js').ClientClock} ClientClock
+ * @typedef {import('./lib/configuration.js').ClientLimits} ClientLimits
+ * @typedef {import('./lib/configuration.js').ClientTexts} ClientTexts
+ * @typedef {import('./lib/configuration.js').SecurePushConfiguration} SecurePushConfiguration
+ * @typedef {import('./lib/credentials.js').ClientCredentials} ClientCredentials
+ * @typedef {import('./lib/credentials.js').CredentialsProvider} CredentialsProvider
+ * @typedef {import('./lib/events.js').ClientEvent} ClientEvent
+ * @typedef {import('./lib/presenter.js').BriefText} BriefText
+ * @typedef {import('./lib/presenter.js').GenericNotice} GenericNotice
+ * @typedef {import('./lib/presenter.js').LogInPrompt} LogInPrompt
+ * @typedef {import('./lib/presenter.js').NotificationPresenter} NotificationPresenter
+ * @typedef {import('./lib/presenter.js').Repetition} Repetition
+ * @typedef {import('./lib/report.js').WakeReport} WakeReport
+ * @typedef {import('./lib/state.js').ClientState} ClientState
+ * @typedef {import('./lib/store.js').ClientStore} ClientStore
+ * @typedef {import('./lib/store.js').Departure} Departure
+ * @typedef {import('./lib/store.js').StoredCredentials} StoredCredentials
+ * @typedef {import('./lib/store.js').StoredValues} StoredValues
+ * @typedef {import('./lib/subscription.js').PushDevice} PushDevice
+ * @typedef {import('./lib/transport.js').Transport} Transport
+ * @typedef {import('./lib/transport.js').TransportRequest} TransportRequest
+ * @typedef {import('./lib/transport.js').TransportResponse} TransportResponse
+ */

@@ -69,6 +69,8 @@ class App {
     const isLoggedIn = await credentials.credentials().then((found) => found !== null, () => true);
     if (!isLoggedIn) {
       await this.showLogIn();
+      // A log-out without a network.
+      await client.finishLogOut();
       return;
     }
     this.showUser(userName);
@@ -140,16 +142,16 @@ class App {
   }
 
   async logOut() {
+    // The messages go at once: the server may take its time, and without a network it is told later.
+    this.inbox.clear();
     try {
-      await client.unregister();
+      await client.logOut();
     } catch (error) {
-      // The server may still have the device: the user stays logged in, and can try again.
-      if (!['SP-401', 'SP-LOGIN'].includes(error.code)) {
-        this.say(failureText(error.code));
-        return;
-      }
+      // The browser cannot store it.
+      this.say(failureText(error.code ?? error.name));
+      await this.enter();
+      return;
     }
-    await credentials.logOut();
     await this.showLogIn('logInText');
   }
 

@@ -89,11 +89,15 @@ package struct PushGatewayError: CodedError {
     package var message: String
     /// How long the hub asks to wait, if it does.
     package var retryAfter: Duration?
+    /// With code `rejected`, if the hub refuses what the request says (400, 413) rather than the way it is asked: the
+    /// hub's words, which may hold a handle; empty if there are none.
+    package var refusal: String?
 
-    package init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
+    package init(_ code: Code, _ message: String, retryAfter: Duration? = nil, refusal: String? = nil) {
         self.code = code
         self.message = message
         self.retryAfter = retryAfter
+        self.refusal = refusal
     }
 }
 

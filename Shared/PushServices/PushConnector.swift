@@ -114,7 +114,7 @@ package enum PushAnswer: Sendable, Hashable {
     case invalid
 }
 
-/// What a push service says about credentials.
+/// The verdict of a push service on credentials.
 package enum CredentialCheck: Sendable, Hashable {
     case good
     /// They are refused, with the push service's reason.

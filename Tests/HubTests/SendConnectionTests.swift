@@ -1,7 +1,26 @@
 import HummingbirdTesting
+import PushServices
+import ServiceRuntime
+import Storage
+import Synchronization
 import Testing
 
 @testable import Hub
+
+/// A push service that notes whether an event loop pushes.
+private final class LoopWatch: PushConnector {
+    private let pushes = Mutex<[Bool]>([])
+
+    var areOnEventLoop: [Bool] { pushes.withLock { $0 } }
+
+    func push(_ request: PushRequest, deadline: ContinuousClock.Instant) async -> PushResult {
+        pushes.withLock { $0.append(EventLoopTaskExecutor.current != nil) }
+        return PushResult(.accepted, reason: "planned")
+    }
+
+    func checkCredentials(deadline: ContinuousClock.Instant) async -> CredentialCheck { .good }
+    func close(deadline: ContinuousClock.Instant) async {}
+}
 
 /// Sends over real connections, byte for byte.
 @Suite struct SendConnectionTests {
@@ -50,6 +69,31 @@ import Testing
             let answers = try await RawExchange.converse(
                 [other, RawSend(target: "/livez/messages").text, RawSend().text], answers: 3, port: emulator.port)
             #expect(answers.map(\.status) == [404, 405, 201])
+        }
+    }
+
+    @Test(arguments: HubName.reserved.sorted().filter { !$0.hasPrefix("$") })
+    func `No hub has the name of a path of the service, by either way`(_ name: String) async throws {
+        try await withEmulator(.live) { emulator in
+            // The second query is the router's.
+            let targets = ["api-version=2020-06", "api-version=2020-06&a=b"].map { "/\(name)/messages?\($0)" }
+            let sends = targets.map { RawSend(target: $0).text }
+            let answers = try await RawExchange.converse([sends.joined()], answers: 2, port: emulator.port)
+            #expect(answers.count == 2 && answers[0].status == answers[1].status)
+        }
+    }
+
+    /// One device has its push on the event loop of the connection. A page of many, and what follows it, has not.
+    @Test(arguments: [0, HubTables.pageSize])
+    func `A send to many devices leaves the event loop to others`(_ others: Int) async throws {
+        let connector = LoopWatch()
+        var pushers = PlatformPushers()
+        pushers["hub", .apple] = .connector(connector, version: 1)
+        try await withEmulator(.live, pushers: pushers) { emulator in
+            for _ in 0..<others { try await emulator.register("aa", tags: "t") }
+            try await emulator.register("bb", tags: "t")
+            #expect(try await RawExchange.send(RawSend().text, port: emulator.port).status == 201)
+            #expect(connector.areOnEventLoop == (others == 0 ? [true] : [false, false]))
         }
     }
 }

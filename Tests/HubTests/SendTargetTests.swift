@@ -83,4 +83,15 @@ import Testing
             #expect(try await deliveries(tags: nil, emulator) == [])
         }
     }
+
+    @Test func `A send to millions of devices keeps 16 bytes of each`() {
+        #expect(MemoryLayout<DeliveryTarget.Identity>.size == 16)
+        let handle = String(repeating: "a", count: 200)
+        func identity(_ handle: String, _ body: [UInt8]? = nil) -> DeliveryTarget.Identity {
+            .init(handle: handle, template: body.map { DeliveryTarget(handle: handle, format: .apple, body: $0) })
+        }
+        #expect(identity(handle) == identity(handle) && identity(handle, [1]) == identity(handle, [1]))
+        let others = [identity(handle), identity(handle + "b"), identity(handle, [1]), identity(handle, [2])]
+        #expect(Set(others).count == others.count)
+    }
 }

@@ -19,7 +19,7 @@ let testConnectionString = HubConnectionString(
 func withEmulator(
     _ kind: TestingSetup = .router, hubNames: Set<String>? = nil, recordCapacity: Int = 10_000,
     stateFile: String? = nil, webAppFolder: String? = nil, pushers: PlatformPushers = .simulated,
-    tellsOutcomes: Bool = false, spans: SpanTable? = nil,
+    delivery: DeliverySettings = .init(), tellsOutcomes: Bool = false, spans: SpanTable? = nil,
     _ test: @escaping @Sendable (Emulator) async throws -> Void
 ) async throws {
     var configuration = EmulatorConfiguration(
@@ -33,7 +33,8 @@ func withEmulator(
         metrics: PrometheusMetrics(), tracer: spans?.tracer())
     try await withTables(try configuration.storage) { store in
         let state = try EmulatorState(
-            configuration, store: store, pushers: pushers, tellsOutcomes: tellsOutcomes, tracer: context.tracer,
+            configuration, store: store, pushers: pushers, delivery: delivery, tellsOutcomes: tellsOutcomes,
+            tracer: context.tracer,
             logger: context.logger)
         try await state.hubs.load()
         let router = HubFront(configuration, hubs: state.hubs).makeRouter(state, context: context)

@@ -138,6 +138,33 @@ struct InstallationOwnershipTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("The host is not allowed", ": The host is not allowed."), ("", "."), ("<b>\u{1F512}</b>", "."),
+            ("No channel at https://push.example/1", "."), ("The channel SECRETHANDLE is wrong", "."),
+            (String(repeating: "a", count: 41), "."),
+        ])
+    func `A device that the hub does not accept gets its reason, without a handle`(_ reason: String, _ end: String)
+        async throws
+    {
+        try await withRetrieval { bench in
+            bench.hub.failPuts(PushGatewayError(.rejected, "HTTP 400: \(reason)", refusal: reason))
+            let answer = try await bench.install("1", #"{"platform":"gcm","pushChannel":"secretHandle"}"#)
+            try answer.expectProblem(422)
+            #expect(try answer.object()["detail"] as? String == "The hub does not accept this device" + end)
+            #expect(try await bench.store.installation("1") == nil)
+            #expect(bench.hub.installations.isEmpty)
+        }
+    }
+
+    @Test func `What the hub refuses of another device says nothing of this one`() async throws {
+        try await withRetrieval { bench in
+            #expect(try await bench.install("1", Self.body).status == .ok)
+            bench.hub.failDeletions(PushGatewayError(.rejected, "no", refusal: "no"))
+            try (try await bench.install("2", Self.body)).expectProblem(502)
+        }
+    }
+
     @Test func `A put that the hub refuses keeps what was there`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("1", Self.body).status == .ok)

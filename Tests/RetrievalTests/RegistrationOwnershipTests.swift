@@ -54,6 +54,16 @@ struct RegistrationOwnershipTests {
         }
     }
 
+    @Test func `A device that the hub does not accept is 422`() async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            bench.hub.failPuts(PushGatewayError(.rejected, "HTTP 413", refusal: ""))
+            let answer = try await bench.put(id, Self.body)
+            try answer.expectProblem(422)
+            #expect(try answer.object()["detail"] as? String == "The hub does not accept this device.")
+        }
+    }
+
     @Test func `Without a handle nothing is removed`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.put(try await bench.newID(), Self.body).status == .ok)

@@ -71,13 +71,19 @@ import Testing
         }
     }
 
-    /// The SDK is a package of its own, for apps too. What it depends on has the same version here.
-    @Test func `The client has the same versions`() throws {
+    /// The SDK is a package of its own, for apps too, which bring versions of their own: it takes a whole major version,
+    /// and the one here is in it.
+    @Test func `The client takes the version that is pinned here`() throws {
         let versions = try Self.versions()
-        let pattern = /\.package\(url: "[^"]*\/([^"\/]+)", exact: "([0-9.]+)"/
-        let pins = try Self.text("Clients/Swift/Package.swift").matches(of: pattern)
-        #expect(!pins.isEmpty)
-        for pin in pins { #expect(versions[String(pin.1)] == String(pin.2), "\(pin.1)") }
+        let pattern = /\.package\(url: "[^"]*\/([^"\/]+)", "([0-9]+)\.0\.0"\.\.<"([0-9]+)\.0\.0"/
+        let text = try Self.text("Clients/Swift/Package.swift")
+        let ranges = text.matches(of: pattern)
+        #expect(!ranges.isEmpty && ranges.count == text.matches(of: /\.package\(/).count)
+        for range in ranges {
+            let major = try #require(versions[String(range.1)]?.split(separator: ".").first.flatMap { Int($0) })
+            let (first, end) = (try #require(Int(range.2)), try #require(Int(range.3)))
+            #expect((first..<end).contains(major), "\(range.1)")
+        }
     }
 
     /// The lock file is there, for SwiftPM writes it when it resolves; it is only not committed.

@@ -41,7 +41,7 @@ export class AnswerReader {
   /**
    * The members of an object, by name, as JSON texts. Repeated names are malformed.
    *
-   * @param {string} [json] the object; the whole text if it is not given
+   * @param {string} json the object
    * @returns {Map<string, string>}
    */
   static members(json) {
@@ -66,6 +66,7 @@ export class AnswerReader {
    * @returns {string[]}
    */
   static elements(json, limit) {
+    /** @type {string[]} */
     const elements = [];
     walk(json, '[', (start) => {
       const end = skipValue(json, start);

@@ -3,6 +3,11 @@ import { ClientStoreError } from './store.js';
 import { TransportError } from './transport.js';
 
 /**
+ * @typedef {import('./store.js').ClientStore} ClientStore
+ * @typedef {import('./presenter.js').NotificationPresenter} NotificationPresenter
+ */
+
+/**
  * The browser may leave a promise pending for ever: a database that another tab blocks, a transaction, or
  * `serviceWorker.ready` without a worker. Each call has these seconds.
  */
@@ -43,7 +48,7 @@ class CallLimit {
  * A store whose calls end: one that takes too long is as one that cannot be read or written. So a wake goes on without
  * the store, and shows the secret.
  *
- * @implements {import('./store.js').ClientStore}
+ * @implements {ClientStore}
  */
 export class BoundedStore {
   /**
@@ -82,6 +87,15 @@ export class BoundedStore {
   /** @param {import('./device-key.js').DeviceKey | null} key */
   keepDeviceKey(key) { return this.#run('unwritable', () => this.store.keepDeviceKey(key)); }
 
+  /**
+   * @template Result
+   * @param {(values: import('./store.js').StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   */
+  updateAll(change) { return this.#run('unwritable', () => this.store.updateAll(change)); }
+
+  departures() { return this.#run('unreadable', () => this.store.departures()); }
+
   /** Without an answer, the notice is shown once more rather than not at all. */
   claimLockedNotice() {
     return this.#run('unwritable', () => this.store.claimLockedNotice()).catch(() => true);
@@ -108,7 +122,7 @@ export class BoundedStore {
 /**
  * A presenter whose calls end. Only what shows something rejects: what cannot be removed, counted or listed is not.
  *
- * @implements {import('./presenter.js').NotificationPresenter}
+ * @implements {NotificationPresenter}
  */
 export class BoundedPresenter {
   /**
@@ -137,9 +151,13 @@ export class BoundedPresenter {
    * @param {import('./presenter.js').BriefText} text
    */
   async withdraw(text) {
-    if (!this.presenter.withdraw) return this.remove([text.id]);
-    const isShown = await this.limit.run(async () => this.presenter.withdraw?.(text)).catch(() => false);
+    if (!this.presenter.withdraw) {
+      await this.remove([text.id]);
+      return false;
+    }
+    const isShown = await this.limit.run(async () => this.presenter.withdraw?.(text) ?? false).catch(() => false);
     if (isShown) this.shows += 1;
+    return isShown;
   }
 
   /** @param {import('./presenter.js').Repetition} repetition */

@@ -7,14 +7,15 @@ import { RetrievalConnection } from './connection.js';
 import { fetchAndShow, showNotice } from './fetching.js';
 import { listInbox, markAsRead, markAsReadThrough, readSecret, reportShown } from './inbox.js';
 import { SecretLedger } from './ledger.js';
+import { clearScreen, finishDepartures, leave } from './log-out.js';
 import { ownRegistration, WebNotificationPresenter } from './presenter.js';
 import { refreshOldPushKeys } from './push-key-refresh.js';
 import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
-import { register, unregister } from './registration.js';
+import { register } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
-import { subscribeWithServerKey } from './subscription.js';
+import { inTime, subscribeWithServerKey } from './subscription.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -32,6 +33,10 @@ import { TransportError } from './transport.js';
 
 /** What ends at the deadline itself is still the result of a wake, in seconds. */
 const grace = 0.05;
+/** The background sync that tells the server of log-outs. */
+export const unregisterTag = 'securepush-unregister';
+/** In seconds. */
+const secondsForSync = 5;
 /** How long a wake whose time is up waits for a secret that is about to appear, in seconds. */
 const secondsToShow = 1;
 
@@ -76,10 +81,16 @@ export class SecurePushClient {
     this.claimWatch = new ClaimWatch(clock, this.limits.claimSeconds);
     /** @type {() => Promise<PushManager>} */
     this.pushManager = async () => (await ownRegistration()).pushManager;
+    this.repeatLater = async () => {
+      const { sync } = /** @type {any} */ (await inTime(async () => ownRegistration(), secondsForSync));
+      await sync?.register(unregisterTag);
+    };
     /** What one wake does for all, by its name. */
     this.running = new Set();
     /** @type {Promise<unknown>} the last registration or unregistration */
     this.lastRegistration = Promise.resolve();
+    /** @type {Promise<unknown>} the last try to tell the server of log-outs */
+    this.lastDeparture = Promise.resolve();
     this.wakes = 0;
     this.catchUps = new CatchUp(this);
   }
@@ -112,7 +123,10 @@ export class SecurePushClient {
     let report;
     switch (reception.kind) {
       case 'locked': return this.showLockedNotice();
-      case 'ignored': return wakeReport({ code: reception.code });
+      case 'ignored':
+        // Such as a push for the user who has logged out without a network.
+        await finishDepartures(this, wake.deadline);
+        return wakeReport({ code: reception.code });
       case 'unverified':
         // The signature is made for the user, whose name cannot be read now.
         await showNotice(this, push.id, DiagnosticCode.credentials);
@@ -240,13 +254,46 @@ export class SecurePushClient {
   }
 
   /**
-   * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
-   * credentials are valid.
+   * Logs the user out, also without a network: forgets the user's notifications, the registration, the key and the
+   * credentials in one step, clears the screen, and then removes the installation and ends the session at the server.
+   * What the server is not told now it is told at a later start, wake or {@link finishLogOut}, for at most a day; another
+   * user's log-in does not wait for it. An app with a session of its own ends it after this.
    *
-   * @throws {import('./codes.js').SecurePushFailure} if the server still has the device. Pushes for the user still come
-   *   then
+   * @returns {Promise<boolean>} whether the server knows; after a few seconds
+   * @throws {import('./store.js').ClientStoreError} if nothing can be stored: the user is still logged in
    */
-  unregister() { return this.#afterLastRegistration((wake) => unregister(this, wake)); }
+  logOut() { return this.#leave(true); }
+
+  /**
+   * Ends the registration, as `logOut` does, without the log-out: the device gets no more pushes, and the user's
+   * notifications and the key are forgotten. It does not fail without a network.
+   *
+   * @returns {Promise<boolean>} whether the server knows; after a few seconds
+   * @throws {import('./store.js').ClientStoreError} if nothing can be stored
+   */
+  unregister() { return this.#leave(false); }
+
+  /**
+   * Tells the server of log-outs that it does not know of. Wakes do it, too: call it where nobody is logged in, when the
+   * page opens and when the network is back.
+   *
+   * @returns {Promise<boolean>} whether the server knows of all
+   */
+  async finishLogOut() {
+    await clearScreen(this);
+    return finishDepartures(this, this.begin().deadline);
+  }
+
+  /** @param {boolean} endsSession */
+  async #leave(endsSession) {
+    const { deadline } = this.begin();
+    await leave(this, endsSession);
+    if (endsSession) this.events?.send({ kind: 'session' });
+    const isKnown = await finishDepartures(this, deadline);
+    // The browser wakes the worker when the network is back, where it has such a thing.
+    if (!isKnown) this.repeatLater().catch(() => {});
+    return isKnown;
+  }
 
   /**
    * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
@@ -380,6 +427,7 @@ export class SecurePushClient {
     await confirmWithdrawals(this, deadline);
     await refreshOldPushKeys(this, deadline);
     await renewFailedRegistration(this, deadline);
+    await finishDepartures(this, deadline);
     this.events?.send({ kind: 'wake' });
   }
 

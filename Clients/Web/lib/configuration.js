@@ -78,24 +78,41 @@ export const defaultTexts = Object.freeze({
 });
 
 /**
+ * Checks the address of the retrieval service. Secrets and credentials go there, so it is `https:`, except on this machine.
+ *
+ * @param {string} retrievalURL
+ * @param {boolean} [allowsInsecure] whether `http:` is allowed everywhere, such as in a test network
+ * @returns {string} without a slash at the end
+ * @throws {TypeError}
+ */
+export function checkedURL(retrievalURL, allowsInsecure = false) {
+  const url = new URL(retrievalURL);
+  if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new TypeError('retrievalURL must be an http(s) URL without credentials, query and fragment.');
+  }
+  const isLocal = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === 'http:' && !isLocal && !allowsInsecure) {
+    throw new TypeError('retrievalURL must be https, or allowsInsecure must be set.');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+/**
  * Makes a configuration with defaults for what is not given.
  *
  * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, encryptsEndToEnd?:
- *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean}} options
+ *   boolean, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean,
+ *   allowsInsecure?: boolean}} options `allowsInsecure`: `http:` is allowed for other hosts than this machine.
  *   `pushKeys` is a key set, or the JWK Set that `securepush keys generate --push` writes
  * @returns {SecurePushConfiguration}
  * @throws {TypeError} for an address that cannot be used, or a JWK Set without an Ed25519 key
  */
 export function makeConfiguration({
   retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, texts = {}, limits = {},
-  showsNoticeWhenGone = true,
+  showsNoticeWhenGone = true, allowsInsecure = false,
 }) {
-  const url = new URL(retrievalURL);
-  if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new TypeError('retrievalURL must be an http(s) URL without credentials, query and fragment.');
-  }
   return {
-    retrievalURL: (url.origin + url.pathname).replace(/\/+$/, ''),
+    retrievalURL: checkedURL(retrievalURL, allowsInsecure),
     pushKeys: pushKeys === null || pushKeys instanceof PushKeySet ? pushKeys : PushKeySet.fromJWKSet(pushKeys),
     refreshesPushKeys,
     encryptsEndToEnd,

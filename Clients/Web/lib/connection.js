@@ -28,6 +28,16 @@ import { TransportError } from './transport.js';
  *   | {kind: 'loggedOut', code: string} | {kind: 'locked'}} Outcome
  */
 
+/**
+ * The end of one try.
+ *
+ * @typedef {object} Attempt
+ * @property {import('./fetch-plan.js').FetchEvent | null} event `null`: the ending is final
+ * @property {Outcome} ending
+ * @property {boolean} isLost whether the server may have carried out what has no answer
+ * @property {import('./credentials.js').ClientCredentials | null} used
+ */
+
 /** @type {Outcome} */
 const timedOut = Object.freeze({ kind: 'failed', code: DiagnosticCode.timedOut });
 /** @type {Outcome} the answer of a proxy or a captive portal. It says nothing of the server */
@@ -75,12 +85,13 @@ export class RetrievalConnection {
     let lost = 0;
     for (;;) {
       if (plan.timeout(this.clock.uptime) === null) return { outcome: timedOut, lost };
+      /** @type {Attempt} */
       const attempt = await this.#attempt(call, refused, plan);
       lost += attempt.isLost ? 1 : 0;
-      const isLast = attempt.event === null || call.isRetried === false;
-      const step = isLast ? null : plan.step(attempt.event, this.clock.uptime);
+      const step = attempt.event && plan.step(attempt.event, this.clock.uptime);
+      const isLast = step?.kind === 'retry' && call.isRetried === false;
       const cannotRefresh = step?.kind === 'refreshCredentials' && call.isAuthorized === false;
-      if (!step || step.kind === 'finish' || cannotRefresh) return { outcome: attempt.ending, lost };
+      if (!step || step.kind === 'finish' || isLast || cannotRefresh) return { outcome: attempt.ending, lost };
       if (attempt.used) refused = null;
       if (step.kind === 'retry') await this.clock.sleep(step.after);
       else refused = attempt.used;
@@ -93,8 +104,7 @@ export class RetrievalConnection {
    * @param {Call} call
    * @param {import('./credentials.js').ClientCredentials | null} refused
    * @param {FetchPlan} plan
-   * @returns {Promise<{event: import('./fetch-plan.js').FetchEvent | null, ending: Outcome, isLost: boolean,
-   *   used: import('./credentials.js').ClientCredentials | null}>} no event: the ending is final
+   * @returns {Promise<Attempt>}
    */
   async #attempt(call, refused, plan) {
     let used = null;

@@ -2,6 +2,8 @@ import { endsSession, hasOwnForm, isOwnRefusal, isOwnUnauthorized } from './answ
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { BoundedStore } from './bounded.js';
 import { limited, SystemClientClock } from './clock.js';
+import { checkedURL } from './configuration.js';
+import { areSame } from './store.js';
 import { TransportError } from './transport.js';
 
 /**
@@ -74,11 +76,14 @@ export class TokenCredentialsProvider {
   /**
    * @param {{retrievalURL: string, store: import('./store.js').ClientStore,
    *   transport: import('./transport.js').Transport, clock?: import('./clock.js').ClientClock,
-   *   events?: import('./events.js').ClientEvents}} parts `retrievalURL` as in the configuration. `events` tells the
+   *   events?: import('./events.js').ClientEvents, allowsInsecure?: boolean}} parts `retrievalURL` and `allowsInsecure` as
+   *   in the configuration. `events` tells the
    *   app's other windows of log-ins and log-outs, and of the session's end
    */
-  constructor({ retrievalURL, store, transport, clock = new SystemClientClock(), events = undefined }) {
-    this.service = new TokenService(retrievalURL, transport, clock);
+  constructor({
+    retrievalURL, store, transport, clock = new SystemClientClock(), events = undefined, allowsInsecure = false,
+  }) {
+    this.service = new TokenService(checkedURL(retrievalURL, allowsInsecure), transport, clock);
     this.store = new BoundedStore(store, clock);
     this.clock = clock;
     this.events = events;
@@ -88,11 +93,11 @@ export class TokenCredentialsProvider {
   }
 
   /**
-   * Logs a user in with a password. The password is stored only if the server issues no tokens.
+   * Logs a user in with a password, which is exchanged for a token and never stored.
    *
    * @param {string} userName
    * @param {string} password
-   * @throws {SecurePushFailure} with `SP-401` for a wrong password
+   * @throws {SecurePushFailure} `SP-401` for a wrong password; `SP-404` if the server issues no tokens
    */
   async logIn(userName, password) {
     await this.#save(await this.service.logIn(userName, password));
@@ -106,16 +111,25 @@ export class TokenCredentialsProvider {
    * @param {number | null} [expiresAt] in seconds since 1970, if it is known
    */
   async logInWithToken(userName, token, expiresAt = null) {
-    await this.#save({ userName, accessToken: token, expiresAt, refreshToken: null, password: null });
+    await this.#save({ userName, accessToken: token, expiresAt, refreshToken: null });
   }
 
   /**
-   * Forgets the user, and ends the session at the server if it can be reached. Call the client's `unregister` before.
+   * Forgets the user, and ends the session at the server if it can be reached. An app with a client calls the client's
+   * `logOut`, which does this too. After an `unregister` of which the server does not know yet, the credentials are kept
+   * for that one request.
    */
   async logOut() {
-    const stored = await this.store.credentials().catch(() => null);
-    await this.#save(null);
-    if (stored?.refreshToken) await this.service.end(stored.refreshToken);
+    const ended = await this.store.updateAll((values) => {
+      const { credentials } = values;
+      values.credentials = null;
+      const departure = values.departures.find(
+        ({ userName, credentials: kept }) => !kept && userName === credentials?.userName);
+      if (departure) departure.credentials = credentials;
+      return departure ? null : credentials;
+    });
+    this.events?.send({ kind: 'session' });
+    if (ended?.refreshToken) await this.service.end(ended.refreshToken);
   }
 
   /** @param {import('./store.js').StoredCredentials | null} credentials */
@@ -130,7 +144,11 @@ export class TokenCredentialsProvider {
   async credentials() {
     const stored = await this.store.credentials();
     if (!stored) return null;
-    if (this.#isUsable(stored)) return current(stored);
+    if (stored.password) {
+      const { userName, accessToken, expiresAt, refreshToken } = stored;
+      await this.store.replaceCredentials(stored, { userName, accessToken, expiresAt, refreshToken });
+    }
+    if (isUsable(stored, this.clock)) return current(stored);
     return stored.refreshToken ? this.#refresh(current(stored)) : null;
   }
 
@@ -175,15 +193,14 @@ export class TokenCredentialsProvider {
     const stored = await this.store.credentials();
     if (!stored) return null;
     const known = current(stored);
-    if (known && !isSame(known, refused) && this.#isUsable(stored)) return known;
+    if (known && !isSame(known, refused) && isUsable(stored, this.clock)) return known;
     const renewed = stored.refreshToken ? await this.service.refresh(stored.refreshToken, stored.userName) : null;
     // The server refuses the stored credentials for good. The name stays for the prompt.
-    const next = renewed ?? {
-      userName: stored.userName, accessToken: null, expiresAt: null, refreshToken: null, password: null,
-    };
+    const next = renewed ?? { userName: stored.userName, accessToken: null, expiresAt: null, refreshToken: null };
     if (!await this.store.replaceCredentials(stored, next)) {
       // The user has logged out, or another one has logged in. The next try finds the new credentials.
-      if (renewed?.refreshToken) await this.service.end(renewed.refreshToken);
+      const isKept = renewed && await replaceDeparted(this.store, stored, renewed).catch(() => false);
+      if (renewed?.refreshToken && !isKept) await this.service.end(renewed.refreshToken);
       throw new SecurePushFailure(DiagnosticCode.credentials);
     }
     if (!renewed && known) this.events?.send({ kind: 'session' });
@@ -211,22 +228,76 @@ export class TokenCredentialsProvider {
       await this.clock.sleep(0.25);
     }
   }
+}
 
-  /** @param {import('./store.js').StoredCredentials} stored */
-  #isUsable(stored) {
-    if (!current(stored)) return false;
-    return stored.expiresAt === null || !stored.refreshToken || this.clock.now < stored.expiresAt - leewaySeconds;
-  }
+/**
+ * @param {import('./store.js').StoredCredentials} stored
+ * @param {import('./clock.js').ClientClock} clock
+ */
+function isUsable(stored, clock) {
+  if (!current(stored)) return false;
+  return stored.expiresAt === null || !stored.refreshToken || clock.now < stored.expiresAt - leewaySeconds;
 }
 
 /**
  * @param {import('./store.js').StoredCredentials} stored
  * @returns {ClientCredentials | null}
  */
-function current(stored) {
-  if (stored.accessToken) return { kind: 'bearer', token: stored.accessToken };
-  return stored.password === null
-    ? null : { kind: 'basic', userName: stored.userName, password: stored.password };
+const current = ({ accessToken }) => (accessToken ? { kind: 'bearer', token: accessToken } : null);
+
+/**
+ * Notes the credentials that have taken the place of those of a departure.
+ *
+ * @param {import('./store.js').ClientStore | BoundedStore} store
+ * @param {import('./store.js').StoredCredentials} expected
+ * @param {import('./store.js').StoredCredentials} credentials
+ * @returns {Promise<boolean>} whether there is such a departure
+ */
+const replaceDeparted = (store, expected, credentials) => store.updateAll(({ departures }) => {
+  const departure = departures.find(({ credentials: kept }) => areSame(kept, expected));
+  if (departure) departure.credentials = credentials;
+  return departure !== undefined;
+});
+
+/**
+ * The credentials of a user who has logged out, for the requests that end the registration and the session.
+ *
+ * @implements {CredentialsProvider}
+ */
+export class DepartedCredentials {
+  /**
+   * @param {{retrievalURL: string, credentials: import('./store.js').StoredCredentials}} departure
+   * @param {BoundedStore} store
+   * @param {import('./transport.js').Transport} transport
+   * @param {import('./clock.js').ClientClock} clock
+   */
+  constructor({ retrievalURL, credentials }, store, transport, clock) {
+    this.service = new TokenService(retrievalURL, transport, clock);
+    this.stored = credentials;
+    this.store = store;
+    this.clock = clock;
+  }
+
+  async userName() { return this.stored.userName; }
+
+  async credentials() { return isUsable(this.stored, this.clock) ? current(this.stored) : this.refresh(); }
+
+  /** @returns {Promise<ClientCredentials | null>} */
+  async refresh() {
+    const { stored } = this;
+    const renewed = stored.refreshToken ? await this.service.refresh(stored.refreshToken, stored.userName) : null;
+    if (!renewed) return null;
+    await replaceDeparted(this.store, stored, renewed);
+    this.stored = renewed;
+    return current(renewed);
+  }
+
+  /**
+   * Ends the session.
+   *
+   * @returns {Promise<boolean>} whether it has ended, or cannot be ended
+   */
+  async end() { return !this.stored.refreshToken || this.service.end(this.stored.refreshToken); }
 }
 
 /**
@@ -263,10 +334,8 @@ class TokenService {
    */
   async logIn(userName, password) {
     const response = await this.#send('POST', { Authorization: authorization({ kind: 'basic', userName, password }) });
-    // The server issues no tokens. Whether the password is right shows with the first request.
-    if (response.status === 404 && isOwnRefusal(response)) {
-      return { userName, accessToken: null, expiresAt: null, refreshToken: null, password };
-    }
+    // A 404 of a proxy does not say that the server issues no tokens.
+    if (response.status === 404 && !isOwnRefusal(response)) throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
     return this.#read(response, userName);
   }
 
@@ -284,12 +353,18 @@ class TokenService {
   }
 
   /**
-   * Ends a session. A failure is of no consequence: the token expires.
+   * Ends a session.
    *
    * @param {string} token
+   * @returns {Promise<boolean>} whether the service has answered. Without it the token expires
    */
   async end(token) {
-    await this.#send('DELETE', {}, { grant_type: 'refresh_token', refresh_token: token }).catch(() => {});
+    try {
+      const response = await this.#send('DELETE', {}, { grant_type: 'refresh_token', refresh_token: token });
+      return response.status === 204 || (response.status < 500 && isOwnRefusal(response));
+    } catch {
+      return false;
+    }
   }
 
   /**
@@ -314,7 +389,7 @@ class TokenService {
       throw new SecurePushFailure(DiagnosticCode.malformedAnswer);
     }
     return {
-      userName, accessToken, refreshToken, password: null,
+      userName, accessToken, refreshToken,
       expiresAt: lifetime === null ? null : this.clock.now + lifetime,
     };
   }

@@ -2,7 +2,21 @@ import { emptyState, isState } from './state.js';
 import { areSame, ClientStoreError } from './store.js';
 import { DeviceKey } from './device-key.js';
 
+/** @typedef {import('./store.js').ClientStore} ClientStore */
+
 const table = 'values';
+
+/**
+ * @param {any} value what is stored
+ * @returns {import('./store.js').StoredCredentials | null}
+ */
+const credentialsOf = (value) => (typeof value?.userName === 'string' ? value : null);
+
+/**
+ * @param {any} value what is stored
+ * @returns {import('./store.js').Departure[]}
+ */
+const departuresOf = (value) => (Array.isArray(value) ? value : []);
 
 /**
  * The store of a web app, in IndexedDB. The page and its service worker open the same one by its name.
@@ -11,7 +25,7 @@ const table = 'values';
  * tabs and of the worker. The browser keeps the private key for end-to-end encryption: it is not extractable, so no
  * script can read it. Tokens can be read by every script of the origin, so the app needs a content security policy.
  *
- * @implements {import('./store.js').ClientStore}
+ * @implements {ClientStore}
  */
 export class IndexedDBStore {
   /**
@@ -53,8 +67,7 @@ export class IndexedDBStore {
 
   /** @returns {Promise<import('./store.js').StoredCredentials | null>} */
   async credentials() {
-    const value = await this.#run('readonly', (values) => values.get('credentials'));
-    return typeof value?.userName === 'string' ? value : null;
+    return credentialsOf(await this.#run('readonly', (values) => values.get('credentials')));
   }
 
   /** @param {import('./store.js').StoredCredentials | null} credentials */
@@ -101,6 +114,38 @@ export class IndexedDBStore {
       };
     });
   }
+
+  /**
+   * @template Result
+   * @param {(values: import('./store.js').StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   */
+  updateAll(change) {
+    return this.#transact('readwrite', (values, finish) => {
+      const names = ['state', 'credentials', 'departures'];
+      const requests = names.map((name) => values.get(name));
+      // Requests of one transaction succeed in their order.
+      requests[2].onsuccess = () => {
+        const [state, credentials, departures] = requests.map(({ result }) => result);
+        if (state !== undefined && !isState(state)) values.put(state, 'state.damaged');
+        const all = {
+          state: isState(state) ? state : emptyState(), credentials: credentialsOf(credentials), keepsDeviceKey: true,
+          departures: departuresOf(departures),
+        };
+        const result = change(all);
+        values.put(all.state, 'state');
+        if (all.credentials) values.put(all.credentials, 'credentials');
+        else values.delete('credentials');
+        if (all.departures.length > 0) values.put(all.departures, 'departures');
+        else values.delete('departures');
+        if (!all.keepsDeviceKey) values.delete('deviceKey');
+        finish(result);
+      };
+    });
+  }
+
+  /** @returns {Promise<import('./store.js').Departure[]>} */
+  async departures() { return departuresOf(await this.#run('readonly', (values) => values.get('departures'))); }
 
   /** A browser runs only when the device is unlocked. */
   async claimLockedNotice() { return true; }
@@ -185,6 +230,7 @@ export class IndexedDBStore {
   #attempt(database, mode, body) {
     return new Promise((resolve, reject) => {
       const transaction = database.transaction(table, mode, { durability: 'strict' });
+      /** @type {any} */
       let result;
       transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(new ClientStoreError(mode === 'readwrite' ? 'unwritable' : 'unreadable'));

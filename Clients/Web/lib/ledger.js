@@ -80,7 +80,7 @@ export class SecretLedger {
   }
 
   /** The notification that was shown last. */
-  get lastShown() { return this.entries.findLast((entry) => entry.progress === 'shown')?.id ?? null; }
+  get lastShown() { return this.entries.filter((entry) => entry.progress === 'shown').at(-1)?.id ?? null; }
 
   /**
    * Notes that a notification exists, for example because a push or the inbox names it.

@@ -84,13 +84,13 @@ const silently = Object.freeze({ renotify: false, silent: true });
  */
 export class WebNotificationPresenter {
   /**
-   * @param {object} [options]
+   * @param {object} options
    * @param {string} [options.title] the app's name, the title of every notification. By default the host of the page
    * @param {Record<string, string>} [options.texts] by localisation key
    * @param {NotificationOptions} [options.options] such as `icon`, `badge` and `lang`
    * @param {() => ServiceWorkerRegistration | Promise<ServiceWorkerRegistration>} [options.registration] by default the
    *   one of this worker or page
-   * @param {Navigator | WorkerNavigator} [options.navigator]
+   * @param {Navigator} [options.navigator]
    */
   constructor({
     title = globalThis.location?.hostname ?? '', texts = englishTexts, options = {}, registration = ownRegistration,

@@ -1,5 +1,6 @@
 import { currentUserName } from './bounded.js';
 import { DiagnosticCode, isGoneStatus } from './codes.js';
+import { clearScreen } from './log-out.js';
 import { PushKeySet, PushVerifier } from './push-keys.js';
 import { isLocked } from './store.js';
 
@@ -79,18 +80,22 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
  * @throws {import('./store.js').ClientStoreError} `locked`
  */
 export async function adoptUser(client) {
+  // A process may have ended between a log-out and this.
+  await clearScreen(client);
   const { owner, userChanges } = await client.keeper.read();
+  /** @type {string | null} */
   let userName = null;
   let isKnown = true;
   try { userName = await currentUserName(client); } catch { isKnown = owner !== null; }
   if (userName === null || userName === owner) return { name: owner, changes: userChanges, isKnown };
+  const name = userName;
   const { ids, changes } = await client.keeper.update((changes, state) => (
-    { ids: changes.adopt(userName), changes: state.userChanges }));
+    { ids: changes.adopt(name), changes: state.userChanges }));
   if (ids.length > 0) {
     await client.presenter.remove(ids);
     await client.presenter.removePrompt();
   }
-  return { name: userName, changes, isKnown };
+  return { name, changes, isKnown };
 }
 
 /**

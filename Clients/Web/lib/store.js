@@ -8,7 +8,32 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @property {string | null} accessToken `null` if there is none, or if the server has refused it
  * @property {number | null} expiresAt in seconds since 1970; `null` if that is not known
  * @property {string | null} refreshToken the single-use token for the next access token
- * @property {string | null} password only for a server that issues no tokens
+ * @property {string | null} [password] what earlier versions may have kept. It is never used, and removed at the next use
+ */
+
+/**
+ * A log-out of which the server has not been told yet. With its credentials the installation is removed and the session
+ * ended at a later start or wake, for at most a day.
+ *
+ * @typedef {object} Departure
+ * @property {string} id
+ * @property {string | null} userName
+ * @property {string} retrievalURL
+ * @property {string | null} installationID `null` if nothing was registered, or if it is removed
+ * @property {string | null} endpoint the digest of the endpoint that was registered, if it was one of the browser's
+ * @property {StoredCredentials | null} credentials `null`: the app's own provider has them
+ * @property {string[]} ids the notifications that are to be removed from the screen
+ * @property {number} at in seconds since 1970
+ */
+
+/**
+ * Everything that a log-out changes.
+ *
+ * @typedef {object} StoredValues
+ * @property {import('./state.js').ClientState} state
+ * @property {StoredCredentials | null} credentials
+ * @property {boolean} keepsDeviceKey `true`; a change that sets it to `false` removes the device's key
+ * @property {Departure[]} departures
  */
 
 /**
@@ -28,6 +53,9 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @property {() => Promise<import('./device-key.js').DeviceKey | null>} deviceKey the key for end-to-end encryption
  * @property {(key: import('./device-key.js').DeviceKey | null) => Promise<import('./device-key.js').DeviceKey | null>}
  *   keepDeviceKey keeps the key unless there is one, and returns the one that is kept; `null` removes it
+ * @property {<Result>(change: (values: StoredValues) => Result) => Promise<Result>} updateAll changes the state, the
+ *   credentials, the device's key and the departures in one atomic step, as `update` does
+ * @property {() => Promise<Departure[]>} departures
  * @property {() => void} [abandon] called after a call that took too long: the next one begins anew
  * @property {() => Promise<boolean>} claimLockedNotice claims the right to show the one notice that says that the
  *   device is locked. It works while the other calls reject with `locked`
@@ -41,7 +69,8 @@ import { emptyState, isState, StateChanges } from './state.js';
  * @returns {boolean}
  */
 export const areSame = (one, other) => (
-  ['userName', 'accessToken', 'refreshToken', 'password'].every((name) => one?.[name] === other[name]));
+  one?.userName === other.userName && one.accessToken === other.accessToken
+  && one.refreshToken === other.refreshToken);
 
 /** Why a store cannot be used now. */
 export class ClientStoreError extends Error {
@@ -75,6 +104,8 @@ export class MemoryClientStore {
     this.stored = null;
     /** @type {import('./device-key.js').DeviceKey | null} */
     this.key = null;
+    /** @type {Departure[]} */
+    this.left = [];
     this.hasClaimedLockedNotice = false;
   }
 
@@ -114,6 +145,24 @@ export class MemoryClientStore {
     this.key = key && (this.key ?? key);
     return this.key;
   }
+
+  /**
+   * @template Result
+   * @param {(values: StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   */
+  async updateAll(change) {
+    const state = isState(this.state) ? structuredClone(this.state) : emptyState();
+    const values = {
+      state, credentials: await this.credentials(), keepsDeviceKey: true, departures: structuredClone(this.left),
+    };
+    const result = change(values);
+    [this.state, this.stored, this.left] = [values.state, values.credentials, values.departures];
+    if (!values.keepsDeviceKey) this.key = null;
+    return result;
+  }
+
+  async departures() { return structuredClone(this.left); }
 
   async claimLockedNotice() {
     const isFirst = !this.hasClaimedLockedNotice;
@@ -187,6 +236,26 @@ export class StateKeeper {
       this.unsaved = state;
       return result;
     }
+  }
+
+  /**
+   * Changes everything that a log-out changes, in one step. What could not be stored until now is over with it.
+   *
+   * @template Result
+   * @param {(changes: StateChanges, values: StoredValues) => Result} change
+   * @returns {Promise<Result>}
+   * @throws {ClientStoreError} if it cannot be stored: then nothing has changed
+   */
+  async updateAll(change) {
+    const pending = this.unsaved;
+    const { result, state } = await this.store.updateAll((values) => {
+      const changes = new StateChanges(values.state, this.limits);
+      if (pending) changes.merge(pending);
+      return { result: change(changes, values), state: structuredClone(values.state) };
+    });
+    this.lastRead = state;
+    this.unsaved = null;
+    return result;
   }
 
   /**

@@ -38,7 +38,7 @@ export function pushDevice(subscription, tags = []) {
  *
  * @param {{pushManager: PushManager}} registration a `ServiceWorkerRegistration`
  * @param {string} applicationServerKey the public VAPID key of the hub's browser credential, in base64url
- * @param {{tags?: string[], timeout?: number}} [options] `timeout` in seconds: a browser that cannot reach its push
+ * @param {{tags?: string[], timeout?: number}} options `timeout` in seconds: a browser that cannot reach its push
  *   service may not answer at all
  * @returns {Promise<PushDevice>}
  * @throws {DOMException} `NotAllowedError` without the permission, `AbortError` if the push service cannot be reached

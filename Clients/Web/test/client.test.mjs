@@ -3,8 +3,10 @@ import test from 'node:test';
 import { readInboxPage, readSecretAnswer } from '../lib/answers.js';
 import { decodeBase64URL, encodeBase64URL } from '../lib/base64url.js';
 import { makeConfiguration } from '../lib/configuration.js';
+import { TokenCredentialsProvider } from '../lib/credentials.js';
 import { DeviceKey } from '../lib/device-key.js';
 import { WebNotificationPresenter } from '../lib/presenter.js';
+import { MemoryClientStore } from '../lib/store.js';
 import { FetchTransport } from '../lib/transport.js';
 import { IncomingPush } from '../lib/push.js';
 import { PushWorker } from '../securepush-worker.js';
@@ -154,6 +156,20 @@ test('a configuration takes no address with credentials', () => {
     assert.throws(() => makeConfiguration({ retrievalURL: url }), TypeError);
   }
   assert.throws(() => makeConfiguration({ retrievalURL: 'https://c.example', pushKeys: { keys: [] } }), TypeError);
+});
+
+test('an address without TLS is taken for this machine only, or where the app allows it', () => {
+  const store = new MemoryClientStore();
+  for (const host of ['c.example', '10.0.0.1', 'localhost.example', '127.0.0.1.example', '[fe80::1]']) {
+    const retrievalURL = `http://${host}:8082`;
+    assert.throws(() => makeConfiguration({ retrievalURL }), TypeError, host);
+    assert.throws(() => new TokenCredentialsProvider({ retrievalURL, store, transport: null }), TypeError, host);
+    assert.equal(makeConfiguration({ retrievalURL, allowsInsecure: true }).retrievalURL, retrievalURL);
+    assert.ok(new TokenCredentialsProvider({ retrievalURL, store, transport: null, allowsInsecure: true }));
+  }
+  for (const host of ['localhost', 'a.localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
+    assert.equal(makeConfiguration({ retrievalURL: `http://${host}` }).retrievalURL, `http://${host}`);
+  }
 });
 
 test('the private key cannot be read', async () => {

@@ -52,7 +52,7 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     await app.driver.evaluate(async (url, accessToken) => {
       const { store } = await import(url);
       await store.saveCredentials({
-        userName: 'alice', accessToken, expiresAt: null, refreshToken: null, password: null,
+        userName: 'alice', accessToken, expiresAt: null, refreshToken: null,
       });
     }, `${stack.app}client.js`, token);
   };
@@ -273,6 +273,34 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     assert.equal(await focus(other), 'user-name');
     assert.equal(await other.evaluate(() => document.querySelectorAll('.entry').length), 0);
     await app.browser.send('Target.closeTarget', { targetId: other.targetId });
+  });
+
+  await step('a log-out without a network leaves nothing here, and the server is told later', async () => {
+    const { page } = app;
+    const stored = () => app.driver.evaluate(async (url) => {
+      const { store } = await import(url);
+      const values = await Promise.all([store.credentials(), store.deviceKey(), store.departures()]);
+      return [values[0], values[1], values[2].length];
+    }, `${stack.app}client.js`);
+    const registered = async () => (await stack.json('/emulator/devices'))
+      .filter(({ Platform: platform, Tags: tags }) => platform === 'browser' && tags.includes('username:alice')).length;
+    await show(page);
+    await app.logIn();
+    await until50(page);
+    await page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+    assert.equal(await registered(), 1);
+    await offline(true);
+    await app.logOut();
+    assert.deepEqual(await stored(), [null, null, 1]);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.entry').length), 0);
+    assert.deepEqual((await app.notifications()).filter(({ kind }) => kind === 'secret'), []);
+    assert.equal(await registered(), 1);
+    await offline(false);
+    for (let tries = 0; await registered() > 0; tries += 1) {
+      assert.ok(tries < 100, 'the server is not told');
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+    assert.equal(await page.evaluate(() => document.getElementById('log-in').hidden), false);
   });
 
   await step('axe finds nothing in any state, size and scheme', async () => {

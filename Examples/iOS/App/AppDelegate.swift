@@ -15,6 +15,8 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         let center = UNUserNotificationCenter.current()
         center.delegate = foreground
         // Silent pushes come without the permission; alerts, and the service extension with them, do not.
+        // Hidden previews show the app's own text.
+        Task { await UserNotificationPresenter.registerCategory() }
         center.requestAuthorization(options: [.alert, .badge, .sound]) { _, _ in }
         application.registerForRemoteNotifications()
         return true
@@ -56,7 +58,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     }
 }
 
-/// Shows notifications while the app is in front, too. A tap needs nothing more: the app becomes active and catches up.
+/// Shows notifications while the app is in front, too. A tap opens the message.
 final class ForegroundNotifications: NSObject, UNUserNotificationCenterDelegate {
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
@@ -69,6 +71,9 @@ final class ForegroundNotifications: NSObject, UNUserNotificationCenterDelegate 
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
+        let id = IncomingPush(userInfo: response.notification.request.content.userInfo).id
         completionHandler()
+        guard let id else { return }
+        Task { @MainActor in Session.shared.open(id) }
     }
 }

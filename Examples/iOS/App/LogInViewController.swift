@@ -1,11 +1,12 @@
 import UIKit
 
-/// The tutorial's screen: user name, password, "Log in" and "Send push".
+/// The tutorial's screen: user name, password, "Log in" and "Send push"; and the way to the messages.
 final class LogInViewController: UIViewController {
     private let userName = LogInViewController.textField("app.user-name", contentType: .username)
     private let password = LogInViewController.textField("app.password", contentType: .password)
     private let logInButton = UIButton(type: .system)
     private let sendButton = UIButton(type: .system)
+    private let messagesButton = UIButton(type: .system)
     private let logOutButton = UIButton(type: .system)
     private let status = UILabel()
 
@@ -25,6 +26,9 @@ final class LogInViewController: UIViewController {
             password.text = nil
         }
         prepare(sendButton, "app.send-push") { await Session.shared.sendPush() }
+        prepare(messagesButton, "app.messages") { [weak self] in
+            self?.navigationController?.pushViewController(MessagesViewController(), animated: true)
+        }
         prepare(logOutButton, "app.log-out") { await Session.shared.logOut() }
         layOut()
         Session.shared.onChange = { [weak self] in self?.update() }
@@ -36,12 +40,15 @@ final class LogInViewController: UIViewController {
         let session = Session.shared
         logInButton.isEnabled = session.device != nil && !session.isLoggedIn
         sendButton.isEnabled = session.isLoggedIn
+        messagesButton.isEnabled = session.isLoggedIn
         logOutButton.isEnabled = session.isLoggedIn
         status.text = session.status.text
     }
 
     private func layOut() {
-        let stack = UIStackView(arrangedSubviews: [userName, password, logInButton, sendButton, logOutButton, status])
+        let stack = UIStackView(arrangedSubviews: [
+            userName, password, logInButton, sendButton, messagesButton, logOutButton, status,
+        ])
         stack.axis = .vertical
         stack.spacing = 12
         stack.translatesAutoresizingMaskIntoConstraints = false

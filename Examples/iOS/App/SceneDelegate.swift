@@ -1,8 +1,9 @@
 import UIKit
 
-/// The window. Each time the app comes to the front, it fetches missed notifications.
+/// The window. Each time the app comes to the front, it fetches missed notifications; while it is not, it is covered.
 final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     var window: UIWindow?
+    private let cover = PrivacyCover()
 
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions
@@ -12,9 +13,19 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         window.rootViewController = UINavigationController(rootViewController: LogInViewController())
         window.makeKeyAndVisible()
         self.window = window
+        Session.shared.open = { [weak window] id in
+            guard let navigation = window?.rootViewController as? UINavigationController else { return }
+            navigation.popToRootViewController(animated: false)
+            navigation.pushViewController(MessageViewController(id: id), animated: true)
+        }
+    }
+
+    func sceneWillResignActive(_ scene: UIScene) {
+        if let window { cover.show(over: window) }
     }
 
     func sceneDidBecomeActive(_ scene: UIScene) {
+        cover.hide()
         Task { await Session.shared.becomeActive() }
     }
 }

@@ -26,6 +26,8 @@ import UIKit
 
     /// Called after every change.
     var onChange: () -> Void = {}
+    /// Shows a message; the window sets it.
+    var open: (PushID) -> Void = { _ in }
     private(set) var isLoggedIn = false { didSet { onChange() } }
     var status = Status.waitingForDeviceToken { didSet { onChange() } }
 
@@ -63,14 +65,41 @@ import UIKit
         _ = await push.client.resumeAfterLogIn()
     }
 
-    /// The server forgets the device first, so that no push for this user comes to the next one. Without a connection
-    /// the credentials are deleted all the same: pushes then only prompt, until the next user registers the device.
+    /// The device forgets the user at once. Without a connection the server is told later.
     func logOut() async {
         status = .loggedOut
-        await attempt { try await self.push.client.unregister() }
         await attempt {
-            try await self.push.credentials.logOut()
             self.isLoggedIn = false
+            try await self.push.client.logOut()
+        }
+        // The store could not be written: the user is still there.
+        if await push.credentials.userName() != nil { isLoggedIn = true }
+    }
+
+    /// All messages, newest first; `nil` if they cannot be listed now.
+    func messages() async -> [InboxPage.Entry]? {
+        var entries: [InboxPage.Entry]?
+        await attempt {
+            var found: [InboxPage.Entry] = []
+            // 200 on a page.
+            for _ in 0..<50 {
+                let page = try await self.push.client.inbox(after: found.last?.id)
+                found += page.entries
+                guard page.hasNext, !page.entries.isEmpty else { break }
+            }
+            entries = found.reversed()
+        }
+        return entries
+    }
+
+    /// The text of a message, or the reason why there is none.
+    func text(of id: PushID) async -> String {
+        do {
+            return try await push.client.read(id).text
+        } catch let error as SecurePushFailure {
+            return Status.failed(error.code).text
+        } catch {
+            return Status.failed(.credentials).text
         }
     }
 

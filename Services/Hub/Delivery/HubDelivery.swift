@@ -2,6 +2,7 @@ import Domain
 import Foundations
 import HTTPTypes
 import Logging
+import ServiceRuntime
 import Storage
 import Synchronization
 import Tracing
@@ -26,6 +27,9 @@ final class HubDelivery: Sendable {
     let feedback: WriteQueue<HubFeedbackRow>
     /// The pushes that have not ended.
     let inFlight = PushesInFlight()
+    /// The stored pushes that sends have under way: until their outcomes are written, this process pushes them once,
+    /// also if their claims end meanwhile.
+    private let underWay = Mutex<Set<NotificationID>>([])
     private let deadlines: SendDeadlines
     /// Wakes ``RetryService``.
     let alarm: RetryAlarm
@@ -119,7 +123,9 @@ final class HubDelivery: Sendable {
         let batch = PushBatch(count: parcel.pushes.count)
         var spans = PushSpan.all(tracer, parcel.pushes)
         if clock.instant() < parcel.deadline {
-            for (index, push) in parcel.pushes.enumerated() { start(push, index, batch) }
+            // Many pushes are many encryptions: these go to all cores.
+            let executor = parcel.pushes.count == 1 ? EventLoopTaskExecutor.current : nil
+            for (index, push) in parcel.pushes.enumerated() { start(push, index, batch, on: executor) }
             await batch.wait(until: parcel.deadline, deadlines)
         }
         let stages = batch.handOver()
@@ -139,14 +145,14 @@ final class HubDelivery: Sendable {
         return .done(outcomes, isStored: true)
     }
 
-    private func start(_ push: Push, _ index: Int, _ batch: PushBatch) {
+    private func start(_ push: Push, _ index: Int, _ batch: PushBatch, on executor: EventLoopTaskExecutor?) {
         // A task of its own: it goes on when the send has been answered, or its client has gone away.
         inFlight.enter()
         let begin = tracer.map { _ in DefaultTracerClock.now }
-        Task {
+        Task(executorPreference: executor) { [self] in
             let verdict = await courier.deliver(push) { batch.begin(index) }
             if let late = batch.end(index, verdict) {
-                end(late.row, verdict)
+                end(late)
                 // In the span of the page it was under way.
                 if let tracer, let begin { PushSpan(tracer, push, at: begin)?.end(verdict) }
             }
@@ -177,13 +183,28 @@ final class HubDelivery: Sendable {
             batch.refuse()
             throw refusal(error, of: parcel.pushes.count)
         }
+        let claimed = Set(rows.values.filter { $0.claim != nil }.map(\.id))
+        underWay.withLock { $0.formUnion(claimed) }
         do throws(HubError) {
             try await store(Array(rows.values), of: parcel.message.counting(parcel.pushes, outcomes))
         } catch {
             batch.refuse()
+            underWay.withLock { $0.subtract(claimed) }
             throw error
         }
-        for late in batch.stored(rows) { end(late.row, late.verdict) }
+        for late in batch.stored(rows) { end(late) }
+    }
+
+    /// Whether a send has a stored push under way, or its outcome is not written yet.
+    func isUnderWay(_ id: NotificationID) -> Bool { underWay.withLock { $0.contains(id) } }
+
+    /// The answer to a push has come that its send has stored.
+    private func end(_ late: PushBatch.Late) {
+        end(late.row, late.verdict)
+        Task {
+            await ends.waitUntilWritten()
+            _ = underWay.withLock { $0.remove(late.row.id) }
+        }
     }
 
     /// Stores pushes that were held back.

@@ -49,12 +49,12 @@ struct PushCourier: Sendable {
             let age = clock.now() - push.sentAt
             let wait = lane.isShared ? RetryWait.whileHeld(rest, age: age) : rest
             return .again(PushAgain(cause: cause, after: wait + RetryWait.shortest, isTried: false))
-        case .answered(let result, let turn):
+        case .answered(let result, let removals):
             if result.answer == .accepted, result.keyUsed != push.request.keyHint, push.registrationID != nil {
                 remember(HubPushKey(hub: push.lane.hub, handle: push.handle, key: result.keyUsed))
             }
-            let verdict = verdict(result.answer, of: push, lane)
-            switch turn {
+            let verdict = verdict(result.answer, of: push, lane.platform, removals)
+            switch removals.turn {
             case .suspended: bury(.suspended(lane.key))
             case .resumed: bury(.resumed(lane.key))
             case nil: break
@@ -63,10 +63,11 @@ struct PushCourier: Sendable {
         }
     }
 
-    private func verdict(_ answer: PushAnswer, of push: Push, _ lane: PushLane) -> PushVerdict {
+    private func verdict(
+        _ answer: PushAnswer, of push: Push, _ platform: NotificationFormat, _ removals: PushLane.Removals
+    ) -> PushVerdict {
         if let cause = answer.cause {
-            var wait = RetryWait.duration(
-                afterAttempt: push.attempt + 1, of: lane.platform, asked: answer.wait)
+            var wait = RetryWait.duration(afterAttempt: push.attempt + 1, of: platform, asked: answer.wait)
             if cause == .credentials { wait = max(wait, PushCircuit.credentialsInterval) }
             if cause == .device { wait = max(wait, RetryWait.shortestOfDevice) }
             let wasReached = cause == .unreachable && answer != .unreachable
@@ -76,7 +77,7 @@ struct PushCourier: Sendable {
         case .gone(let since): bury(.gone(DeadDevice(push, answer.outcome, before: since ?? push.sentAt)))
         case .wrongAddress, .wrongSender:
             // Without the removal there is no feedback either: others would remove their copies of the device.
-            if lane.mayRemoveWrongAddresses { bury(.wrong(DeadDevice(push, answer.outcome, before: push.sentAt))) }
+            if removals.areAllowed { bury(.wrong(DeadDevice(push, answer.outcome, before: push.sentAt))) }
         default: break
         }
         return .over(answer.outcome)

@@ -11,14 +11,23 @@ import Synchronization
 final class PushLane: Sendable {
     /// What a lane made of a push.
     enum Answer: Sendable {
-        /// And what all processes have to know about removals of devices.
-        case answered(PushResult, RemovalGuard.Turn?)
+        /// And what it means for removals of devices.
+        case answered(PushResult, Removals)
         /// It was not tried: the lane leaves the push service alone for this long.
         case held(PushCircuit.Cause, Duration)
         /// There are no credentials.
         case missing
         /// The caller had given it up, or stopped, before its turn came.
         case notTried
+    }
+
+    /// What an answer means for removals of devices.
+    struct Removals: Sendable {
+        /// Whether a device whose address is wrong may be removed. An answer to former credentials removes none: these
+        /// may be why so many addresses were wrong.
+        var areAllowed = false
+        /// What all processes have to know.
+        var turn: RemovalGuard.Turn?
     }
 
     private struct State: Sendable {
@@ -90,12 +99,9 @@ final class PushLane: Sendable {
             metrics.count(result.answer, after: now.duration(to: clock.instant()))
             result = await connector.push(request, deadline: deadline)
         }
-        let turn = note(result, of: request.address, isProbe: admission == .probe, version: version, began: now)
-        return .answered(result, turn)
+        let removals = note(result, of: request.address, isProbe: admission == .probe, version: version, began: now)
+        return .answered(result, removals)
     }
-
-    /// Whether devices with wrong addresses may be removed.
-    var mayRemoveWrongAddresses: Bool { state.withLock { !$0.guardian.isSuspended } }
 
     /// Whether the lane has several push services, which are paused one by one.
     var isShared: Bool { platform == .browser }
@@ -141,22 +147,23 @@ final class PushLane: Sendable {
 
     private func note(
         _ result: PushResult, of address: PushAddress, isProbe: Bool, version: Int, began: ContinuousClock.Instant
-    ) -> RemovalGuard.Turn? {
+    ) -> Removals {
         let now = clock.instant()
         metrics.count(result.answer, after: began.duration(to: now))
-        let (changed, turn) = state.withLock { state -> (Bool, RemovalGuard.Turn?) in
+        let (changed, removals) = state.withLock { state -> (Bool, Removals) in
             // An answer to the former credentials says nothing about the new ones.
-            guard state.pusher.version == version else { return (false, nil) }
+            guard state.pusher.version == version else { return (false, Removals()) }
             // A push that was cut off by the end of the service says nothing about the push service.
             if !Task.isCancelled || isProbe {
                 state.circuits.observe(result.answer, of: address, isProbe: isProbe, now: now)
             }
             let isAboutDevice = result.answer.isAboutDevice
             let turn = isAboutDevice ? state.guardian.note(isWrong: result.answer.isWrongAddress) : nil
-            return (turn != nil || state.circuits.state != state.shown, turn)
+            let removals = Removals(areAllowed: !state.guardian.isSuspended, turn: turn)
+            return (turn != nil || state.circuits.state != state.shown, removals)
         }
         if changed { show(result) }
-        return turn
+        return removals
     }
 
     /// Obeys what any process has decided about removals of devices with wrong addresses.

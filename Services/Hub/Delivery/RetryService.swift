@@ -58,7 +58,7 @@ final class RetryService: Service {
             let now = clock.now()
             let over = try await delivery.tables.claimPushesToGiveUp(
                 limit: settings.maxRetries, claim: Self.makeClaim(), now: now, until: now + settings.claim)
-            for row in over { delivery.end(row, .over(.abandonedNotification)) }
+            for row in over where !delivery.isUnderWay(row.id) { delivery.end(row, .over(.abandonedNotification)) }
             // There may be more.
             if over.count == settings.maxRetries { pause = .zero }
             let lanes = try await delivery.tables.nextPushes()
@@ -92,7 +92,7 @@ final class RetryService: Service {
             until: now + settings.claim)
         // A claim ends while the database is away: what was pushed meanwhile must not be pushed again.
         let rows = state.withLock { state in
-            claimed.filter { state.busy[key, default: []].insert($0.id).inserted }
+            claimed.filter { !delivery.isUnderWay($0.id) && state.busy[key, default: []].insert($0.id).inserted }
         }
         if rows.isEmpty { return }
         delivery.inFlight.enter()

@@ -28,6 +28,8 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
     /// What may wait; the oldest are given up first.
     private let capacity: Int
+    /// How long a stop waits for a database that is away.
+    private let patience: Duration
     private let state = Mutex(State())
     private let write: @Sendable ([Element]) async throws -> Void
     private let problem: LastingProblemLog
@@ -38,17 +40,16 @@ final class WriteQueue<Element: Sendable>: Sendable {
     private static var maxGroup: Int { 200 }
     private static var firstPause: Duration { .milliseconds(50) }
     private static var longestPause: Duration { .seconds(1) }
-    /// How long a stop waits for a database that is away.
-    private static var patience: Duration { .seconds(3) }
 
     /// - Parameters:
     ///   - name: of the elements, for the log: `Outcomes of pushes`.
     ///   - write: writes a group, or nothing of it if it throws.
     init(
-        _ name: String, capacity: Int = 65_536, logger: Logger,
+        _ name: String, capacity: Int = 65_536, patience: Duration = .seconds(3), logger: Logger,
         write: @escaping @Sendable ([Element]) async throws -> Void
     ) {
         self.capacity = capacity
+        self.patience = patience
         self.logger = logger
         self.write = write
         problem = LastingProblemLog("\(name) cannot be stored at the moment", end: "\(name) are stored again")
@@ -78,7 +79,7 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
     /// Waits like ``waitUntilWritten()``; from now on a write that fails is repeated for a few seconds only.
     func finish() async {
-        state.withLock { $0.end = $0.end ?? .now + Self.patience }
+        state.withLock { $0.end = $0.end ?? .now + patience }
         await waitUntilWritten()
     }
 

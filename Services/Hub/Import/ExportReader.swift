@@ -4,7 +4,7 @@ import Storage
 
 /// Reads an export in batches of bounded size.
 struct ExportReader {
-    private static let maxLines = 500
+    private static let maxLines = 1000
     private static let maxBytes = 2 << 20
 
     private var lines: ExportLines

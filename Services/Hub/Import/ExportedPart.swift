@@ -87,6 +87,10 @@ extension HubInstallation {
     ///   - former: what earlier ones made of it.
     /// - Throws: 400 if they do not fit together.
     init(_ parts: [ExportedPart], former: HubInstallation?) throws(HubError) {
+        if former == nil, parts.count == 1, let only = parts.first {
+            self = only.installation
+            return
+        }
         let device = parts.last { $0.slot.isEmpty }?.installation
         guard let root = device ?? former ?? parts.first?.installation else {
             throw HubError.badRequest("The installation has no registration.")

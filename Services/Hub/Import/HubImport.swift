@@ -50,9 +50,6 @@ package struct HubImport: Sendable {
 
     private let path: String
     private let hub: String
-    private let size: Int
-    /// When the file was written, if nobody says when the export was made.
-    package let modifiedAt: Timestamp
     /// The platforms whose addresses are checked.
     private let connectors: [NotificationFormat: any PushConnector]
 
@@ -66,8 +63,8 @@ package struct HubImport: Sendable {
     package init(
         path: String, hub: String, credentialsFile: String?, outgoing: OutgoingConfiguration
     ) throws(FileError) {
-        let file = try ExportFile(path: path)
-        (self.path, self.hub, size, modifiedAt) = (path, hub.lowercased(), file.size, file.modifiedAt)
+        _ = try ExportFile(path: path)
+        (self.path, self.hub) = (path, hub.lowercased())
         connectors =
             if let credentialsFile {
                 try HubTools.connectors(ofCredentialsFile: credentialsFile, hub: hub, outgoing: outgoing)

@@ -20,11 +20,24 @@ struct DeliveryTarget: Sendable {
     /// The outcome before the delivery; success if it can be delivered.
     var outcome = DeliveryOutcome.success
 
-    /// What tells the pushes of a send apart.
+    /// What tells the pushes of a send apart: the handle, and of a template the push itself. It is 128 bits of keyed
+    /// hashes, because a send may have millions of them, and a handle hundreds of bytes.
     struct Identity: Hashable, Sendable {
-        var handle: String
-        /// Of a template: a hash of the platform, the body and the headers, because a send may have millions of them.
-        var content = 0
+        private let hashes: SIMD2<Int64>
+
+        /// - Parameter template: the push of a template.
+        init(handle: String, template: DeliveryTarget?) {
+            func hash(_ salt: Int) -> Int64 {
+                var hasher = Hasher()
+                hasher.combine(salt)
+                hasher.combine(handle)
+                hasher.combine(template?.format)
+                hasher.combine(template?.body)
+                hasher.combine(template?.headers)
+                return Int64(hasher.finalize())
+            }
+            hashes = SIMD2(hash(0), hash(1))
+        }
     }
 
     /// The targets of registrations; those that would get the same push once more are skipped.
@@ -40,18 +53,13 @@ struct DeliveryTarget: Sendable {
         let properties = registrations.contains(where: \.isTemplate) ? try TemplateProperties(message: body) : nil
         return registrations.map { registration in
             var target: DeliveryTarget
-            var identity = Identity(handle: registration.handle)
             if let properties, registration.isTemplate {
                 let renderer = TemplateRenderer(registration, properties)
                 target = DeliveryTarget(registration, body: Array(renderer.body.utf8), headers: renderer.headers)
-                var hasher = Hasher()
-                hasher.combine(target.format)
-                hasher.combine(target.body)
-                hasher.combine(target.headers)
-                identity.content = hasher.finalize()
             } else {
                 target = DeliveryTarget(registration, body: body, headers: nil)
             }
+            let identity = Identity(handle: target.handle, template: registration.isTemplate ? target : nil)
             if !seen.insert(identity).inserted { target.outcome = .skipped }
             return target
         }

@@ -18,11 +18,14 @@ extension SendController {
         DirectRoutes([
             DirectRoute(.post, ":hub/messages", targets: Self.targets, maxBodyBytes: 8_192) { request, reply in
                 // Faults delay answers and cut connections.
-                guard state.faults.all.isEmpty, let plain = request.request else { return false }
+                guard state.faults.all.isEmpty, !HubName.reserved.contains(request.parameter.lowercased()),
+                    let plain = request.request
+                else { return false }
                 var context = EmulatorContext(
                     source: ApplicationRequestContextSource(channel: reply.channel, logger: request.logger))
                 context.coreContext.parameters["hub"] = Substring(request.parameter)
-                Task { [trace = request.trace, context] in
+                let executor = EventLoopTaskExecutor.of(reply.channel.eventLoop)
+                Task(executorPreference: executor) { [trace = request.trace, context] in
                     await RequestTrace.$current.withValue(trace) { await answer(plain, context, reply) }
                 }
                 return true
@@ -32,15 +35,14 @@ extension SendController {
 
     private func answer(_ request: Request, _ context: EmulatorContext, _ reply: DirectReply) async {
         do {
-            let response = try await HubErrorMiddleware().handle(request, context: context) { request, context in
+            var response = try await HubErrorMiddleware().handle(request, context: context) { request, context in
                 try await send(request, context: context)
             }
             let body = CollectedBody()
             if response.body.contentLength != 0 { try await response.body.write(body) }
-            // The direct way writes the length itself.
-            var headers = response.headers
-            headers[.contentLength] = nil
-            reply(.success(CompleteResponse(status: response.status, headers: headers, body: body.buffer)))
+            // The handler of the connection writes it.
+            response.headers[.contentLength] = nil
+            reply(.success(CompleteResponse(status: response.status, headers: response.headers, body: body.buffer)))
         } catch {
             reply(.failure(error))
         }

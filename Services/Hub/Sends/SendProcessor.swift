@@ -5,6 +5,8 @@ import HTTPTypes
 struct SendProcessor: Sendable {
     /// The hub's limit for the devices of a debug send.
     private static let maxTestDevices = 10
+    /// The most devices of a send that the event loop of its connection pushes to.
+    private static let maxOnEventLoop = 10
 
     let hubs: HubDirectory
     let devices: DeviceRegistry
@@ -99,24 +101,31 @@ struct SendProcessor: Sendable {
     /// - Returns: `false` if the send is scheduled, and is not this process's any more.
     private func deliver(_ run: inout SendRun, to expression: TagExpression?) async throws -> Bool {
         guard let format = run.record.format else { return true }
-        var place: Int64? = 0
-        while let after = place {
-            let page = try await hubs.targets(run.hubKey, format: format, expression: expression, after: after)
-            place = page.next
-            var targets = try run.targets(page.registrations)
-            if run.record.kind == .test {
-                targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
-                if !targets.isEmpty { place = nil }
+        let first = try await hubs.targets(run.hubKey, format: format, expression: expression, after: 0)
+        // The work for many devices would hold the other connections of an event loop.
+        let hasMany = first.next != nil || first.registrations.count > Self.maxOnEventLoop
+        let executor = hasMany ? globalConcurrentExecutor : nil
+        return try await withTaskExecutorPreference(executor) {
+            var page = first
+            while true {
+                var place = page.next
+                var targets = try run.targets(page.registrations)
+                if run.record.kind == .test {
+                    targets = Array(targets.shuffled().prefix(Self.maxTestDevices))
+                    if !targets.isEmpty { place = nil }
+                }
+                try await run.deliver(targets)
+                guard let place else { return true }
+                if let scheduled = run.scheduled {
+                    // What is known of these devices comes first: afterwards nobody asks for them again.
+                    simulate(run.record, run.takeSimulated())
+                    await run.keepOutcomes()
+                    guard try await schedules.advance(scheduled, to: max(place, scheduled.place)) else { return false }
+                    try Task.checkCancellation()
+                }
+                page = try await hubs.targets(run.hubKey, format: format, expression: expression, after: place)
             }
-            try await run.deliver(targets)
-            guard let scheduled = run.scheduled, let next = place else { continue }
-            // What is known of these devices comes first: afterwards nobody asks for them again.
-            simulate(run.record, run.takeSimulated())
-            await run.keepOutcomes()
-            guard try await schedules.advance(scheduled, to: max(next, scheduled.place)) else { return false }
-            try Task.checkCancellation()
         }
-        return true
     }
 
     /// The devices of a direct send.

@@ -33,7 +33,7 @@ struct BuiltHub {
 
 /// The composition root: creates every part from the settings and connects the parts. Tests call it too.
 func buildHub(_ configuration: HubServiceConfiguration, context: ServiceContext) async throws -> BuiltHub {
-    // What a setting can be wrong about comes first, so that a start that fails has made nothing.
+    // The checks of settings come first, so that a start that fails has made nothing.
     try await configuration.http.check()
     let logger = context.logger
     let access = try ConfigurationKeys.hubAccessFile.making {

@@ -116,6 +116,11 @@ struct DeviceChanges: Sendable {
         let start = ContinuousClock.now
         do {
             try await prepare()
+        } catch var error as PushGatewayError {
+            try await undo(lease)
+            // The hub refuses another device's change: that says nothing of this one.
+            error.refusal = nil
+            throw error
         } catch {
             try await undo(lease)
             throw error

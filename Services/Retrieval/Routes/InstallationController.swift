@@ -26,7 +26,7 @@ struct InstallationController: Sendable {
             id: id, owner: user, platform: wanted.platform.format, handle: wanted.channel.handle,
             document: wanted.document(id: id, user: user), updatedAt: .now, expiresAt: wanted.expiresAt)
         let claim = DeviceLease.Condition.claimed(by: installation, handles: handles)
-        let isFound = try await context.askingHub {
+        let isFound = try await context.askingHub(registering: installation.handle) {
             try await changes.register(.installation, id, handle: installation.handle, if: claim) { id in
                 // The first spelling of an ID is kept.
                 var installation = installation

@@ -34,7 +34,7 @@ struct RegistrationController: Sendable {
         let wanted = try await request.jsonBody(upTo: RegistrationRequest.maxBodyBytes)
             .readJSON(.object { RegistrationRequest(&$0) })
         let handles = DeviceHandle.spellings(wanted.handle)
-        let isFound = try await context.askingHub {
+        let isFound = try await context.askingHub(registering: wanted.handle) {
             try await changes.register(.registration, id, handle: wanted.handle, if: .owned(by: user)) { id in
                 let registration = Registration(
                     id: id, owner: user, platform: wanted.platform, handle: wanted.handle,

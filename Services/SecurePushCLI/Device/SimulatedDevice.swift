@@ -63,7 +63,7 @@ struct SimulatedDevice: Sendable {
     /// - Returns: whether the server has removed it, or never had it.
     func unregister() async -> Bool {
         session.use(logIn.credentials)
-        return (try? await client.unregister()) != nil
+        return (try? await client.unregister()) == true
     }
 
     /// Receives pushes until a closure says after one that it is enough, or until cancelled.

@@ -70,11 +70,10 @@ extension HubCommand {
                     path: file, hub: hub, credentialsFile: credentialsFile ?? settings["PUSH_CREDENTIALS_FILE"],
                     outgoing: try settings.outgoing())
             }
-            let display = ImportDisplay(console, file: try bad.map { try BadLineFile($0) })
-            if !console.isJSON {
-                if !source.checksAddresses { console.message("No credentials are given: addresses are not checked.") }
-                let assumed = source.modifiedAt.rfc3339Seconds
-                if exportedAt == nil { console.message("Taken to be exported at \(assumed), the time of the file.") }
+            let display = ImportDisplay(
+                console, file: try bad.map { try BadLineFile($0) }, isTimeGiven: exportedAt != nil)
+            if !source.checksAddresses, !console.isJSON {
+                console.message("No credentials are given: addresses are not checked.")
             }
             let stop = StopRequest()
             let work: @Sendable (HubTables?) async throws -> HubImport.State = { tables in

@@ -19,15 +19,21 @@ final class ImportDisplay: Sendable {
     let line: ProgressLine
     private let console: Console
     private let file: BadLineFile?
+    private let isTimeGiven: Bool
     private let state = Mutex(State())
 
-    init(_ console: Console, file: BadLineFile?) {
-        (line, self.console, self.file) = (ProgressLine(console), console, file)
+    /// - Parameter isTimeGiven: whether a person has said when the export was begun.
+    init(_ console: Console, file: BadLineFile?, isTimeGiven: Bool) {
+        (line, self.console, self.file, self.isTimeGiven) = (ProgressLine(console), console, file, isTimeGiven)
     }
 
     func show(_ import: HubImport.State) {
         if console.isJSON { return }
         let text = state.withLock { state -> String? in
+            if state.start == nil, !isTimeGiven {
+                let time = `import`.progress.exportedAt.rfc3339Seconds
+                console.message("Taken to be exported at \(time): --exported-at says when it was begun.")
+            }
             let start = state.start ?? .now
             state.start = start
             let text = Self.text(`import`, after: ContinuousClock.now - start)

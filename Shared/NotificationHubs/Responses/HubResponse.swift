@@ -78,7 +78,9 @@ extension HubResponse {
         problem.map { problem in
             // The hub names a time only for a condition that passes by itself.
             let isPassing = problem == .throttled || problem == .unavailable
-            return PushGatewayError(problem, reason, retryAfter: isPassing ? wait(now: now) : nil)
+            return PushGatewayError(
+                problem, reason, retryAfter: isPassing ? wait(now: now) : nil,
+                refusal: status == 400 || status == 413 ? untrackedDetail : nil)
         }
     }
 
@@ -98,6 +100,15 @@ extension HubResponse {
     var reason: String {
         guard let detail else { return "HTTP \(status)" }
         return "HTTP \(status): \(detail)"
+    }
+
+    /// The detail without the tracking ID and the time that end it; empty without one.
+    private var untrackedDetail: String {
+        guard let detail else { return "" }
+        let end = detail.firstRange(of: "TrackingId:")?.lowerBound ?? detail.endIndex
+        var text = detail[..<end]
+        while let last = text.last, last == "." || last == " " { text.removeLast() }
+        return String(text)
     }
 
     private static let maxDetail = 300

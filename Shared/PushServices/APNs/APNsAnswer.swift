@@ -10,7 +10,7 @@ struct APNsAnswer: Sendable {
         case tokenExpired
         /// APNs has seen more than one new token within 20 minutes.
         case tokenTooNew(PushAnswer)
-        /// The key may not push to this topic, or there is no such topic.
+        /// The key may not push to this topic, or there is no such topic. `Forbidden` names no other reason.
         case topicRefused
         /// The device token is of another app.
         case otherTopic
@@ -35,7 +35,7 @@ struct APNsAnswer: Sendable {
         switch (status, word) {
         case (400, "BadDeviceToken"): .end(.wrongAddress)
         case (400, "DeviceTokenNotForTopic"): .otherTopic
-        case (400, "TopicDisallowed"), (400, "BadTopic"), (400, "MissingTopic"): .topicRefused
+        case (400, "TopicDisallowed"), (400, "BadTopic"), (400, "MissingTopic"), (403, "Forbidden"): .topicRefused
         case (400, "IdleTimeout"), (503, "Shutdown"): .connectionEnds(.failed(after: wait))
         case (403, "ExpiredProviderToken"): .tokenExpired
         case (401, _), (403, _): .end(.credentialRefused)
@@ -44,13 +44,13 @@ struct APNsAnswer: Sendable {
         case (429, "TooManyRequests"): .end(.deviceThrottled(after: wait))
         case (429, "TooManyProviderTokenUpdates"): .tokenTooNew(.throttled(after: wait))
         case (429, _): .end(.throttled(after: wait))
-        case (500...599, _): .end(.failed(after: wait))
+        case (408, _), (500...599, _): .end(.failed(after: wait))
         default: .end(.invalid)
         }
     }
 
-    /// When APNs last saw that the device is gone, in milliseconds. A time to come would remove what is registered until
-    /// then.
+    /// When APNs last saw that the device is gone, in milliseconds. A time to come would remove devices that register
+    /// until then.
     private static func time(_ value: JSONValue?, now: Timestamp) -> Timestamp? {
         guard let number = value?.number, (0...1e15).contains(number) else { return nil }
         return min(Timestamp(milliseconds: Int64(number)), now)

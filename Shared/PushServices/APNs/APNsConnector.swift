@@ -95,7 +95,7 @@ package final class APNsConnector: PushConnector {
 }
 
 extension APNsAnswer {
-    /// What the answer means when the push is not sent again.
+    /// The meaning of the answer when the push is not sent again.
     ///
     /// - Parameter hasUsualTopic: whether the topic is that of the credentials. A send may name another one, or a push
     ///   type with a topic of its own. It must not cost the devices, nor pause the platform, when that is wrong.

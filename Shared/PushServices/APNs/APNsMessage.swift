@@ -7,7 +7,8 @@ struct APNsMessage: Sendable {
     private let path: String
     private let body: [UInt8]
     private let headers: [PushHTTPField]
-    /// Whether the topic is that of the credentials. Otherwise a refusal of the topic is the sender's mistake.
+    /// Whether the topic is that of the credentials, and belongs to the push type. Otherwise a refusal of the topic is
+    /// the mistake of the sender, or of the device whose template chose it.
     let hasUsualTopic: Bool
 
     /// Apple gives 32 bytes today, to Live Activities more, and says that nobody may rely on it.
@@ -18,7 +19,7 @@ struct APNsMessage: Sendable {
     private static let maxStorage = Duration.seconds(30 * 86_400)
     private static let maxCollapseID = 64
 
-    /// What a push type adds to the bundle ID.
+    /// The endings that push types add to the bundle ID.
     private static let suffixes = [
         "complication": ".complication", "controls": ".push-type.controls", "fileprovider": ".pushkit.fileprovider",
         "liveactivity": ".push-type.liveactivity", "location": ".location-query", "pushtotalk": ".voip-ptt",
@@ -58,7 +59,13 @@ struct APNsMessage: Sendable {
         path = "/3/device/" + token
         body = request.body
         self.headers = headers
-        hasUsualTopic = topic == configuration.topic
+        hasUsualTopic = topic == configuration.topic && Self.isUsual(type, topic)
+    }
+
+    /// Whether a push type goes with the topic of an app: one without a topic of its own, or the one that the topic ends
+    /// with. Of a type that is not known here APNs may want any topic.
+    private static func isUsual(_ type: String, _ topic: String) -> Bool {
+        ["alert", "background"].contains(type) || suffixes[type].map(topic.hasSuffix) == true
     }
 
     /// A device token in lower case; `nil` if it is none.
@@ -73,8 +80,9 @@ struct APNsMessage: Sendable {
     /// The push type that follows from the payload: `background` if it shows, plays and counts nothing, as with Azure.
     private static func type(of body: [UInt8]) -> String {
         // Most payloads need no reading.
-        guard body.count <= maxBytes, body.contains("content-available".utf8), let json = try? JSONValue(strict: body),
-            let aps = json["aps"], aps["content-available"]?.number == 1
+        guard body.count <= maxBytes, body.contains("content-available".utf8),
+            let json = try? JSONValue(strict: body, maxMembers: maxBytes), let aps = json["aps"],
+            aps["content-available"]?.number == 1
         else { return "alert" }
         return ["alert", "sound", "badge"].contains { aps[$0] != nil } ? "alert" : "background"
     }

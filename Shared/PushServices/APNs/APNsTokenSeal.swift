@@ -21,7 +21,7 @@ struct APNsTokenSeal: Sendable {
         return SharedPushToken(issuedAt: issuedAt, sealed: Array(bytes))
     }
 
-    /// - Returns: `nil` for what this key has not sealed.
+    /// - Returns: `nil` for a token that this key has not sealed.
     func open(_ token: SharedPushToken) -> String? {
         guard let box = try? AES.GCM.SealedBox(combined: token.sealed),
             let bytes = try? AES.GCM.open(box, using: secret, authenticating: context(token.issuedAt))

@@ -7,7 +7,7 @@ import Synchronization
 /// minutes. APNs refuses one that is older than an hour, and more than one new one within 20 minutes.
 ///
 /// The processes share it through a store, which also has the clock that counts: the clocks of the processes may be
-/// wrong. While the store fails, each goes on with what it has, and makes its own token when that is too old.
+/// wrong. While the store fails, each goes on with its last token, and makes one of its own when that is too old.
 ///
 /// Decision: docs/decisions/0039-one-apns-token-for-all-processes.md
 final class APNsTokens: Sendable {

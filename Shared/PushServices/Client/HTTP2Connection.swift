@@ -42,7 +42,13 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
         connection.maximumRecentlyResetStreams = 1024
         // APNs may change its SETTINGS with every push, in 30 s.
         connection.controlFrameRateLimit.maximumCount = 2000
-        return NIOHTTP2Handler(mode: .client, connectionConfiguration: connection)
+        // Servers refuse hundreds of streams at once when they lower their number, or reset each whose answer comes
+        // before the whole request. Beyond this limit NIOHTTP2 ends the connection, and with it pushes in flight that
+        // may have been accepted.
+        var streams = NIOHTTP2Handler.StreamConfiguration()
+        streams.streamResetFrameRateLimit.maximumCount = 2000
+        return NIOHTTP2Handler(
+            mode: .client, connectionConfiguration: connection, streamConfiguration: streams)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -101,7 +107,7 @@ final class HTTP2Connection: ChannelInboundHandler, PushConnection {
     }
 }
 
-// MARK: - What the client wants
+// MARK: - Calls of the client
 
 extension HTTP2Connection {
     func start(_ send: PushSend) {
@@ -172,7 +178,7 @@ extension HTTP2Connection {
             case .goneAway(let code, let reason): owner.goneAway(number, code: "\(code)", reason: reason)
             case .leave(let wasUseful): owner.left(number, wasUseful: wasUseful)
             case .close:
-                // The end of a stream may have been written, and is what this comes of.
+                // The RST_STREAM that ended the last stream may have been written, and not flushed yet.
                 flush()
                 context?.close(promise: nil)
             }

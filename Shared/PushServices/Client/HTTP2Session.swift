@@ -5,7 +5,7 @@ import NIOHTTP2
 /// The client's side of a connection of HTTP/2: a value without I/O that takes events and returns actions.
 ///
 /// NIOHTTP2 reads and writes frames, keeps the windows for sending, and closes streams. Here is the rest: which request
-/// is on which stream, how many streams may be open, and what GOAWAY, RST_STREAM and a silent peer mean for a push.
+/// is on which stream, how many streams may be open, and how GOAWAY, RST_STREAM and a silent peer end a request.
 ///
 /// Decision: docs/decisions/0038-own-http-client-for-push-services.md
 struct HTTP2Session {
@@ -99,7 +99,7 @@ struct HTTP2Session {
         return end + [.ended] + closeIfDrained()
     }
 
-    /// What a stream means that will have no more answer.
+    /// The end of a request whose stream will bring no more of an answer.
     private func broken(_ stream: Stream, _ reason: String) -> Action {
         if let response = stream.collector.response { return .finish(stream.send, .success(response)) }
         guard stream.isOpen else { return .again(stream.send, reason: reason) }

@@ -2,28 +2,34 @@ import Metrics
 
 /// `securepush_push_connections{client}` and what happens to connections. No label holds an origin: there are as many as
 /// devices like.
+///
+/// Hubs have clients of the same name, and while the credentials change a hub has two. So the connections are counted up
+/// and down: a gauge would show those of the client that wrote last.
 struct PushClientMetrics {
-    private let connections: Gauge
+    private let connections: Meter
     private let opened: Counter
     private let failed: Counter
     private let goneAway: Counter
     private let unansweredPings: Counter
 
-    init(client: String) {
+    /// - Parameter factory: tests bring their own.
+    init(client: String, factory: any MetricsFactory = MetricsSystem.factory) {
         let labels = [("client", client)]
-        connections = Gauge(label: "securepush_push_connections", dimensions: labels)
-        opened = Counter(
-            label: "securepush_push_connections_opened_total", dimensions: labels + [("result", "opened")])
-        failed = Counter(
-            label: "securepush_push_connections_opened_total", dimensions: labels + [("result", "failed")])
-        goneAway = Counter(label: "securepush_push_goaways_total", dimensions: labels)
-        unansweredPings = Counter(label: "securepush_push_pings_unanswered_total", dimensions: labels)
-        connections.record(0)
+        let result = "securepush_push_connections_opened_total"
+        connections = Meter(label: "securepush_push_connections", dimensions: labels, factory: factory)
+        opened = Counter(label: result, dimensions: labels + [("result", "opened")], factory: factory)
+        failed = Counter(label: result, dimensions: labels + [("result", "failed")], factory: factory)
+        goneAway = Counter(label: "securepush_push_goaways_total", dimensions: labels, factory: factory)
+        unansweredPings = Counter(
+            label: "securepush_push_pings_unanswered_total", dimensions: labels, factory: factory)
     }
 
-    func record(connections count: Int) { connections.record(count) }
+    func countOpened() {
+        opened.increment()
+        connections.increment()
+    }
 
-    func countOpened() { opened.increment() }
+    func countClosed() { connections.decrement() }
 
     func countFailed() { failed.increment() }
 

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// A connection of HTTP/1.1 or HTTP/2 to a push service. It lives on its channel's event loop, and tells the client what
-/// becomes of its requests.
+/// A connection of HTTP/1.1 or HTTP/2 to a push service. It lives on its channel's event loop, and tells the client
+/// how its requests end.
 protocol PushConnection: AnyObject {
     /// Puts a request on the connection, which has room. ``flush()`` follows.
     func start(_ send: PushSend)
@@ -16,7 +16,7 @@ protocol PushConnection: AnyObject {
     func retire()
 }
 
-/// What a connection tells its client. All is called on the event loop.
+/// The reports of a connection to its client. All are made on the event loop.
 protocol PushConnectionOwner: AnyObject {
     func connected(_ dial: PushDial, _ connection: any PushConnection, room: Int, isMultiplexed: Bool)
     func connectFailed(_ dial: PushDial, _ error: any Error)

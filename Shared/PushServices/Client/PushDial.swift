@@ -15,6 +15,7 @@ enum PushDialError: Error, CustomStringConvertible {
     case closed
     /// The server has chosen a version of HTTP that the client does not want.
     case otherVersion
+    case noAuthority
 
     var description: String {
         switch self {
@@ -24,6 +25,7 @@ enum PushDialError: Error, CustomStringConvertible {
         case .tooManyLookups: "too many look-ups are in progress"
         case .closed: "the server closed the connection"
         case .otherVersion: "the server does not have this version of HTTP"
+        case .noAuthority: "caFile has no certificate"
         }
     }
 
@@ -61,7 +63,9 @@ final class PushDial: @unchecked Sendable {
         private static func context(_ configuration: PushHTTPClientConfiguration) throws -> NIOSSLContext {
             var tls = configuration.outgoing.tls
             if let pem = configuration.authorities {
-                tls.additionalTrustRoots.append(.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))))
+                let roots = (try? NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))) ?? []
+                if roots.isEmpty { throw PushDialError.noAuthority }
+                tls.additionalTrustRoots.append(.certificates(roots))
             }
             switch configuration.versions {
             case .any: tls.applicationProtocols = ["h2", "http/1.1"]

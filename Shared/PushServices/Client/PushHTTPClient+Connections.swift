@@ -5,7 +5,7 @@ import NIOCore
 import OutgoingHTTP
 
 extension PushHTTPClient: PushConnectionOwner {
-    /// Does what the pool of an origin wants done.
+    /// Carries out the actions of the pool of an origin.
     func advance(_ origin: PushOrigin) {
         let now = NIODeadline.now()
         var written: Set<Int> = []
@@ -30,7 +30,6 @@ extension PushHTTPClient: PushConnectionOwner {
     func connected(_ dial: PushDial, _ connection: any PushConnection, room: Int, isMultiplexed: Bool) {
         connections[dial.number] = (dial.origin, connection)
         metrics.countOpened()
-        metrics.record(connections: connections.count)
         _ = pools.change(dial.origin) {
             $0.connected(dial.number, room: room, isMultiplexed: isMultiplexed, now: .now())
         }
@@ -114,7 +113,7 @@ extension PushHTTPClient: PushConnectionOwner {
 
     func closed(_ number: Int) {
         guard let origin = connections.removeValue(forKey: number)?.origin else { return }
-        metrics.record(connections: connections.count)
+        metrics.countClosed()
         _ = pools.change(origin) { $0.closed(number) }
         advance(origin)
         finishDrainingIfQuiet()

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The HTTP client of all connectors: pools of connections of HTTP/2 and HTTP/1.1, one pool per origin.
 ///
-/// Nothing is sent twice, except once more what a server says that it did not process. Redirects are answers. A response
-/// whose head has come counts, also if its body does not end. Deadlines are kept to within 20 ms.
+/// Nothing is sent twice, except that a request is sent once more if a server says that it did not process it. Redirects
+/// are answers. A response whose head has come counts, also if its body does not end. Deadlines are kept to within 20 ms.
 ///
 /// The connections stay open until ``close(deadline:)``, which must be called.
 ///

@@ -7,9 +7,9 @@ struct PushResponseCollector {
     /// The maximum size of all header fields, in bytes.
     static let maxHead = 16_384
 
-    /// What there is of the response, once its head has arrived.
+    /// The response as far as it has arrived; `nil` before the end of its head.
     ///
-    /// The status says what became of the push. So a response whose body breaks off counts: to send the push again
+    /// The status says how the push ended. So a response whose body breaks off counts: to send the push again
     /// would show it twice.
     private(set) var response: PushHTTPResponse?
 

@@ -1,6 +1,6 @@
 import Foundations
 
-/// The URL of a device at a push service, taken apart once: what is checked is what is sent to, byte for byte.
+/// The URL of a device at a push service, taken apart once: the bytes that are checked are those that are sent.
 package struct PushDestination: Sendable, Hashable {
     package let origin: PushOrigin
     /// With the query; begins with a slash.

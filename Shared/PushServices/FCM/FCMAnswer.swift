@@ -1,6 +1,6 @@
 import Foundations
 
-/// What a response of FCM means: its own word for the error first, then Google's common one, then the status.
+/// The meaning of a response of FCM: its own word for the error first, then Google's common one, then the status.
 struct FCMAnswer: Sendable {
     private(set) var result: PushResult
     /// Whether another access token may help.
@@ -47,7 +47,10 @@ struct FCMAnswer: Sendable {
         switch word {
         case "UNREGISTERED", "UNREGISTERED_FID": .end(.gone(since: nil))
         case "SENDER_ID_MISMATCH": .end(.wrongSender)
-        case "THIRD_PARTY_AUTH_ERROR", "PERMISSION_DENIED": .end(.credentialRefused)
+        case "PERMISSION_DENIED": .end(.credentialRefused)
+        // FCM would hand the push to another push service, for a device of iOS or a browser, and has no key for that.
+        // One such device must not stop the pushes to all others.
+        case "THIRD_PARTY_AUTH_ERROR": .end(.invalid)
         case "UNAUTHENTICATED": .token
         case "INVALID_ARGUMENT": .end(invalidArgument(error))
         case "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED": .throttled

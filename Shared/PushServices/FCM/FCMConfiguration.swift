@@ -18,7 +18,7 @@ package struct FCMConfiguration: Sendable {
     ///   - clientEmail: `client_email`.
     ///   - keyID: `private_key_id`.
     ///   - privateKey: `private_key`, RSA of 2048 bits or more in PEM.
-    ///   - tokenEndpoint: where access tokens come from: `token_uri`, or what stands in for it.
+    ///   - tokenEndpoint: where access tokens come from: `token_uri`, or a server that stands in for it.
     ///   - audience: `token_uri`, which assertions are made for; `nil` if it is the token endpoint.
     ///   - endpoint: stands in for Google's servers in tests and behind proxies; a path before `/v1` is allowed.
     /// - Throws: ``SetupError`` that names the member.

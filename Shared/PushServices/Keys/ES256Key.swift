@@ -6,7 +6,7 @@ package struct ES256Key: Sendable {
     private let key: P256.Signing.PrivateKey
     /// The point of the public key, 65 bytes, uncompressed (SEC 1, section 2.3.3).
     package let publicPoint: [UInt8]
-    /// Names the key in logs and in what is stored of devices: 8 hexadecimal digits of a hash of the public key.
+    /// Names the key in logs and in the rows of devices: 8 hexadecimal digits of a hash of the public key.
     package let id: String
 
     /// A new key.

@@ -4,7 +4,7 @@ import Foundations
 enum AccessTokenFailure: Error, Sendable, Hashable {
     /// The token service refuses our credentials.
     case refused(reason: String)
-    /// The token service has trouble, or what it answers cannot be understood.
+    /// The token service has trouble, or its answer cannot be understood.
     case failed(reason: String, after: Duration?)
     /// The token service cannot be reached, or does not answer in time.
     case unreachable(reason: String)

@@ -6,7 +6,7 @@ import Synchronization
 final class AccessTokens: Sendable {
     typealias Answer = Result<String, AccessTokenFailure>
 
-    /// What a push service says to a push with a token.
+    /// The answer of a push service to a push with a token.
     typealias Attempt = (result: PushResult, refusesToken: Bool)
 
     private struct Token {

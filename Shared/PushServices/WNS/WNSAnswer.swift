@@ -1,6 +1,6 @@
 import Foundations
 
-/// What a response of WNS means. All is in its status and headers.
+/// The meaning of a response of WNS, which has all in its status and headers.
 struct WNSAnswer: Sendable {
     let result: PushResult
     /// Whether another access token may help.

@@ -61,6 +61,9 @@ package struct WNSConfiguration: Sendable {
         // WNS has no HTTP/2: a connection has one push in flight.
         client.versions = .http1
         client.connectionsPerOrigin = 32
+        // Load balancers of Azure forget a connection without traffic after 4 minutes, and do not tell its ends. There
+        // is no PING in HTTP/1.1, so that the next push would wait in vain.
+        client.idleTimeout = .seconds(120)
         client.isAllowed = { [destinations, service = grant.endpoint.origin] address, origin in
             origin == service || destinations.permits(address, for: origin)
         }

@@ -75,6 +75,7 @@ extension UIApplicationDelegate {
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
     func sceneDidBecomeActive(_ scene: UIScene)
+    func sceneWillResignActive(_ scene: UIScene)
 }
 
 @MainActor public protocol UIWindowSceneDelegate: UISceneDelegate {

@@ -18,15 +18,27 @@ public import Foundation
 }
 
 @MainActor open class UIView: UIResponder {
+    public struct AutoresizingMask: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let flexibleWidth = AutoresizingMask(rawValue: 1 << 1)
+        public static let flexibleHeight = AutoresizingMask(rawValue: 1 << 4)
+    }
+
     open var backgroundColor: UIColor?
     open var isHidden = false
+    open var frame: CGRect = .zero
+    open var bounds: CGRect = .zero
+    open var autoresizingMask: AutoresizingMask = []
     open var translatesAutoresizingMaskIntoConstraints = true
     open var accessibilityIdentifier: String?
     open var safeAreaLayoutGuide: UILayoutGuide { UILayoutGuide() }
     open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     open func addSubview(_ view: UIView) {}
+    open func removeFromSuperview() {}
     @discardableResult open func endEditing(_ force: Bool) -> Bool { true }
 }
 
@@ -34,6 +46,7 @@ public import Foundation
     open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
     open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
 }
 
 @MainActor open class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
@@ -68,6 +81,7 @@ public import Foundation
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
         public static let touchUpInside = Event(rawValue: 1 << 6)
+        public static let valueChanged = Event(rawValue: 1 << 12)
         public static let editingChanged = Event(rawValue: 1 << 17)
     }
 
@@ -110,6 +124,9 @@ public struct UITextContentType: Sendable {
 }
 
 @MainActor open class UIViewController: UIResponder {
+    override nonisolated public init() { super.init() }
+    nonisolated public init(nibName: String?, bundle: Bundle?) { super.init() }
+    open var navigationController: UINavigationController? { nil }
     open var view: UIView = UIView()
     open var title: String?
     open func viewDidLoad() {}
@@ -117,7 +134,11 @@ public struct UITextContentType: Sendable {
 }
 
 @MainActor open class UINavigationController: UIViewController {
-    public convenience init(rootViewController: UIViewController) { self.init() }
+    public convenience init(rootViewController: UIViewController) {
+        self.init(nibName: nil, bundle: nil)
+    }
+    open func pushViewController(_ viewController: UIViewController, animated: Bool) {}
+    @discardableResult open func popToRootViewController(animated: Bool) -> [UIViewController]? { nil }
 }
 
 @MainActor open class UIWindow: UIView {

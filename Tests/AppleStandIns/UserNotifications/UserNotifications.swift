@@ -12,6 +12,7 @@ open class UNNotificationContent: NSObject {
     open var badge: NSNumber? { nil }
     open var body: String { "" }
     open var categoryIdentifier: String { "" }
+    open var interruptionLevel: UNNotificationInterruptionLevel { .active }
     open var sound: UNNotificationSound? { nil }
     open var subtitle: String { "" }
     open var threadIdentifier: String { "" }
@@ -31,6 +32,10 @@ open class UNMutableNotificationContent: UNNotificationContent {
     }
     override open var categoryIdentifier: String {
         get { "" }
+        set {}
+    }
+    override open var interruptionLevel: UNNotificationInterruptionLevel {
+        get { .active }
         set {}
     }
     override open var sound: UNNotificationSound? {
@@ -53,6 +58,27 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { [:] }
         set {}
     }
+}
+
+public enum UNNotificationInterruptionLevel: UInt, Sendable {
+    case passive, active, timeSensitive, critical
+}
+
+open class UNNotificationAction: NSObject {}
+
+open class UNNotificationCategory: NSObject {
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
+    ) {
+        self.init()
+    }
+    open var identifier: String { "" }
+}
+
+public struct UNNotificationCategoryOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
 }
 
 open class UNNotificationTrigger: NSObject {
@@ -132,6 +158,8 @@ open class UNUserNotificationCenter: NSObject {
     open func add(_ request: UNNotificationRequest) async throws {}
     open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {}
     open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {}
+    open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {}
+    open func notificationCategories() async -> Set<UNNotificationCategory> { [] }
     open func removeAllDeliveredNotifications() {}
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {}
     open func deliveredNotifications() async -> [UNNotification] { [] }

@@ -241,6 +241,29 @@ import Testing
         }
     }
 
+    /// Their environment may have been the wrong one.
+    @Test func `An answer to former credentials removes no device with a wrong address`() async throws {
+        try await withDelivery { bench in
+            for handle in ["OLD", "NEW"] {
+                let row = HubRegistrationRow(
+                    id: handle.lowercased(), format: "apple", isTemplate: false, tags: [], handle: handle,
+                    updatedAt: bench.clock.clock.now() - .seconds(60), document: [])
+                _ = try await bench.tables.put(row, hub: DeliveryBench.hub, condition: .none)
+            }
+            bench.connector.plan("OLD", .silence)
+            async let outcomes = bench.send(bench.push("OLD"))
+            try await expectToHold { bench.connector.silentCount == 1 }
+            bench.delivery.lanes.use(DeliveryBench.pushers(bench.connector, version: 2))
+            bench.connector.end("OLD", .wrongAddress)
+            #expect(try await outcomes == [.badChannel])
+            bench.connector.plan("NEW", .answer(.wrongAddress))
+            #expect(try await bench.send(bench.push("NEW", message: "n")) == [.badChannel])
+            await bench.delivery.graves.waitUntilWritten()
+            let left = try await bench.tables.registrations(handles: ["OLD", "NEW"], hub: DeliveryBench.hub)
+            #expect(left.map(\.handle) == ["OLD"])
+        }
+    }
+
     @Test func `What one process decides about removals holds for others, and after a restart`() async throws {
         try await withTables { store in
             let clock = StandingClock()

@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    @Test func `They are below its request by the direct route as well`() async throws {
+        let spans = SpanTable()
+        try await withEmulator(.live, pushers: DeliveryBench.pushers(ScriptedConnector()), spans: spans) { hub in
+            try await hub.register("aa", tags: "t")
+            let send = RawSend(headers: ["traceparent: \(Self.caller.traceparent)"])
+            #expect(try await RawExchange.send(send.text, port: hub.port).status == 201)
+            try await expectToHold { !spans.named("POST /{hub}/messages").isEmpty }
+            let request = try #require(spans.named("POST /{hub}/messages").first)
+            #expect(request.parentSpanID == Self.caller.spanID)
+            #expect(try #require(spans.named("push apple").first).isChild(of: request))
+        }
+    }
+
     @Test func `A send that is refused has failed`() async throws {
         try await withHub { hub, connector, spans in
             connector.answerAll(.answer(.throttled(after: .seconds(5))))

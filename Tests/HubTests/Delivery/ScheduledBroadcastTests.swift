@@ -18,7 +18,11 @@ import Testing
         _ test: @escaping @Sendable (Emulator, ScriptedConnector, HubTables) async throws -> Void
     ) async throws {
         let connector = ScriptedConnector()
-        try await withEmulator(pushers: DeliveryBench.pushers(connector)) { hub in
+        // The tests decide when a push service answers, also on a slow machine.
+        var settings = DeliverySettings()
+        settings.acceptTimeout = .seconds(60)
+        settings.pushTimeout = .seconds(60)
+        try await withEmulator(pushers: DeliveryBench.pushers(connector), delivery: settings) { hub in
             for number in 0..<devices { try await hub.register(Self.handle(number), tags: "t") }
             let sent = try await hub.send(
                 tags: "t", headers: [HubHeaders.scheduleTime: "2026-01-31T10:00:00"],

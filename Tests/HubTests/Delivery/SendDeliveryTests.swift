@@ -135,6 +135,25 @@ import Testing
         }
     }
 
+    /// As after a time without a database, in which no outcome could be written.
+    @Test func `A push that is under way is not pushed again by its process when its claim ends`() async throws {
+        try await withDelivery { bench in
+            bench.connector.plan("a", .silence)
+            async let outcomes = bench.send(bench.push("a"), bench.push("b"))
+            try await expectToHold { bench.isAlone(silent: 1) }
+            bench.clock.advance(by: .seconds(2))
+            #expect(try await outcomes == [.unknown, .success])
+            bench.clock.advance(by: bench.delivery.settings.claim + .seconds(1))
+            try await bench.retriesOnly()
+            bench.connector.end("a", .accepted)
+            await bench.delivery.inFlight.waitUntilNone()
+            await bench.delivery.ends.waitUntilWritten()
+            #expect(bench.connector.handles.sorted() == ["a", "b"])
+            #expect(try await bench.stored() == 0)
+            #expect(try await bench.outcomes() == ["Success": 2])
+        }
+    }
+
     @Test func `What waits for its turn when the time is over is stored, and due at once`() async throws {
         var settings = DeliverySettings()
         settings.maxInFlight = 1

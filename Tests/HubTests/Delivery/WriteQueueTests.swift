@@ -41,7 +41,8 @@ import Testing
     }
 
     private func queue(_ database: Database, capacity: Int = 100) -> WriteQueue<Int> {
-        WriteQueue("Numbers", capacity: capacity, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return WriteQueue("Numbers", capacity: capacity, patience: .seconds(60), logger: logger) {
             try database.write($0)
         }
     }

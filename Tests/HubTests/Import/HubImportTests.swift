@@ -92,7 +92,7 @@ import Testing
     @Test func `An import that was stopped goes on, and one that is done does nothing`() async throws {
         let text = (0..<1700).map { TestExport.phone("id-\($0)", tags: "all,n\($0)", token: "a\($0 + 1000)") + "\n" }
         try await withEachStore { tables, path in
-            let first = try await run(text.joined().utf8, into: tables, path: path, stopAfter: 2)
+            let first = try await run(text.joined().utf8, into: tables, path: path, stopAfter: 1)
             #expect(!first.state.isDone && first.state.progress.lines == 1000)
             #expect(try await reached("all", .apple, tables).count == 1000)
             let second = try await run(text.joined().utf8, into: tables, path: path, exportedAt: nil)
@@ -172,7 +172,7 @@ import Testing
             let error = await #expect(throws: FileError.self) {
                 try await run(text.utf8, into: store.tables, path: path)
             }
-            #expect(error?.message.contains("None of the first 500 lines") == true)
+            #expect(error?.message.contains("None of the first 1000 lines") == true)
         }
     }
 

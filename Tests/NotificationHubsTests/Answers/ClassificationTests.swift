@@ -28,6 +28,18 @@ import Testing
         #expect(id == "m" && outcome?.text == text)
     }
 
+    @Test(
+        arguments: [
+            (400, "The host is not allowed.TrackingId:1_G0,TimeStamp:1/2/2026", "The host is not allowed"),
+            (413, "", ""), (400, "Bad & wrong", "Bad & wrong"), (404, "No service is hosted here", nil),
+            (500, "x", nil),
+        ] as [(Int, String, String?)])
+    func `The hub's words about a request that it refuses are told`(_ status: Int, _ text: String, _ words: String?) {
+        let detail = text.replacing("&", with: "&amp;")
+        let answer = HubResponse(status: status, body: Array("<Error><Detail>\(detail)</Detail></Error>".utf8))
+        #expect(answer.error(now: Self.now)?.refusal == words)
+    }
+
     @Test(arguments: [(401, "5"), (401, nil), (403, nil)] as [(Int, String?)])
     func `401 is unauthorized, and 403 without Retry-After`(_ status: Int, _ retryAfter: String?) {
         let outcome = HubResponse(status: status, retryAfter: retryAfter).outcome(now: Self.now)

@@ -233,6 +233,16 @@ import Testing
         }
     }
 
+    /// NIOHTTP2 allows 200 in 30 s by itself.
+    @Test func `Many streams that a server resets do not cost the connection`() async throws {
+        let script: FakeHTTP2Server.Script = { $0.number < 250 ? [.reset(.internalError)] : [.answer(201)] }
+        try await withHTTP2({ $0.connectionsPerOrigin = 1 }, answering: script) { server, client in
+            for _ in 0..<250 { #expect(await client.post(port: server.port).isUnanswered) }
+            #expect(await client.post(port: server.port).status == 201)
+            #expect(server.connections == 1)
+        }
+    }
+
     @Test func `A connection that breaks leaves the push in doubt`() async throws {
         try await withHTTP2(answering: { $0.number == 0 ? [.close] : [.answer(201)] }) { server, client in
             #expect(await client.post(port: server.port).isUnanswered)

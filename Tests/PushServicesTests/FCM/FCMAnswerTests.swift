@@ -41,7 +41,8 @@ import Testing
         ),
         (.answer(400), .invalid, "HTTP 400", 1),
         (.fcm(400, "FAILED_PRECONDITION", nil), .invalid, "FAILED_PRECONDITION", 1),
-        (.fcm(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), .credentialRefused, "THIRD_PARTY_AUTH_ERROR", 1),
+        // It is about one device, and must not pause the platform.
+        (.fcm(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"), .invalid, "THIRD_PARTY_AUTH_ERROR", 1),
         (.fcm(401, "UNAUTHENTICATED", nil), .credentialRefused, "UNAUTHENTICATED", 2),
         (.answer(401), .credentialRefused, "HTTP 401", 2),
         (.fcm(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"), .wrongSender, "SENDER_ID_MISMATCH", 1),

@@ -32,7 +32,7 @@ import Testing
         (#"{"status":400,"reason":"INVALID_ARGUMENT","values":{"field":"message.android.ttl"}}"#, .invalid, 1, 1),
         (#"{"status":401,"reason":"UNAUTHENTICATED","times":2}"#, .credentialRefused, 2, 2),
         (#"{"status":401,"reason":"UNAUTHENTICATED"}"#, .accepted, 2, 2),
-        (#"{"status":401,"reason":"THIRD_PARTY_AUTH_ERROR"}"#, .credentialRefused, 1, 1),
+        (#"{"status":401,"reason":"THIRD_PARTY_AUTH_ERROR"}"#, .invalid, 1, 1),
         (#"{"status":403,"reason":"SENDER_ID_MISMATCH"}"#, .wrongSender, 1, 1),
         (#"{"status":403,"reason":"PERMISSION_DENIED"}"#, .credentialRefused, 1, 1),
         (#"{"status":404,"reason":"UNREGISTERED"}"#, .gone(since: nil), 1, 1),

@@ -82,12 +82,46 @@ import Testing
             (["x-wns-type": "wns/raw", "x-wns-tag": "\u{FC}"], "BadHeader"),
             (["x-wns-type": "wns/raw", "x-wns-tag": ""], "BadHeader"),
             (["x-wns-type": "wns/raw", "x-wns-tag": String(repeating: "a", count: 257)], "BadHeader"),
+            // A device names the headers of its templates. One that cannot be written must not look like a push service
+            // that cannot be reached, which pauses the platform.
+            (["x-wns-type": "wns/raw", "x-wns-a b": "x"], "BadHeader"),
+            (["x-wns-type": "wns/raw", "x-wns-a:": "x"], "BadHeader"),
+            (["x-wns-type": "wns/raw", "x-wns-\u{FC}": "x"], "BadHeader"),
+            (["x-wns-type": "wns/raw", "x-wns-\u{301}": "x"], "BadHeader"),
+            (["x-wns-type": "wns/raw", "x-wns-a\r\nauthorization": "x"], "BadHeader"),
+            (["x-wns-type": "wns/raw", "x-wns-" + String(repeating: "a", count: 59): "x"], "BadHeader"),
         ] as [([String: String], String)])
     func `A header that WNS does not take is not sent`(headers: [String: String], reason: String) async throws {
         let client = ScriptedTokenClient()
         let result = try await connector(client).push(Self.request(headers), deadline: Self.deadline)
         #expect(result == PushResult(.invalid, reason: reason))
         #expect(client.pushes.requests.isEmpty && client.tokens.requests.isEmpty)
+    }
+
+    @Test(arguments: [(12, true), (13, false)])
+    func `The largest headers fit beside the largest channel and token`(count: Int, isSent: Bool) async throws {
+        let client = ScriptedTokenClient(tokens: [.token(String(repeating: "t", count: 8_192))])
+        var headers = ["x-wns-type": "wns/raw", "x-wns-ttl": "60"]
+        for number in 10..<10 + count {
+            headers["x-wns-" + String(repeating: "a", count: 56) + "\(number)"] = String(repeating: "v", count: 256)
+        }
+        let channel = Self.channel + String(repeating: "x", count: 2_048 - Self.channel.utf8.count)
+        let result = try await connector(client).push(Self.request(headers, to: channel), deadline: Self.deadline)
+        #expect(result.answer == (isSent ? .accepted : .invalid))
+        #expect(client.pushes.requests.count == (isSent ? 1 : 0))
+        #expect(client.pushes.requests.allSatisfy { $0.problem == nil })
+    }
+
+    /// `printf %s KEY | sha256sum`.
+    @Test(arguments: [
+        ("order42", "order42"), ("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa"), ("order-42", "3bf8b157c4238eef"),
+        ("aaaaaaaaaaaaaaaaa", "b860666ee2966dd8"),
+    ])
+    func `A collapse key that is no tag of WNS becomes a hash of it`(key: String, tag: String) async throws {
+        let client = ScriptedTokenClient()
+        let headers = ["x-wns-type": "wns/raw", "x-wns-tag": key]
+        _ = try await connector(client).push(Self.request(headers), deadline: Self.deadline)
+        #expect(client.pushes.requests.first?["x-wns-tag"] == tag)
     }
 
     @Test(arguments: [(5_000, PushAnswer.accepted), (5_001, .tooLarge)])
@@ -148,7 +182,7 @@ import Testing
         let client = configuration.client(outgoing: OutgoingConfiguration(), authorities: nil)
         let socket = try SocketAddress(ipAddress: address, port: port)
         #expect(client.isAllowed(socket, PushOrigin(host: host, port: port)) == isAllowed)
-        #expect(client.versions == .http1)
+        #expect(client.versions == .http1 && client.idleTimeout < .seconds(240))
     }
 
     // MARK: The token

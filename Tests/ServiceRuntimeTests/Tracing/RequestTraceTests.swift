@@ -171,4 +171,26 @@ struct RequestTraceTests {
         for (line, client) in zip(lines, clients) { #expect(line.contains(#""client.address":"\#(client)""#)) }
         #expect(lines[0].contains(#""id":"n0""#) && lines[0].contains(book.spans[0].trace.spanID))
     }
+
+    @Test func `A captured segment that is no ID is in no line, whoever answers`() async throws {
+        let context = context(isTraced: false)
+        let router = makeRouter(of: ServiceRequestContext.self, context: context)
+        router.post(":name/echo") { _, _ in "router" }
+        let route = DirectRoute(.post, ":name/echo", targets: ["/echo?v=1"], maxBodyBytes: 8) { _, reply in
+            reply(.success(CompleteResponse(status: .ok, headers: [:], body: ByteBuffer(string: "direct"))))
+            return true
+        }
+        try await withHTTPService(
+            router, direct: DirectRoutes([route]), HTTPConfiguration(port: 0), context
+        ) { port, _ in
+            let connection = try RawConnection(port: port)
+            for (query, answer) in [("v=1", "direct"), ("v=2", "router")] {
+                connection.send("POST /alice/echo?\(query) HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+                #expect(try await connection.receives(answer))
+            }
+        }
+        let lines = sink.lines.filter { $0.contains("Request answered") }
+        #expect(lines.count == 2)
+        for line in lines { #expect(line.contains(#""http.route":"/{name}/echo""#) && !line.contains("alice")) }
+    }
 }

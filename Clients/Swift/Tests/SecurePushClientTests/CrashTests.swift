@@ -11,7 +11,7 @@ import Testing
         phone.server.add("01")
         phone.server.change { $0.items[0].isRead = true }
         let id = try #require(PushID("01"))
-        let now = phone.clock.date.timeIntervalSince1970
+        let now = phone.clock.uptime
         try await phone.store.update { state in
             state.owner = "alice"
             state.cursor = id

@@ -57,7 +57,7 @@ import Testing
         let phone = try await phone()
         phone.server.fail(
             "GET notifications/01",
-            .meanwhile { try? await phone.client.unregister() })
+            .meanwhile { _ = try? await phone.client.unregister() })
         _ = await phone.push("01")
         #expect(await phone.screen.noticed.isEmpty)
     }

@@ -45,4 +45,9 @@ import Testing
         expectStep(&plan, .response(status: 503, retryAfter: .infinity), at: 0, .finish)
         expectStep(&plan, .transport(.timedOut), at: 24, .finish)
     }
+
+    @Test(arguments: ["+3", "-3", " 3", "3 ", "", "3.0", "٣"]) func secondsAreDigitsOnly(_ text: String) {
+        #expect(RetryAfter.seconds(text, at: Date()) == nil)
+        #expect(RetryAfter.seconds("3", at: Date()) == 3)
+    }
 }

@@ -85,4 +85,12 @@ import Testing
             _ = try? SecretAnswer(Data(bytes), for: id)
         }
     }
+
+    /// To Swift, a blank and an accent after it are one character. The other SDKs split at each blank.
+    @Test func rawNotificationsAreSplitByBytes() {
+        let push = IncomingPush(raw: "\(Self.id) 1 \u{301}s")
+        #expect(push.id?.rawValue == Self.id)
+        #expect(push.signature == "\u{301}s")
+        #expect(IncomingPush(raw: "\(Self.id) 1 s\r\n") == IncomingPush(raw: "\(Self.id) 1 s\n"))
+    }
 }

@@ -101,7 +101,7 @@ import Testing
     @Test func aSecretThatArrivesAfterTheUserHasGoneIsNotShown() async throws {
         let phone = try await SimulatedPhone()
         phone.server.add("01")
-        phone.server.fail("GET notifications/01", .meanwhile { try? await phone.client.unregister() })
+        phone.server.fail("GET notifications/01", .meanwhile { _ = try? await phone.client.unregister() })
         #expect(await phone.push("01").shown.isEmpty)
         #expect(await phone.screen.shown.isEmpty)
     }
@@ -113,7 +113,7 @@ import Testing
         for id in ["01", "02", "03", "04", "05", "06"] { phone.server.add(id) }
         // The first is shown if the user goes later.
         let shown = request == "GET notifications/01" ? [] : ["01"]
-        phone.server.fail(request, .meanwhile { try? await phone.client.unregister() })
+        phone.server.fail(request, .meanwhile { _ = try? await phone.client.unregister() })
         #expect(await phone.push("01").shown.map(\.rawValue) == shown)
         #expect(await phone.screen.shown == shown)
         #expect(await phone.screen.secrets.isEmpty)
@@ -129,7 +129,7 @@ import Testing
             _ = await phone.push(id)
             phone.server.change { $0.faults = [] }
         }
-        phone.server.fail("GET notifications/01", .meanwhile { try? await phone.client.unregister() })
+        phone.server.fail("GET notifications/01", .meanwhile { _ = try? await phone.client.unregister() })
         #expect(await phone.client.catchUp() == WakeReport())
         #expect(await phone.screen.shown.isEmpty)
         #expect(await phone.screen.notices.isEmpty)
@@ -143,7 +143,7 @@ import Testing
         server.fail(
             "GET notifications/01",
             .meanwhile {
-                try? await phone.client.unregister()
+                _ = try? await phone.client.unregister()
                 server.change { state in
                     state.token = "other"
                     state.faults = (0..<50).map { _ in
@@ -160,7 +160,7 @@ import Testing
     @Test func aSecretThatIsBeingShownWhenTheUserGoesIsRemoved() async throws {
         let phone = try await SimulatedPhone()
         phone.server.add("01")
-        await phone.screen.beforeNextSecret { try? await phone.client.unregister() }
+        await phone.screen.beforeNextSecret { _ = try? await phone.client.unregister() }
         _ = await phone.push("01")
         #expect(await phone.screen.shown == ["01"])
         #expect(await phone.screen.secrets.isEmpty)
@@ -213,8 +213,9 @@ import Testing
         #expect(await !phone.screen.shown.contains("01"))
     }
 
-    @Test(arguments: [200, 401, 503])
-    func aRefreshDoesNotUndoALogOut(_ status: Int) async throws {
+    /// The third read is that of the write, so the log-out comes between the two.
+    @Test(arguments: [(200, 2), (401, 2), (503, 2), (200, 3)])
+    func aRefreshDoesNotUndoALogOut(_ status: Int, afterRead count: Int) async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         try await phone.credentials.logIn(userName: "alice", password: "pw")
         phone.clock.jump(by: 7_200)
@@ -226,7 +227,7 @@ import Testing
         let store = LogOutDuringReads(store: phone.store)
         let credentials = TokenCredentialsProvider(
             retrievalURL: SimulatedPhone.url, store: store, transport: phone.server, clock: phone.clock)
-        await store.logOutAfterRead(2)
+        await store.logOutAfterRead(count)
         _ = try? await credentials.credentials()
         #expect(try await phone.store.credentials() == nil)
     }
@@ -244,11 +245,29 @@ import Testing
         #expect(await credentials.refreshes == 1)
     }
 
-    @Test func aServerWithoutTokensKeepsThePassword() async throws {
+    @Test func aPasswordIsKeptOnlyIfTheAppWantsIt() async throws {
         let phone = try await SimulatedPhone(isLoggedIn: false)
         phone.server.change { $0.issuesTokens = false }
-        try await phone.credentials.logIn(userName: "alice", password: "pw")
-        #expect(try await phone.credentials.credentials() == .basic(userName: "alice", password: "pw"))
+        await #expect(throws: SecurePushFailure(code: .status(404))) {
+            try await phone.credentials.logIn(userName: "alice", password: "pw")
+        }
+        #expect(try await phone.store.credentials() == nil)
+        let credentials = TokenCredentialsProvider(
+            retrievalURL: SimulatedPhone.url, store: phone.store, transport: phone.server, clock: phone.clock,
+            keepsPassword: true)
+        // A password that the server has not seen is not known to be right.
+        await #expect(throws: SecurePushFailure(code: .status(401))) {
+            try await credentials.logIn(userName: "alice", password: "wrong")
+        }
+        for answer in [TransportResponse.ofProxy(200), .ofProxy(401)] {
+            phone.server.fail("GET notifications", .response(answer))
+            await #expect(throws: SecurePushFailure(code: .malformedAnswer)) {
+                try await credentials.logIn(userName: "alice", password: "pw")
+            }
+        }
+        #expect(try await phone.store.credentials() == nil)
+        try await credentials.logIn(userName: "alice", password: "pw")
+        #expect(try await credentials.credentials() == .basic(userName: "alice", password: "pw"))
     }
 
     @Test func theWrongPasswordIsAnError() async throws {
@@ -299,12 +318,14 @@ private actor LogOutDuringReads: ClientStore {
         let stored = try await store.credentials()
         if let count = readsLeft {
             readsLeft = count > 1 ? count - 1 : nil
-            if count == 1 { try await store.save(nil) }
+            if count == 1 { try await store.changeCredentials { _ in nil } }
         }
         return stored
     }
 
-    func save(_ credentials: StoredCredentials?) async throws { try await store.save(credentials) }
+    func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
+        try await store.replace(expected, with: new)
+    }
 
     func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
 

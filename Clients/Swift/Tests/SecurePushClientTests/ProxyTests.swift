@@ -106,7 +106,8 @@ import Testing
         let id = try #require(PushID("01"))
         await fails("POST notifications/read") { try await client.markAsRead([id]) }
         await fails("POST notifications/read") { try await client.markAsRead(through: id) }
-        await fails("DELETE installations") { try await client.unregister() }
+        phone.server.fail("DELETE installations", .response(page.response), times: 20)
+        #expect(try await !client.unregister())
         #expect(phone.server.change { $0.installations.count } == 1)
     }
 

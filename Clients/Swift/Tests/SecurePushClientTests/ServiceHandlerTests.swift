@@ -41,7 +41,11 @@ private final class Deliveries: @unchecked Sendable {
         #expect(secret.text == "text" && content?.badge == 0)
         try await settle(phone, "01")
         // A reminder of it shows nothing new.
-        #expect(await receive("01", on: phone)?.kind == .nothing)
+        let again = await receive("01", on: phone)
+        #expect(again?.kind == .nothing)
+        // Where the system cannot suppress it.
+        #expect(
+            again?.substitute == GenericNotice(id: secret.id, localizationKey: "securepush.generic", code: .nothingNew))
         #expect(await phone.screen.shown.isEmpty)
     }
 

@@ -24,12 +24,13 @@ import Testing
             state.cursor = id
         }
         let credentials = StoredCredentials(userName: "alice", accessToken: "t", expiresAt: 5, refreshToken: "r")
-        try await store.save(credentials)
+        #expect(try await store.replace(nil, with: credentials))
         let again = FileClientStore(folder: folder)
         #expect(try await again.read().ledger.waiting == [id])
         #expect(try await again.credentials() == credentials)
         #expect(try mode("state.json") == 0o600 && mode("credentials.json") == 0o600 && mode("") == 0o700)
-        try await again.save(nil)
+        #expect(try await !again.replace(StoredCredentials(userName: "bob"), with: nil))
+        #expect(try await again.replace(credentials, with: nil))
         #expect(try await store.credentials() == nil)
     }
 
@@ -46,6 +47,36 @@ import Testing
         try await store.update { $0.owner = "alice" }
         #expect(try await store.read().owner == "alice")
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("state.json.damaged").path))
+        // Nothing keeps a secret that nobody can remove.
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!names.contains { $0.hasPrefix("credentials.json") })
+    }
+
+    /// Other storage, such as the Keychain, may outlive the app, whose folder goes with it.
+    @Test func eachInstallationOfTheAppBeginsOnce() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let begun = Counter()
+        for _ in 0..<2 {
+            let store = FileClientStore(folder: folder)
+            for _ in 0..<2 { try await store.locked(afterInstallation: { begun.add() }) {} }
+        }
+        #expect(begun.count == 1)
+        try FileManager.default.removeItem(at: folder)
+        let store = FileClientStore(folder: folder)
+        // Without the begin there is no mark, so the next call begins.
+        await #expect(throws: ClientStoreError.locked) {
+            try await store.locked(afterInstallation: { throw ClientStoreError.locked }) {}
+        }
+        try await store.locked(afterInstallation: { begun.add() }) {}
+        #expect(begun.count == 2)
+    }
+
+    @Test func aStateOfAnEarlierVersionIsOfThisInstallation() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (store, begun) = (FileClientStore(folder: folder), Counter())
+        try await store.update { $0.owner = "alice" }
+        try await store.locked(afterInstallation: { begun.add() }) {}
+        #expect(begun.count == 0)
     }
 
     @Test func aStateThatBeganEmptyKeepsTheStoredInstallation() {
@@ -160,4 +191,14 @@ import Testing
         #expect(await phone.client.catchUp().shown.count == 3)
         #expect(await phone.screen.notices.isEmpty)
     }
+}
+
+/// Counts calls.
+private final class Counter: @unchecked Sendable {
+    // Unchecked: the lock guards all that changes.
+    private let lock = NSLock()
+    private var value = 0
+
+    var count: Int { lock.withLock { value } }
+    func add() { lock.withLock { value += 1 } }
 }

@@ -70,6 +70,15 @@ import Testing
         }
     }
 
+    /// Each byte begins the limit of `URLRequest` anew.
+    @Test func aServerThatSendsAByteNowAndThenIsCutOff() async throws {
+        let server = try LoopbackServer(pause: 0.2) { _ in
+            [Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n".utf8)] + Array(repeating: Data("x".utf8), count: 100)
+        }
+        // The whole answer would take 20 s, and come.
+        await #expect(throws: TransportError.timedOut) { try await get("/a", of: server, timeout: 1) }
+    }
+
     @Test func aCancelledRequestEnds() async throws {
         let server = try LoopbackServer { _ in nil }
         let task = Task { try await get("/a", of: server, timeout: 60) }

@@ -173,6 +173,8 @@ export class SimulatedDevice {
         call('replace credentials', true, () => disk.replaceCredentials(expected, value))),
       deviceKey: () => call('device key', false, () => disk.deviceKey()),
       keepDeviceKey: (key) => call('keep device key', true, () => disk.keepDeviceKey(key)),
+      updateAll: (change) => call('update all', true, () => disk.updateAll(change)),
+      departures: () => call('departures', false, () => disk.departures()),
       claimLockedNotice: () => this.#call(process, 'claim locked notice', () => disk.claimLockedNotice()),
     };
   }

@@ -91,7 +91,7 @@ async function play(scenario, clock) {
   const store = new FaultyStore();
   if (known) {
     store.stored = {
-      userName: scenario.user, accessToken: known.accessToken, refreshToken: known.refreshToken, password: null,
+      userName: scenario.user, accessToken: known.accessToken, refreshToken: known.refreshToken,
       expiresAt: known.expiresAtMs === null ? null : known.expiresAtMs / 1000,
     };
   }

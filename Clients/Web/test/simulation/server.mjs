@@ -11,6 +11,8 @@ export class SimulatedServer {
     this.stored = [];
     this.accessTokens = new Set();
     this.refreshTokens = new Set();
+    /** What a refresh token was exchanged for. The server repeats it for 60 s; here, until it is used. */
+    this.successors = new Map();
     this.count = 0;
     /** Method and path of each request, in order. */
     this.log = [];
@@ -106,10 +108,17 @@ export class SimulatedServer {
     return value === `Basic ${btoa(`${SimulatedServer.user}:${SimulatedServer.password}`)}`;
   }
 
-  /** A log-in with the password, or a refresh. A refresh token is single use; a second use ends the family. */
+  /** A log-in with the password, or a refresh. A refresh token is single use; a late second use ends the family. */
   #token(request) {
     const presented = request.body ? JSON.parse(request.body).refresh_token : null;
+    if (request.method === 'DELETE') {
+      this.refreshTokens.delete(presented);
+      return answer(204);
+    }
     if (presented) {
+      // A lost answer is repeated, as long as what it gave has not been used.
+      const successor = this.successors.get(presented);
+      if (successor && this.refreshTokens.has(successor.refresh_token)) return answer(200, successor);
       if (!this.refreshTokens.delete(presented)) {
         this.endSessions();
         return answer(401);
@@ -117,9 +126,10 @@ export class SimulatedServer {
     } else if (!this.#isAuthorized(request)) {
       return answer(401);
     }
-    if (request.method === 'DELETE') return answer(204);
     const { access, refresh } = this.tokens();
-    return answer(200, { access_token: access, token_type: 'Bearer', expires_in: 3600, refresh_token: refresh });
+    const tokens = { access_token: access, token_type: 'Bearer', expires_in: 3600, refresh_token: refresh };
+    if (presented) this.successors.set(presented, tokens);
+    return answer(200, tokens);
   }
 
   #read(id, query) {

@@ -48,7 +48,7 @@ enum PushPlatform: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What a hub presents to a push service. Two values with the same content are equal.
+/// The credentials that a hub presents to a push service. Two values with the same content are equal.
 enum PlatformCredentials: Sendable, Hashable {
     /// Pushes go to simulated devices.
     case simulated

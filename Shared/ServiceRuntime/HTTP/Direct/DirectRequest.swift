@@ -42,7 +42,8 @@ package struct DirectRequest: Sendable {
         bytes.getSlice(at: bytes.readerIndex + head.length, length: head.bodyLength) ?? ByteBuffer()
     }
 
-    /// The request as the router gets it, for a route whose two ways are one function.
+    /// The request as the router gives it to its routes, for a route whose two ways are one function: with its span as
+    /// the caller, if it is traced.
     ///
     /// - Returns: `nil` for a request with cookies, which the router's parser divides.
     package var request: Request? {
@@ -60,6 +61,7 @@ package struct DirectRequest: Sendable {
             return Self.text(space + 1..<head.line.upperBound, of: bytes)
         }
         guard let target else { return nil }
+        if let span = trace?.context { fields[.traceparent] = span.traceparent }
         return Request(
             head: HTTPRequest(
                 method: method, scheme: "http", authority: text(head.host), path: target, headerFields: fields),

@@ -27,6 +27,8 @@ package struct DirectRoute: Sendable {
     let method: HTTPRequest.Method
     /// The path as in metrics and logs: with `{id}` for a captured segment.
     let template: String
+    /// Whether the captured segment is an `{id}`, which the access log shows.
+    var hasID: Bool { template.hasSuffix("{id}") }
     let maxBodyBytes: Int
     let answer: Answer
     /// The method, a space, and the path or the part of it before the captured last segment.

@@ -33,8 +33,8 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let trace: TraceContext?
         /// `nil` if the request is not traced.
         let span: RequestTrace?
-        /// The captured segment of the path; only for the access log.
-        let parameter: String?
+        /// The captured `{id}` of the path; only for the access log.
+        let pathID: String?
         /// The client's address; only for the access log.
         let client: String?
         let start: ContinuousClock.Instant
@@ -147,10 +147,11 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let request = DirectRequest(
             bytes, head, method: table.routes[match.route].method, captured: match.parameter, service: table.service)
         number += 1
+        let logsAccess = table.service.boundary.logsAccess
         answering = Answering(
             route: match.route, id: request.id, trace: request.traceContext, span: request.trace,
-            parameter: table.service.boundary.logsAccess ? request.parameter : nil,
-            client: table.service.boundary.logsAccess ? client(of: request, context) : nil, start: .now, permit: permit)
+            pathID: logsAccess && table.routes[match.route].hasID ? request.parameter : nil,
+            client: logsAccess ? client(of: request, context) : nil, start: .now, permit: permit)
         connection.requestBegan()
         let rest = waiting.readableBytes - length
         waiting.moveReaderIndex(forwardBy: length)
@@ -215,8 +216,7 @@ final class DirectRouteHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Ends the span, and writes the line of the access log.
     private func observe(_ response: CompleteResponse, _ answering: Answering, _ route: DirectRoute) {
         let line = ObservedRequest.AccessLine(
-            id: answering.parameter.flatMap { $0.isEmpty ? nil : $0 },
-            client: answering.client)
+            id: answering.pathID.flatMap { $0.isEmpty ? nil : $0 }, client: answering.client)
         let observed = ObservedRequest(
             method: route.method, route: route.template, requestID: answering.id, start: answering.start,
             trace: answering.span, line: table.service.boundary.logsAccess ? line : nil)

@@ -98,7 +98,7 @@ class FaultCell(
         if (stage == Stage.REGISTER) device.start().let { it.client.register(it.securePushDevice("first")) }
         if (way == Way.JOB) {
             // The process dies before the first request, and leaves the job.
-            val app = device.start(diesAt = 13)
+            val app = device.start(diesAt = 15)
             val service = SecurePushMessagingService()
             service.attachBaseContext(app)
             check(!app.process.live { service.onMessageReceived(RemoteMessage(device.data(pushed))) })

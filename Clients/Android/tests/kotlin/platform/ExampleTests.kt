@@ -5,12 +5,16 @@ import android.content.Intent
 import android.os.UserManager
 import android.security.keystore.StandInProvider
 import android.view.View
+import android.view.WindowManager
 import android.widget.EditText
 import android.widget.LinearLayout
+import android.widget.ScrollView
 import android.widget.TextView
 import com.example.securepush.ExampleApplication
 import com.example.securepush.ExampleReceiver
 import com.example.securepush.MainActivity
+import com.example.securepush.MessageActivity
+import com.example.securepush.MessagesActivity
 import com.example.securepush.R
 import com.example.securepush.Session
 import com.google.firebase.messaging.FirebaseMessaging
@@ -19,6 +23,7 @@ import java.util.concurrent.Executor
 import org.json.JSONObject
 import org.junit.After
 import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
 import org.junit.Assert.assertTrue
 import org.junit.Before
 import org.junit.Rule
@@ -61,7 +66,7 @@ class ExampleTests {
         services[NotificationManager::class.java] = manager
         services[UserManager::class.java] = UserManager()
         for (id in 1..5) strings[id] = "library $id %s"
-        for (id in 101..114) strings[id] = "text $id %s"
+        for (id in 101..118) strings[id] = "text $id %s"
     }
 
     @get:Rule val temporary = TemporaryFolder()
@@ -77,7 +82,7 @@ class ExampleTests {
 
     private fun views(): List<View> = (activity.contentView as LinearLayout).views
 
-    private fun status(): String = (views()[6] as TextView).text.toString()
+    private fun status(): String = (views()[7] as TextView).text.toString()
 
     private fun texts() = manager.activeNotifications.map { it.notification.text }
 
@@ -164,6 +169,54 @@ class ExampleTests {
     @After
     fun resetFirebase() {
         FirebaseMessaging.token = "token of this app"
+    }
+
+    /** From the list, and from a tap on the notification. */
+    @Test
+    fun messagesAreReadInTheApp() {
+        activity.create()
+        activity.resume()
+        assertFalse(views()[6].isEnabled)
+        logIn()
+        val long = "a".repeat(10_000)
+        val second = server.send(long)
+        push(second.rawValue)
+        val first = server.send("Another secret.")
+        views()[6].performClick()
+        assertEquals(listOf<Class<*>?>(MessagesActivity::class.java), activity.started.map { it.target })
+        val list = MessagesActivity().apply { attachBaseContext(app) }
+        list.create()
+        list.resume()
+        fun rows() = ((list.contentView as ScrollView).content as LinearLayout).views.map { it as TextView }
+        assertEquals(listOf(R.string.app_message_new, R.string.app_message_read), rows().map { row ->
+            row.text.toString().split(" ")[1].toInt()
+        })
+        assertTrue("the list has no texts", rows().none { "secret" in it.text })
+        rows()[0].performClick()
+        fun open(intent: Intent): MessageActivity {
+            val screen = MessageActivity().apply { attachBaseContext(app) }
+            screen.intent = intent
+            screen.create()
+            screen.resume()
+            return screen
+        }
+        fun text(of: MessageActivity) = ((of.contentView as ScrollView).content as TextView).text.toString()
+        val screen = open(list.started.single())
+        assertEquals("Another secret.", text(screen))
+        assertEquals(WindowManager.LayoutParams.FLAG_SECURE, screen.window.flags)
+        assertTrue(server.stored.first { it.id == first }.isRead)
+        screen.stop()
+        assertEquals("", text(screen))
+        // A tap opens the message in its whole length, and the notification goes.
+        activity.newIntent(Intent().putExtra("securepush.id", second.rawValue))
+        assertEquals(long, text(open(activity.started.last())))
+        assertEquals(emptyList<CharSequence>(), texts())
+        views()[4].performClick()
+        assertTrue("not after the log-out", text(open(activity.started.last())).endsWith("SP-LOGIN"))
+        list.resume()
+        assertTrue(rows().single().text.endsWith("SP-LOGIN"))
+        val other = open(Intent())
+        assertTrue(other.isFinished)
     }
 
     @Test

@@ -94,6 +94,8 @@ class PlatformTests {
         assertEquals("hidden", shown.publicVersion.text)
         assertEquals(android.app.Notification.VISIBILITY_PRIVATE, shown.visibility)
         assertEquals("secret", shown.bigText)
+        assertTrue("not on watches", shown.localOnly && shown.publicVersion.localOnly)
+        assertEquals("two IDs have two intents", "securepush:a", shown.contentIntent.intent.data.toString())
         assertTrue(shown.contentIntent.flags and PendingIntent.FLAG_IMMUTABLE != 0)
         assertEquals("a", shown.contentIntent.intent.extras[NotificationManagerPresenter.EXTRA_ID])
         presenter.remove(listOf(other))

@@ -85,6 +85,11 @@ class SimulatedServer {
         method == "GET" && path == listOf("api", "notifications") -> inbox(query)
         method == "GET" && path.size == 3 && path[1] == "notifications" -> read(path[2], query)
         method == "HEAD" && path.size == 3 -> if (isThere(path[2])) TransportResponse(200) else refusal(410)
+        method == "GET" && path == listOf("api", "installations") -> devices(query["After"])
+        method == "DELETE" && path == listOf("api", "devices") -> {
+            installations.clear()
+            TransportResponse(204)
+        }
         method == "POST" && path.last() == "shown" -> {
             shownReports.add(path[2])
             if (isThere(path[2])) TransportResponse(204) else refusal(404)
@@ -128,6 +133,17 @@ class SimulatedServer {
             JSONObject().put("access_token", access).put("token_type", "Bearer").put("expires_in", 3600)
                 .put("refresh_token", refresh)
         )
+    }
+
+    /** Two on a page. */
+    private fun devices(after: String?): TransportResponse {
+        val rest = installations.keys.sorted().filter { after == null || it > after }
+        val page = rest.take(2).map { id ->
+            JSONObject(installations.getValue(id)).put("LastSeenAt", "2026-11-22T00:00:00.000Z").put("userId", USER)
+        }
+        val answer = JSONObject().put("Installations", JSONArray(page))
+        if (rest.size > 2) answer.put("Next", rest[1])
+        return answer(answer)
     }
 
     private fun read(id: String, query: Map<String, String>): TransportResponse {

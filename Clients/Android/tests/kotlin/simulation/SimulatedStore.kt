@@ -51,6 +51,14 @@ class SimulatedStore(
         disk.credentials = credentials?.let { ClientStateCoding.encode(it) }
     }
 
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean =
+        process.call("replace credentials") {
+            faults.store(writes = true)
+            val isReplaced = disk.credentials?.let { ClientStateCoding.decodeCredentials(it) } == expected
+            if (isReplaced) disk.credentials = credentials?.let { ClientStateCoding.encode(it) }
+            isReplaced
+        }
+
     override fun envelopeKey(): EnvelopePrivateKey? = process.call("key") {
         faults.store(writes = false)
         disk.envelopeKey?.let { SoftwareEnvelopeKey.of(it) }

@@ -56,6 +56,8 @@ class BoundTests {
         override fun <R> update(change: (ClientState) -> R): R = call(true) { memory.update(change) }
         override fun credentials(): StoredCredentials? = call(false) { memory.credentials() }
         override fun save(credentials: StoredCredentials?) = call(true) { memory.save(credentials) }
+        override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean =
+            call(true) { memory.replace(expected, credentials) }
         override fun envelopeKey(): EnvelopePrivateKey? = call(false) { memory.envelopeKey() }
         override fun makeEnvelopeKey(): EnvelopePrivateKey = call(true) { memory.makeEnvelopeKey() }
         override fun removeEnvelopeKey() = call(true) { memory.removeEnvelopeKey() }

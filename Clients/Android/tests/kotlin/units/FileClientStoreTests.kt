@@ -105,6 +105,7 @@ class FileClientStoreTests {
         }
         File(folder, "credentials").writeText("{\"userName\":")
         assertNull(store.credentials())
+        assertFalse("no secrets stay", folder.list()!!.any { it.startsWith("credentials") })
         File(folder, "state.json").writeText("x".repeat(5 shl 20))
         assertEquals(ClientState(), store.read())
         store.update { it.owner = "bob" }

@@ -15,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.Executors
 import javax.net.ssl.KeyManagerFactory
 import javax.net.ssl.SSLContext
+import javax.net.ssl.TrustManagerFactory
 import org.junit.After
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
@@ -203,10 +204,14 @@ class HttpTransportTests {
             val plain = TransportRequest("GET", URI("https://127.0.0.1:${server.address.port}/"))
             val reason = reason { HttpTransport().send(plain, 5_000, 100) }
             assertTrue("$reason", reason != null && reason != TransportException.Reason.TOO_LARGE)
+            assertEquals(0, requests.size)
+            // An app with a certificate authority of its own, or with pins.
+            val trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm()).apply { init(keys) }
+            val own = SSLContext.getInstance("TLS").apply { init(null, trust.trustManagers, null) }
+            assertEquals(200, HttpTransport(own.socketFactory).send(request, 5_000, 100).status)
         } finally {
             secure.stop(0)
         }
-        assertEquals(0, requests.size)
     }
 
     private companion object {

@@ -8,6 +8,7 @@ import securepush.ClientStateCoding
 import securepush.DiagnosticCode
 import securepush.PushID
 import securepush.PushKeySet
+import securepush.PushVerifier
 import securepush.TransportException
 import securepush.TransportResponse
 import securepush.simulation.PushSigner
@@ -127,6 +128,17 @@ class PushKeyTests {
         }
         assertTrue(ends.all { it.await(60_000) })
         assertEquals(1, refreshes)
+    }
+
+    /** Bouncy Castle from 1.73 on refuses to read a key that is no point, as all versions refuse a short one. */
+    @Test
+    fun aKeyThatCannotBeReadVerifiesNothing() {
+        val bad = ByteArray(31)
+        val push = device.push(id)
+        fun fault(vararg keys: ByteArray) =
+            PushVerifier(PushKeySet(keys.toList()), 86_400_000).fault(push, "alice", simulation.date)
+        assertEquals(DiagnosticCode.BAD_SIGNATURE, fault(bad))
+        for (good in SimulatedDevice.publicKeys.keys) assertEquals(null, fault(bad, good))
     }
 
     /** A set of more keys than the server allows is cut off. It survives the store. */

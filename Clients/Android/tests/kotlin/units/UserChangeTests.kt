@@ -83,7 +83,9 @@ class UserChangeTests {
     fun aSecretThatIsBeingShownWhenTheUserGoesIsRemoved() = Phone().run {
         val id = device.server.send()
         val leaves = object : DeviceFaults by NoFaults {
-            override fun present() = app.client.unregister()
+            override fun present() {
+                app.client.unregister()
+            }
         }
         device.start(faults = leaves).client.handle(device.push(id))
         assertEquals(1, device.screen.count(id))

@@ -63,7 +63,7 @@ class WakeTests {
             app.credentials.logInWithToken("bob", "no token")
             app.client.resumeAfterLogIn()
             assertTrue(device.screen.visible.isEmpty())
-            assertEquals(listOf(id), device.screen.removed)
+            assertEquals(setOf(id), device.screen.removed.toSet())
             // A push that was signed for the last user is ignored.
             val requests = device.server.log.size
             val report = app.client.handle(device.push(device.server.send()))

@@ -62,6 +62,13 @@ internal class ScenarioStore : ClientStore {
         this.credentials = credentials
     }
 
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean {
+        check(writes = true)
+        if (this.credentials != expected) return false
+        this.credentials = credentials
+        return true
+    }
+
     override fun envelopeKey(): EnvelopePrivateKey? = null
 
     override fun makeEnvelopeKey(): EnvelopePrivateKey = throw UnsupportedOperationException()

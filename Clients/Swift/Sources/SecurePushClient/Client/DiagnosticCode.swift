@@ -40,6 +40,9 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     public static let tooOld = DiagnosticCode(rawValue: "SP-AGE")
     /// The device was not unlocked since it started, so neither credentials nor store can be read.
     public static let locked = DiagnosticCode(rawValue: "SP-LOCKED")
+    /// The alert says nothing new, because the secret was shown before or was withdrawn, and the system cannot suppress
+    /// it.
+    public static let nothingNew = DiagnosticCode(rawValue: "SP-SEEN")
     /// The system refused to show the secret.
     public static let notPresented = DiagnosticCode(rawValue: "SP-SHOW")
 }

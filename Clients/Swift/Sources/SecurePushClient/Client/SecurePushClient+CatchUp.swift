@@ -70,7 +70,7 @@ extension SecurePushClient {
     /// - Returns: whether there were claims, and they expired before the deadline.
     private func waitForClaims(until deadline: TimeInterval) async -> Bool {
         let ledger = try? await keeper.read().ledger
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         let claims = ledger?.claims(besides: process, at: now, limits)
         guard let seconds = claims?.map(\.secondsLeft).max(), clock.uptime + seconds < deadline,
             (try? await clock.sleep(for: seconds)) != nil
@@ -119,7 +119,7 @@ extension SecurePushClient {
             if let after { query.append(("After", after.rawValue)) }
             let page = try await page(query, until: deadline)
             listing.unread = page.unread
-            let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+            let (now, limits) = (clock.uptime, configuration.limits)
             let ids = page.entries.map(\.id)
             let (isFirst, userChanges) = (listing.anchor == nil, listing.userChanges)
             let learned: (new: [PushID], waiting: Int)? = try? await keeper.update { state in
@@ -141,7 +141,7 @@ extension SecurePushClient {
         }
     }
 
-    private func page(
+    func page(
         _ query: [(name: String, value: String)], until deadline: TimeInterval
     ) async throws(SecurePushFailure) -> InboxAnswer {
         let response = try await connection.send(.init(path: "api/notifications", query: query), until: deadline)
@@ -214,7 +214,7 @@ extension SecurePushClient {
 
     /// Notes the notifications that the client does not know yet.
     private func learnUnlisted(_ ids: [PushID], _ userChanges: Int) async -> [PushID: FetchRequest] {
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         let requests = try? await keeper.update { state in
             var requests: [PushID: FetchRequest] = [:]
             guard state.userChanges == userChanges else { return requests }

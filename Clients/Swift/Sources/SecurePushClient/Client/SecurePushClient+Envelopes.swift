@@ -22,7 +22,7 @@ extension SecurePushClient {
             let key = try await limit.run { [store] in try await store.envelopeKey() }
             let state = try await keeper.read()
             return Self.open(
-                secret, for: state.owner ?? "", device: state.registration.installationID.map(Self.text) ?? "",
+                secret, for: state.owner?.text ?? "", device: state.registration.installationID.map(Self.text) ?? "",
                 with: key)
         } catch ClientStoreError.locked {
             return .locked
@@ -58,7 +58,7 @@ extension SecurePushClient {
     ///
     /// - Throws: ``SecurePushFailure`` if the server may not have the key. The device is registered then, unless the
     ///   status is 404, and gets notifications that are not encrypted.
-    func registerKey(of id: UUID, for userName: String, until deadline: TimeInterval) async throws {
+    func registerKey(of id: UUID, for userName: UserName, until deadline: TimeInterval) async throws {
         // Another user's messages are not for the same key. The server has forgotten the former one by now.
         let owner = try await stored { $0.keyOwner }
         if owner != userName, owner != nil || configuration.encryptsEndToEnd { try await forgetKey() }

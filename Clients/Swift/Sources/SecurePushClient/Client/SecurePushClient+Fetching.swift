@@ -114,7 +114,7 @@ extension SecurePushClient {
     ) async -> Acquisition {
         let claim = await claim(secret, unread: nil, request, until: deadline)
         guard case .secret = claim else { return claim }
-        let (now, process) = (clock.date.timeIntervalSince1970, process)
+        let (now, process) = (clock.uptime, process)
         let end = try? await keeper.update {
             $0.ledger.settle(secret.id, of: process, isShown: false, at: now)
         }
@@ -132,7 +132,7 @@ extension SecurePushClient {
         let (process, limits, clock) = (process, configuration.limits, clock)
         while true {
             let claim = try? await keeper.update { state in
-                state.claim(secret, of: request, by: process, at: clock.date.timeIntervalSince1970, limits)
+                state.claim(secret, of: request, by: process, at: clock.uptime, limits)
             }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
@@ -151,7 +151,7 @@ extension SecurePushClient {
 
     /// Notes that a claimed secret was shown, or that it waits for the next wake.
     func settle(_ id: PushID, isShown: Bool, in wake: Wake) async {
-        let (now, process) = (clock.date.timeIntervalSince1970, process)
+        let (now, process) = (clock.uptime, process)
         let end = try? await keeper.update { state in
             if state.userChanges > wake.userChanges { return SecretLedger.End.withdrawn }
             let end = state.ledger.settle(id, of: process, isShown: isShown, at: now)

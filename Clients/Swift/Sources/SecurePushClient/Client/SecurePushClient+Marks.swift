@@ -11,7 +11,7 @@ extension SecurePushClient {
             let part = ids[start..<min(start + Self.maxMarks, ids.count)].map(\.rawValue)
             try await mark(["Ids": part], until: deadline)
         }
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         // The next wake must not show them.
         _ = try? await keeper.update { state in
             for id in ids { state.ledger.withdraw(id, at: now, limits) }

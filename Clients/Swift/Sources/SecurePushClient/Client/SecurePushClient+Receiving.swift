@@ -34,7 +34,7 @@ extension SecurePushClient {
                 try await withdraw(id)
                 return .withdrawn
             }
-            let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+            let (now, limits) = (clock.uptime, configuration.limits)
             await resolveInDoubtClaims()
             let isWanted = try await keeper.update { state in
                 state.userChanges <= userChanges && state.ledger.learn(id, at: now, limits)
@@ -49,7 +49,7 @@ extension SecurePushClient {
     ///
     /// - Throws: ``ClientStoreError/locked``.
     private func withdraw(_ id: PushID) async throws {
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         let (isRemoved, isPromptOver) = try await keeper.update { state in
             (state.withdraw(id, at: now, limits), state.endEmptyPrompt())
         }
@@ -63,9 +63,10 @@ extension SecurePushClient {
     ///   ``ClientState/userChanges``.
     /// - Throws: ``ClientStoreError/locked``.
     @discardableResult
-    func adoptUser() async throws -> (name: String?, changes: Int) {
+    func adoptUser() async throws -> (name: UserName?, changes: Int) {
+        await finishLogOuts()
         let state = try await keeper.read()
-        guard let userName = await currentUserName(), userName != state.owner else {
+        guard let userName = await currentUserName().map({ UserName($0) }), userName != state.owner else {
             return (state.owner, state.userChanges)
         }
         let (ids, userChanges) = try await keeper.update { ($0.adopt(userName), $0.userChanges) }
@@ -79,13 +80,13 @@ extension SecurePushClient {
     /// Why a push is to be ignored; `nil` if it is genuine, or if pushes are not signed.
     ///
     /// - Throws: ``ClientStoreError/locked``.
-    private func fault(of push: IncomingPush, owner: String?) async throws -> DiagnosticCode? {
+    private func fault(of push: IncomingPush, owner: UserName?) async throws -> DiagnosticCode? {
         guard let configured = configuration.pushKeys else { return nil }
         guard let owner else { return .badSignature }
         // The server may have removed a configured key, because it was stolen.
         let stored = configuration.refreshesPushKeys ? try await keeper.read().pushKeys : nil
         let verifier = PushVerifier(keys: stored ?? configured, maxAge: configuration.limits.maxPushAge)
-        return verifier.fault(of: push, for: owner, at: clock.date)
+        return verifier.fault(of: push, for: owner.text, at: clock.date)
     }
 
     /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
@@ -93,7 +94,7 @@ extension SecurePushClient {
     func resolveInDoubtClaims() async {
         let ledger = try? await keeper.read().ledger
         // The time after the read: a claim of the future would count as expired.
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         let claims = ledger?.claims(besides: process, at: now, limits)
         guard let inDoubt = claims?.filter({ $0.secondsLeft == 0 }), !inDoubt.isEmpty else { return }
         let displayed = await presenter.displayedSecrets() ?? []
@@ -142,7 +143,7 @@ extension SecurePushClient {
     /// - Returns: whether there was a withdrawal to confirm.
     @discardableResult
     func endWithdrawn(_ id: PushID) async -> Bool {
-        let (now, limits) = (clock.date.timeIntervalSince1970, configuration.limits)
+        let (now, limits) = (clock.uptime, configuration.limits)
         let isPromptOver = try? await keeper.update { state -> Bool? in
             guard state.unconfirmed.contains(id) else { return nil }
             state.endWithdrawn(id, at: now, limits)

@@ -25,7 +25,8 @@ extension SecurePushClient {
     private func registerNow(_ device: PushDevice) async throws -> String {
         let deadline = begin().deadline
         do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
-        guard let userName = try await knownUserName() else { throw SecurePushFailure(code: .loggedOut) }
+        guard let name = try await knownUserName() else { throw SecurePushFailure(code: .loggedOut) }
+        let userName = UserName(name)
         await refreshPushKeys(by: Self.pushKeysCall, until: deadline)
         try await forgetInstallationOfOtherDevice()
         let record = try await stored { $0.registration }
@@ -61,39 +62,9 @@ extension SecurePushClient {
         throw SecurePushFailure(code: .status(410))
     }
 
-    /// Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
-    /// credentials are valid.
-    ///
-    /// - Throws: ``SecurePushFailure`` if the server still has the device. Pushes for the user still come then.
-    public func unregister() async throws {
-        try await afterLastRegistration { client in try await client.unregisterNow() }
-    }
-
-    private func unregisterNow() async throws {
-        let deadline = begin().deadline
-        try await forgetInstallationOfOtherDevice()
-        // Forgotten first: after a crash the device is not taken for registered.
-        let id = try await stored { state in
-            defer { state.registration = RegistrationRecord(installationID: state.registration.installationID) }
-            return state.registration.installationID
-        }
-        if let id {
-            let call = RetrievalCall(method: "DELETE", path: Self.path(of: id), success: 204)
-            switch await connection.send(call, until: deadline) {
-            case .refused(404), .refused(410): break
-            case let outcome: try outcome.response()
-            }
-        }
-        try await forgetKey()
-        let ids = try await stored { $0.forget(newOwner: nil) }
-        await presenter.remove(ids)
-        await presenter.removePrompt()
-        await setBadge(0)
-    }
-
     /// Forgets the installation of a state that has come from another device, such as by a backup: two devices with one
     /// ID would take it from each other. A state of an older version does not say where it comes from.
-    private func forgetInstallationOfOtherDevice() async throws {
+    func forgetInstallationOfOtherDevice() async throws {
         guard let mark = try? await limit.run({ [store] in try await store.deviceMark() }) else { return }
         try await stored { state in
             if let known = state.deviceMark, known != mark { state.registration = RegistrationRecord() }
@@ -102,7 +73,7 @@ extension SecurePushClient {
     }
 
     /// Runs registrations and unregistrations one after another, so that the stored record is that of the last request.
-    private func afterLastRegistration<Value: Sendable>(
+    func afterLastRegistration<Value: Sendable>(
         _ work: @escaping @Sendable (SecurePushClient) async throws -> Value
     ) async throws -> Value {
         let last = lastRegistration
@@ -136,7 +107,7 @@ extension SecurePushClient {
 
     static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
 
-    private static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
+    static func path(of id: UUID) -> String { "api/installations/\(text(id))" }
 
     private static func registration(of device: PushDevice, as id: UUID) -> RetrievalCall {
         let document = Document(

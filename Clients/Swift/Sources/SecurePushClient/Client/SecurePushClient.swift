@@ -27,6 +27,8 @@ public actor SecurePushClient {
     var isReporting = false
     /// Whether a wake confirms withdrawals now.
     var isConfirming = false
+    /// Whether a wake tells the server of log-outs now.
+    var isDelivering = false
     /// Whether a wake reads the server's keys for pushes now.
     var isRefreshingPushKeys = false
     /// The last number that was set on the app's icon.
@@ -146,11 +148,12 @@ struct Wake: Sendable {
 }
 
 extension SecurePushClient {
-    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, and reads the
-    /// server's keys for pushes if those that are stored are old.
+    /// Reports shown notifications to the server, confirms withdrawals that came in the meantime, tells the server of
+    /// log-outs, and reads its keys for pushes if those that are stored are old.
     func end(_ wake: Wake) async {
         await reportShown(until: wake.deadline)
         await confirmWithdrawals(until: wake.deadline)
+        await deliverDepartures(until: wake.deadline)
         await refreshOldPushKeys(until: wake.deadline)
     }
 

@@ -48,15 +48,18 @@ public struct ClientTexts: Sendable, Hashable {
     public var logIn: String
     /// The notice before the first unlock, such as "You may have new messages. Unlock your device to read them."
     public var locked: String
+    /// The text on the lock screen while the system hides previews, such as "New message".
+    public var hidden: String
 
     /// Makes a set of keys.
     public init(
         generic: String = "securepush.generic", logIn: String = "securepush.log-in",
-        locked: String = "securepush.locked"
+        locked: String = "securepush.locked", hidden: String = "securepush.hidden"
     ) {
         self.generic = generic
         self.logIn = logIn
         self.locked = locked
+        self.hidden = hidden
     }
 }
 

@@ -9,6 +9,7 @@ public actor TokenCredentialsProvider {
     private let service: TokenService
     private let store: any ClientStore
     private let clock: any ClientClock
+    private let keepsPassword: Bool
     /// Bounds the calls of the store.
     nonisolated let limit: CallLimit
     private let process = UUID().uuidString
@@ -21,22 +22,25 @@ public actor TokenCredentialsProvider {
     ///   - store: the client's store.
     ///   - transport: the client's transport.
     ///   - clock: the client's clock.
+    ///   - keepsPassword: whether the store keeps the password if the server issues no tokens
+    ///     (`AUTH_TOKEN_SIGNING_KEY_FILE`). Without it, such a log-in fails with `SP-404`.
     public init(
         retrievalURL: URL, store: any ClientStore, transport: any Transport,
-        clock: any ClientClock = SystemClientClock()
+        clock: any ClientClock = SystemClientClock(), keepsPassword: Bool = false
     ) {
         service = TokenService(retrievalURL: retrievalURL, transport: transport, clock: clock)
         self.store = store
         self.clock = clock
+        self.keepsPassword = keepsPassword
         limit = CallLimit(on: clock)
     }
 
-    /// Logs a user in with a password. The password is stored only if the server issues no tokens.
+    /// Logs a user in with a password, which is not stored unless `keepsPassword` says so.
     ///
     /// - Throws: ``SecurePushFailure``, with `SP-401` for a wrong password; ``ClientStoreError``.
     public func logIn(userName: String, password: String) async throws {
-        let credentials = try await service.logIn(userName: userName, password: password)
-        try await bounded { try await $0.save(credentials) }
+        let session = try await service.logIn(userName: userName, password: password, keepsPassword: keepsPassword)
+        try await begin(session)
     }
 
     /// Logs a user in with a token of an identity provider.
@@ -44,26 +48,35 @@ public actor TokenCredentialsProvider {
     /// - Parameter expiresAt: when the token expires, if that is known.
     /// - Throws: ``ClientStoreError``.
     public func logIn(userName: String, token: String, expiresAt: Date? = nil) async throws {
-        let credentials = StoredCredentials(
-            userName: userName, accessToken: token, expiresAt: expiresAt?.timeIntervalSince1970)
-        try await bounded { try await $0.save(credentials) }
+        try await begin(
+            StoredCredentials(userName: userName, accessToken: token, expiresAt: expiresAt?.timeIntervalSince1970))
     }
 
-    /// Forgets the user, and ends the session at the server if it can be reached. Call
-    /// ``SecurePushClient/unregister()`` before.
+    /// Stores the credentials of a session that begins. A log-out that is not over goes on.
+    private func begin(_ session: StoredCredentials) async throws {
+        _ = try await bounded { store in
+            try await store.changeCredentials { session.with($0?.departures) }
+        }
+    }
+
+    /// Forgets the credentials, and ends the session at the server if it can be reached. Apps call
+    /// ``SecurePushClient/logOut()``, which also forgets everything else.
     ///
     /// - Throws: ``ClientStoreError``.
     public func logOut() async throws {
-        let token = (try? await bounded { try await $0.credentials() })?.refreshToken
-        try await bounded { try await $0.save(nil) }
-        if let token { await service.end(token) }
+        let change = try await bounded { store in try await store.changeCredentials { $0.ended() } }
+        // The client needs the session until the server has removed the installation.
+        guard let token = change.before?.refreshToken,
+            !(change.after?.departures ?? []).contains(where: { $0.refreshToken == token })
+        else { return }
+        await service.end(token)
     }
 }
 
 extension TokenCredentialsProvider: CredentialsProvider {
     /// The user of the stored credentials; `nil` if there are none, or if the store cannot be read now.
     public func userName() async -> String? {
-        (try? await bounded { try await $0.credentials() })?.userName
+        (try? await stored())?.userName
     }
 
     /// The stored credentials. A token that has expired is renewed first.
@@ -71,7 +84,7 @@ extension TokenCredentialsProvider: CredentialsProvider {
     /// - Returns: `nil` if the user has to log in.
     /// - Throws: ``ClientStoreError``; ``SecurePushFailure`` if the token cannot be renewed now.
     public func credentials() async throws -> ClientCredentials? {
-        guard let stored = try await bounded({ try await $0.credentials() }) else { return nil }
+        guard let stored = try await stored() else { return nil }
         if stored.isUsable(at: clock.date) { return stored.current }
         guard stored.refreshToken != nil else { return nil }
         return try await refresh(after: stored.current)
@@ -109,19 +122,26 @@ extension TokenCredentialsProvider: CredentialsProvider {
     }
 
     private func exchangeWithLease(_ refused: ClientCredentials?) async throws -> ClientCredentials? {
-        guard let stored = try await bounded({ try await $0.credentials() }) else { return nil }
+        guard let stored = try await stored() else { return nil }
         if let current = stored.current, current != refused, stored.isUsable(at: clock.date) { return current }
         var renewed: StoredCredentials?
         if let token = stored.refreshToken { renewed = try await service.refresh(token, of: stored.userName) }
+        // If the server refuses the stored credentials for good, the name stays for the prompt.
+        let next = renewed ?? StoredCredentials(userName: stored.userName)
+        let change = try await bounded { store in
+            try await store.changeCredentials { $0?.session == stored ? next.with($0?.departures) : $0 }
+        }
         // The user may have logged out, or another one may have logged in. The next try finds the new credentials.
-        guard try await bounded({ try await $0.credentials() }) == stored else {
+        guard change.before?.session == stored else {
             if let token = renewed?.refreshToken { await service.end(token) }
             throw SecurePushFailure(code: .credentials)
         }
-        // The server refuses the stored credentials for good. The name stays for the prompt.
-        let next = renewed ?? StoredCredentials(userName: stored.userName)
-        try await bounded { try await $0.save(next) }
         return renewed?.current
+    }
+
+    /// The stored credentials of the user; `nil` if nobody is logged in.
+    private func stored() async throws -> StoredCredentials? {
+        try await bounded { try await $0.credentials() }?.session
     }
 
     private func takeLease() async throws {
@@ -130,13 +150,13 @@ extension TokenCredentialsProvider: CredentialsProvider {
             let isTaken = try await bounded { store in
                 try await store.update { state in
                     // The time now: a lease of the future would count as expired.
-                    let now = clock.date.timeIntervalSince1970
-                    if let lease = state.refreshLease, lease.process != process,
+                    let (now, boot) = (clock.uptime, clock.bootID)
+                    if let lease = state.refreshLease, lease.process != process, lease.boot == boot,
                         now - lease.takenAt >= 0, now - lease.takenAt < Self.leaseSeconds
                     {
                         return false
                     }
-                    state.refreshLease = RefreshLease(process: process, takenAt: now)
+                    state.refreshLease = RefreshLease(process: process, takenAt: now, boot: boot)
                     return true
                 }
             }

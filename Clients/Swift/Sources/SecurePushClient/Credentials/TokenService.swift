@@ -14,14 +14,22 @@ struct TokenService: Sendable {
 
     /// Gets tokens for a password.
     ///
+    /// - Parameter keepsPassword: whether the password takes their place if the server issues none. A request shows
+    ///   whether it is right.
     /// - Throws: ``SecurePushFailure``.
-    func logIn(userName: String, password: String) async throws -> StoredCredentials {
-        let response = try await send("POST", with: .basic(userName: userName, password: password))
-        // The server issues no tokens. Whether the password is right shows with the first request.
-        if response.status == 404, response.isOwnRefusal {
-            return StoredCredentials(userName: userName, password: password)
+    func logIn(userName: String, password: String, keepsPassword: Bool) async throws -> StoredCredentials {
+        let basic = ClientCredentials.basic(userName: userName, password: password)
+        let response = try await send("POST", with: basic)
+        guard keepsPassword, response.status == 404, response.isOwnRefusal else {
+            return try credentials(of: userName, in: response)
         }
-        return try credentials(of: userName, in: response)
+        let call = RetrievalCall(path: "api/notifications", query: [("Limit", "1")])
+        let proof = try await send(call, with: basic)
+        guard proof.isSuccess(of: call) else {
+            let isOwn = proof.status == 401 ? proof.isOwnUnauthorized : proof.isOwnRefusal
+            throw SecurePushFailure(code: isOwn && proof.status != 200 ? .status(proof.status) : .malformedAnswer)
+        }
+        return StoredCredentials(userName: userName, password: password)
     }
 
     /// Exchanges a refresh token; `nil` if it cannot be used any more.
@@ -32,9 +40,12 @@ struct TokenService: Sendable {
         return response.endsSession ? nil : try credentials(of: userName, in: response)
     }
 
-    /// Ends a session. A failure is of no consequence: the token expires.
-    func end(_ token: String) async {
-        _ = try? await send("DELETE", body: ["grant_type": "refresh_token", "refresh_token": token])
+    /// Ends a session. If that fails, its token expires later.
+    ///
+    /// - Returns: whether somebody has answered.
+    @discardableResult
+    func end(_ token: String) async -> Bool {
+        (try? await send("DELETE", body: ["grant_type": "refresh_token", "refresh_token": token])) != nil
     }
 
     private func credentials(of userName: String, in response: TransportResponse) throws -> StoredCredentials {
@@ -55,8 +66,11 @@ struct TokenService: Sendable {
     private func send(
         _ method: String, with credentials: ClientCredentials? = nil, body: [String: String]? = nil
     ) async throws -> TransportResponse {
-        let call = RetrievalCall(
-            method: method, path: "api/token", json: try body.map { try JSONEncoder().encode($0) })
+        let json = try body.map { try JSONEncoder().encode($0) }
+        return try await send(RetrievalCall(method: method, path: "api/token", json: json), with: credentials)
+    }
+
+    private func send(_ call: RetrievalCall, with credentials: ClientCredentials?) async throws -> TransportResponse {
         guard let request = call.request(to: retrievalURL, with: credentials) else {
             throw SecurePushFailure(code: .unreachable)
         }

@@ -30,6 +30,8 @@ struct InboxAnswer: Sendable {
         let id: PushID
         /// The secret, if the server sent payloads.
         let secret: SecretNotification?
+        let createdAt: Date?
+        let isRead: Bool
     }
 
     let entries: [Entry]
@@ -52,7 +54,10 @@ struct InboxAnswer: Sendable {
                     guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
                         throw AnswerReader.Malformed()
                     }
-                    return Entry(id: id, secret: try SecretNotification(members, reader))
+                    return Entry(
+                        id: id, secret: try SecretNotification(members, reader),
+                        createdAt: try members["CreatedAt"].flatMap(reader.date),
+                        isRead: try members["Read"].map(reader.boolean) ?? false)
                 }
                 return (entries, try reader.count(unread), members["Next"] != nil)
             }

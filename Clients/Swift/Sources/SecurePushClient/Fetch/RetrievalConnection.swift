@@ -34,6 +34,12 @@ struct RetrievalConnection: Sendable {
         }
     }
 
+    /// The same connection to another server, with other credentials.
+    func to(_ url: URL, with credentials: any CredentialsProvider) -> RetrievalConnection {
+        RetrievalConnection(
+            baseURL: url, limits: limits, credentials: credentials, transport: transport, clock: clock)
+    }
+
     /// Sends a request until it succeeds or the plan gives up.
     ///
     /// - Parameter deadline: the ``ClientClock/uptime`` at which it ends.

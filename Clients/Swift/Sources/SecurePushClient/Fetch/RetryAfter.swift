@@ -7,7 +7,10 @@ enum RetryAfter {
     ///
     /// - Parameter now: the time of day. A date in the past is no wait.
     static func seconds(_ text: String, at now: Date) -> TimeInterval? {
-        if let seconds = UInt32(text) { return TimeInterval(seconds) }
+        // Swift's own reading takes a sign, too.
+        if text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let seconds = UInt32(text) {
+            return TimeInterval(seconds)
+        }
         guard let date = secondsSince1970(preferred(text, at: now)) else { return nil }
         return min(max(0, date - now.timeIntervalSince1970), TimeInterval(UInt32.max))
     }

@@ -18,6 +18,27 @@ public struct UserNotificationPresenter: Sendable {
     }
 }
 
+extension UserNotificationPresenter {
+    /// The category of all notifications of the SDK. It has no actions.
+    public static let categoryIdentifier = "secure-push"
+
+    /// Registers the category, beside those of the app. Call it at each start of the app.
+    ///
+    /// With the category, a locked device that hides previews (the default of devices with Face ID) shows the app's own
+    /// text in place of the secret. Without it, the system shows "Notification".
+    ///
+    /// - Parameter texts: those of ``SecurePushConfiguration``.
+    public static func registerCategory(texts: ClientTexts = ClientTexts()) async {
+        let placeholder = NSString.localizedUserNotificationString(forKey: texts.hidden, arguments: nil)
+        let category = UNNotificationCategory(
+            identifier: categoryIdentifier, actions: [], intentIdentifiers: [],
+            hiddenPreviewsBodyPlaceholder: placeholder, options: [])
+        let center = UNUserNotificationCenter.current()
+        let others = await center.notificationCategories().filter { $0.identifier != categoryIdentifier }
+        center.setNotificationCategories(others.union([category]))
+    }
+}
+
 extension UserNotificationPresenter: NotificationPresenter {
     /// Shows a secret as a notification of the system. It replaces the one with the same ID.
     ///
@@ -90,6 +111,10 @@ extension UserNotificationPresenter: NotificationPresenter {
 
 extension ServiceContent {
     /// Puts the content in place of an alert's. The service extension passes the result to its content handler.
+    ///
+    /// Nothing is empty content if the extension may suppress alerts
+    /// (`com.apple.developer.usernotifications.filtering`). Without that entitlement iOS would show the text of the push
+    /// with its sound, so the generic text comes silently.
     public func apply(to content: UNMutableNotificationContent) {
         content.title = ""
         content.subtitle = ""
@@ -98,7 +123,12 @@ extension ServiceContent {
         case .secret(let secret): content.show(secret)
         case .generic(let notice): content.show(notice)
         case .prompt(let prompt): content.show(prompt)
-        case .nothing: content.sound = nil
+        case .nothing:
+            content.sound = nil
+            if !AlertFiltering.isAllowed, let substitute {
+                content.show(substitute)
+                content.interruptionLevel = .passive
+            }
         }
         if let badge { content.badge = NSNumber(value: badge) }
     }
@@ -119,6 +149,7 @@ extension UNNotificationContent {
 extension UNMutableNotificationContent {
     fileprivate func show(_ secret: SecretNotification) {
         body = secret.text
+        categoryIdentifier = UserNotificationPresenter.categoryIdentifier
         userInfo[ContentKey.id] = secret.id.rawValue
         userInfo[ContentKey.secret] = "1"
     }

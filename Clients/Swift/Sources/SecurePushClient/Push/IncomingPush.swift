@@ -70,8 +70,11 @@ public struct IncomingPush: Sendable, Hashable {
 
     private static func read(raw: String) -> IncomingPush {
         guard raw.utf8.count <= maxBytes else { return unusable }
-        let line = raw.hasSuffix("\r\n") || raw.hasSuffix("\n") ? raw.dropLast() : raw[...]
-        var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        // Bytes: to Swift, a blank and an accent after it are one character.
+        var line = Array(raw.utf8)
+        if line.last == UInt8(ascii: "\n") { line.removeLast(raw.hasSuffix("\r\n") ? 2 : 1) }
+        var words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
         guard let id = words.first.flatMap({ PushID($0) }) else { return unusable }
         words.removeFirst()
         let isWithdrawal = words.first == "withdraw"

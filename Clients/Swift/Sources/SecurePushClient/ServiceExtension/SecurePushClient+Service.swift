@@ -6,6 +6,13 @@ extension SecurePushClient {
         ServiceContent(.generic(genericNotice(id, code)))
     }
 
+    /// Nothing new in place of an alert.
+    private func nothing(_ id: PushID?, badge: Int? = nil) -> ServiceContent {
+        var content = ServiceContent(.nothing, badge: badge)
+        content.substitute = genericNotice(id, .nothingNew)
+        return content
+    }
+
     /// Waits for the end of a wake that begins now.
     nonisolated func waitForEndOfWake() async throws {
         try await clock.waitUntil(uptime: clock.uptime + configuration.limits.secondsInTotal)
@@ -26,9 +33,9 @@ extension SecurePushClient {
         case .unusable: delivery.complete(genericContent(nil, .malformedPush))
         case .withdrawn, .settled:
             // Empty content. The alert of a repeated push shows nothing new.
-            delivery.offer(ServiceContent(.nothing))
+            delivery.offer(nothing(push.id))
             await catchUpBeforeCompletion(in: wake)
-            delivery.complete(ServiceContent(.nothing, badge: badge))
+            delivery.complete(nothing(push.id, badge: badge))
             await end(wake)
         case .wanted(let id): await serve(id, in: wake, by: delivery)
         }
@@ -47,7 +54,7 @@ extension SecurePushClient {
             await settle(id, isShown: true, in: wake)
             await end(wake)
         case .settled:
-            delivery.complete(ServiceContent(.nothing))
+            delivery.complete(nothing(id))
         case .failed(let code, let isGone): await serveNotice(id, code, isGone: isGone, in: wake, by: delivery)
         case .closed(let code): await serveNotice(id, code, isGone: true, in: wake, by: delivery)
         case .loggedOut(let code):
@@ -69,7 +76,7 @@ extension SecurePushClient {
 
     /// One notice per start of the device; the other alerts become empty.
     private func completeLocked(_ delivery: ContentDelivery) async {
-        delivery.complete(ServiceContent(await claimLockedNotice().map { .generic($0) } ?? .nothing))
+        delivery.complete(await claimLockedNotice().map { ServiceContent(.generic($0)) } ?? nothing(nil))
     }
 
     /// Looks into the inbox and, once in a while, reads the keys for pushes. The system may suspend the extension as

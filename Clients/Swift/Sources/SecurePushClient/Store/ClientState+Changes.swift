@@ -25,7 +25,7 @@ extension ClientState {
     /// Notes the user. Another user's notifications are forgotten.
     ///
     /// - Returns: the IDs that are to be removed from the screen.
-    mutating func adopt(_ userName: String) -> [PushID] {
+    mutating func adopt(_ userName: UserName) -> [PushID] {
         guard let owner, owner != userName else {
             self.owner = userName
             return []
@@ -36,7 +36,7 @@ extension ClientState {
     /// Forgets the user's notifications. The installation's ID, the registration and the keys stay.
     ///
     /// - Returns: the IDs that are to be removed from the screen.
-    mutating func forget(newOwner: String?) -> [PushID] {
+    mutating func forget(newOwner: UserName?) -> [PushID] {
         let ids = ledger.entries.map(\.id)
         ledger = SecretLedger()
         cursor = nil

@@ -22,10 +22,12 @@ public protocol ClientStore: Sendable {
     /// - Throws: ``ClientStoreError``.
     func credentials() async throws -> StoredCredentials?
 
-    /// Replaces the credentials; `nil` removes them.
+    /// Replaces the credentials, if they are still the expected ones; `nil` means that there are none. It is atomic: no
+    /// other process changes them in between. So a refresh that ends after a log-out does not bring the session back.
     ///
-    /// - Throws: ``ClientStoreError``.
-    func save(_ credentials: StoredCredentials?) async throws
+    /// - Returns: whether they were replaced.
+    /// - Throws: ``ClientStoreError``; then nothing has changed.
+    func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool
 
     /// Reads the device's key for end-to-end encryption; `nil` if there is none.
     ///
@@ -55,6 +57,24 @@ public protocol ClientStore: Sendable {
 extension ClientStore {
     /// A store of the app that its backups do not carry needs no mark.
     public func deviceMark() async throws -> String? { nil }
+
+    /// Changes the credentials in one step.
+    ///
+    /// - Parameter change: it may run more than once.
+    /// - Returns: the credentials before and after.
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/busy`` if others change them all the time.
+    @discardableResult
+    func changeCredentials(
+        _ change: @Sendable (StoredCredentials?) -> StoredCredentials?
+    ) async throws -> (before: StoredCredentials?, after: StoredCredentials?) {
+        for _ in 0..<100 {
+            let before = try await credentials()
+            let after = change(before)
+            if after == before { return (before, after) }
+            if try await replace(before, with: after) { return (before, after) }
+        }
+        throw ClientStoreError.busy
+    }
 }
 
 /// Why a store cannot be used now.
@@ -72,7 +92,7 @@ public enum ClientStoreError: Error, Sendable, Equatable {
 /// The state of a client. Stores treat it as one value that can be coded.
 public struct ClientState: Codable, Sendable, Equatable {
     /// The user whose notifications the state is about.
-    var owner: String?
+    var owner: UserName?
     /// How often the user has changed, or the device was unregistered.
     var userChanges = 0
     /// The notifications that the client knows.
@@ -91,7 +111,7 @@ public struct ClientState: Codable, Sendable, Equatable {
     /// The mark of the device on which the installation was registered.
     var deviceMark: String?
     /// The user for whom the device's key for end-to-end encryption was made.
-    var keyOwner: String?
+    var keyOwner: UserName?
     /// Keys for pushes from `GET /api/push-keys`. They replace the configured ones.
     var pushKeys: PushKeySet?
     /// When ``pushKeys`` came, in seconds since 1970.
@@ -103,10 +123,14 @@ public struct ClientState: Codable, Sendable, Equatable {
     public init() {}
 }
 
-/// Credentials as they are stored.
+/// Credentials as they are stored. A store treats them as one value that can be coded.
 public struct StoredCredentials: Codable, Sendable, Hashable {
-    /// The user.
-    public var userName: String
+    /// The user. It is empty if nobody is logged in and a log-out is not over.
+    public var userName: String {
+        get { user.text }
+        set { user = UserName(newValue) }
+    }
+    private var user: UserName
     /// The token for requests; `nil` if there is none, or if the server has refused it.
     public var accessToken: String?
     /// When the token expires; `nil` if that is not known.
@@ -115,6 +139,13 @@ public struct StoredCredentials: Codable, Sendable, Hashable {
     public var refreshToken: String?
     /// The password, only for a server that issues no tokens.
     public var password: String?
+    /// The log-outs that are not over, oldest first.
+    var departures: [Departure]?
+
+    private enum CodingKeys: String, CodingKey {
+        case user = "userName"
+        case accessToken, expiresAt, refreshToken, password, departures
+    }
 
     /// Makes credentials.
     ///
@@ -123,7 +154,7 @@ public struct StoredCredentials: Codable, Sendable, Hashable {
         userName: String, accessToken: String? = nil, expiresAt: Double? = nil, refreshToken: String? = nil,
         password: String? = nil
     ) {
-        self.userName = userName
+        user = UserName(userName)
         self.accessToken = accessToken
         self.expiresAt = expiresAt
         self.refreshToken = refreshToken
@@ -143,6 +174,8 @@ extension StoredCredentials: CustomStringConvertible, CustomDebugStringConvertib
 /// The exclusive right of one process to refresh the credentials. A refresh token that is used twice ends the session.
 struct RefreshLease: Codable, Sendable, Equatable {
     var process: String
-    /// Seconds since 1970.
+    /// ``ClientClock/uptime``: the time of day can jump.
     var takenAt: Double
+    /// ``ClientClock/bootID``. A lease of an earlier start of the system has expired, and so has one without it.
+    var boot: String?
 }

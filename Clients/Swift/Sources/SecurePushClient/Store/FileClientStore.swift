@@ -10,14 +10,16 @@ import Musl
 /// A store in files of one folder, which the app and its extension share (an app group's container on Apple's systems).
 ///
 /// The files have mode 0600, and on Apple's systems they are unreadable until the first unlock after a start. A change
-/// writes a new file, flushes it and renames it, under a lock that other processes see. A damaged file is put aside as
-/// `NAME.damaged`, and the store begins anew.
+/// writes a new file, flushes it and renames it, under a lock that other processes see. A damaged state is put aside as
+/// `state.json.damaged`, a damaged secret is removed, and the store begins anew.
 public actor FileClientStore {
     private let folder: URL
     private let state: ProtectedFile
     private let secrets: ProtectedFile
     private let key: ProtectedFile
     private let bootID: @Sendable () -> String
+    /// Whether the mark of this installation is known to be there.
+    private var isInstalled = false
 
     /// Makes a store.
     ///
@@ -65,12 +67,14 @@ extension FileClientStore: ClientStore {
         try decode(StoredCredentials.self, from: secrets)
     }
 
-    /// Replaces the file of the credentials; `nil` removes it.
+    /// Replaces the file of the credentials, if it still has the expected ones; `nil` removes it.
     ///
     /// - Throws: ``ClientStoreError``.
-    public func save(_ credentials: StoredCredentials?) async throws {
+    public func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
         try await withLock {
-            if let credentials { try encode(credentials, to: secrets) } else { try secrets.remove() }
+            guard try decode(StoredCredentials.self, from: secrets) == expected else { return false }
+            if let new { try encode(new, to: secrets) } else { try secrets.remove() }
+            return true
         }
     }
 
@@ -120,6 +124,35 @@ extension FileClientStore: ClientStore {
         return true
     }
 
+    /// Runs work of another store while no other process changes the files, once for each installation of the app
+    /// after something else: the container goes with the app, other storage may not.
+    ///
+    /// - Parameters:
+    ///   - begin: the work of the first call after an installation. It may run again if the process dies.
+    ///   - work: the work.
+    func locked<Result: Sendable>(
+        afterInstallation begin: @Sendable () throws -> Void, _ work: @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withLock {
+            if !isInstalled {
+                let mark = ProtectedFile(url: folder.appendingPathComponent("installation"))
+                if try mark.read() == nil {
+                    let text = Data(UUID().uuidString.utf8)
+                    if try state.read() == nil {
+                        try begin()
+                        try mark.write(text)
+                    } else {
+                        // The state of an earlier version is of this installation, too. If the disk is full, the next
+                        // start writes the mark.
+                        try? mark.write(text)
+                    }
+                }
+                isInstalled = true
+            }
+            return try work()
+        }
+    }
+
     /// Runs work while no other process changes the files. Each try takes the lock anew, so that it is never held
     /// across a suspension: iOS ends an app that is suspended with a lock in a shared folder.
     private func withLock<Result>(_ work: () throws -> Result) async throws -> Result {
@@ -139,7 +172,8 @@ extension FileClientStore: ClientStore {
     private func decode<Value: Decodable>(_ type: Value.Type, from file: ProtectedFile) throws -> Value? {
         guard let data = try file.read() else { return nil }
         if let value = try? JSONDecoder().decode(type, from: data) { return value }
-        file.putAside()
+        // Nobody may need a damaged secret for an analysis.
+        if file.url == state.url { file.putAside() } else { try file.remove() }
         return nil
     }
 

@@ -7,6 +7,9 @@ import Security
 ///
 /// The Keychain items can be read after the first unlock, also while the device is locked again, and stay on this
 /// device. With an access group, the app and its extension share it.
+///
+/// The Keychain outlives the app: its items are still there when the app is deleted and installed again. The folder
+/// goes with the app. So a file in it marks the installation, and without that file the items are removed.
 public struct KeychainStore: Sendable {
     private let files: FileClientStore
     private let service: String
@@ -37,7 +40,9 @@ extension KeychainStore: ClientStore {
     public func update<Result: Sendable>(
         _ change: @Sendable (inout ClientState) -> Result
     ) async throws -> Result {
-        try await files.update(change)
+        // A new state must not take the place of the mark.
+        try await locked {}
+        return try await files.update(change)
     }
 
     /// Claims the notice by a file: the Keychain is locked then.
@@ -48,22 +53,26 @@ extension KeychainStore: ClientStore {
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func credentials() async throws -> StoredCredentials? {
         // An item that cannot be decoded is replaced at the next log-in.
-        try read(Self.credentialsName).flatMap { try? JSONDecoder().decode(StoredCredentials.self, from: $0) }
+        try await locked { try readCredentials() }
     }
 
-    /// Stores the credentials in the Keychain; `nil` removes them. They stay on this device, and can be read after the
-    /// first unlock.
+    /// Replaces the credentials in the Keychain, if they are still the expected ones, under the lock of the files; `nil`
+    /// removes them. They stay on this device, and can be read after the first unlock.
     ///
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
-    public func save(_ credentials: StoredCredentials?) async throws {
-        try write(try credentials.map(Self.encode), as: Self.credentialsName)
+    public func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
+        try await locked {
+            guard try readCredentials() == expected else { return false }
+            try write(try new.map(Self.encode), as: Self.credentialsName)
+            return true
+        }
     }
 
     /// Reads the private key for end-to-end encryption from the Keychain; `nil` if there is none, or if it was damaged.
     ///
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func envelopeKey() async throws -> EnvelopePrivateKey? {
-        try read(Self.keyName).flatMap { try? JSONDecoder().decode(StoredEnvelopeKey.self, from: $0).value }
+        try await locked { try readKey() }
     }
 
     /// Stores a private key if there is none yet; `nil` removes it.
@@ -71,19 +80,39 @@ extension KeychainStore: ClientStore {
     /// - Returns: the key that is stored now.
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
-        if key != nil, let stored = try await envelopeKey() { return stored }
-        try write(try key.map { try Self.encode(StoredEnvelopeKey($0)) }, as: Self.keyName)
-        return key
+        try await locked {
+            if key != nil, let stored = try readKey() { return stored }
+            try write(try key.map { try Self.encode(StoredEnvelopeKey($0)) }, as: Self.keyName)
+            return key
+        }
     }
 
     /// A Keychain item that stays on this device.
     ///
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
     public func deviceMark() async throws -> String? {
-        if let known = try read(Self.markName) { return String(decoding: known, as: UTF8.self) }
-        let mark = UUID().uuidString
-        try write(Data(mark.utf8), as: Self.markName)
-        return mark
+        try await locked {
+            if let known = try read(Self.markName) { return String(decoding: known, as: UTF8.self) }
+            let mark = UUID().uuidString
+            try write(Data(mark.utf8), as: Self.markName)
+            return mark
+        }
+    }
+
+    /// Uses the Keychain while no other process does. Items of an earlier installation of the app are removed first.
+    private func locked<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
+        try await files.locked(
+            afterInstallation: {
+                for name in [Self.credentialsName, Self.keyName, Self.markName] { try write(nil, as: name) }
+            }, work)
+    }
+
+    private func readCredentials() throws -> StoredCredentials? {
+        try read(Self.credentialsName).flatMap { try? JSONDecoder().decode(StoredCredentials.self, from: $0) }
+    }
+
+    private func readKey() throws -> EnvelopePrivateKey? {
+        try read(Self.keyName).flatMap { try? JSONDecoder().decode(StoredEnvelopeKey.self, from: $0).value }
     }
 
     private static let markName = "device-mark"

@@ -25,8 +25,12 @@ extension MemoryClientStore: ClientStore {
     /// The credentials of this process; `nil` if there are none.
     public func credentials() async throws -> StoredCredentials? { stored }
 
-    /// Replaces the credentials of this process; `nil` removes them.
-    public func save(_ credentials: StoredCredentials?) async throws { stored = credentials }
+    /// Replaces the credentials of this process, if they are still the expected ones; `nil` removes them.
+    public func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
+        guard stored == expected else { return false }
+        stored = new
+        return true
+    }
 
     /// The key for end-to-end encryption of this process; `nil` if there is none.
     public func envelopeKey() async throws -> EnvelopePrivateKey? { key }

@@ -45,10 +45,11 @@ struct ProtectedFile: Sendable {
         unlink(temporary)
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.error(of: errno, otherwise: .unwritable) }
-        let isWritten = Self.write(data, to: descriptor) && fsync(descriptor) == 0
+        // Protected while it is empty.
+        let isWritten = Self.protect(temporary) && Self.write(data, to: descriptor) && fsync(descriptor) == 0
         let problem = errno
         close(descriptor)
-        guard isWritten, Self.protect(temporary), rename(temporary, url.path) == 0 else {
+        guard isWritten, rename(temporary, url.path) == 0 else {
             unlink(temporary)
             throw Self.error(of: problem, otherwise: .unwritable)
         }
@@ -66,7 +67,7 @@ struct ProtectedFile: Sendable {
         _ = rename(url.path, url.path + ".damaged")
     }
 
-    /// Creates a folder with mode 0700, if it is not there.
+    /// Creates a folder with mode 0700, if it is not there. Backups leave it out.
     ///
     /// - Throws: ``ClientStoreError``.
     static func createFolder(_ folder: URL) throws {
@@ -74,6 +75,12 @@ struct ProtectedFile: Sendable {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            #if canImport(Darwin)
+            var values = URLResourceValues()
+            values.isExcludedFromBackup = true
+            var container = folder
+            try container.setResourceValues(values)
+            #endif
         } catch {
             throw ClientStoreError.unwritable
         }

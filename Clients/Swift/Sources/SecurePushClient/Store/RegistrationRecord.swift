@@ -47,7 +47,7 @@ struct RegistrationRecord: Codable, Sendable, Equatable {
     /// is damaged.
     var installationID: UUID?
     /// The user for whom the device is registered; `nil` if it is not.
-    var userName: String?
+    var userName: UserName?
     /// A digest of the platform, the channel and the tags.
     var digest: String?
     /// The public key that the server has got since the device was registered, in base64url.

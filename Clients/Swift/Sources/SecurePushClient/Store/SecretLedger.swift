@@ -24,7 +24,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     struct Entry: Codable, Sendable, Equatable {
         var id: PushID
         var progress: Progress
-        /// When the progress changed, in seconds since 1970.
+        /// The ``ClientClock/uptime`` at which the progress changed. After a start of the system it may be in the future.
         var at: Double
         /// Whether the user has seen the generic text or the prompt for this notification.
         var hasNotice = false
@@ -222,8 +222,8 @@ extension SecretLedger.Entry {
         }
     }
 
-    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the clock went back.
-    /// Then the claim counts as expired.
+    /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the system has
+    /// started since. Then the claim counts as expired.
     fileprivate func claimSecondsLeft(at now: Double, _ limits: ClientLimits) -> Double {
         let age = now - at
         return age >= 0 ? max(0, limits.claimSeconds - age) : 0

@@ -11,6 +11,9 @@ public protocol ClientClock: Sendable {
     /// The time of day. It can jump, so only ages of days are measured with it.
     var date: Date { get }
 
+    /// A text that is different after each start of the system: ``uptime`` may begin anew then.
+    var bootID: String { get }
+
     /// Seconds since an arbitrary moment in the past. It never goes backwards. Deadlines are measured with it.
     var uptime: TimeInterval { get }
 
@@ -29,6 +32,9 @@ public protocol ClientClock: Sendable {
 }
 
 extension ClientClock {
+    /// The system's own.
+    public var bootID: String { SystemBoot.id() }
+
     /// Sleeps for the time that is left.
     public func waitUntil(uptime: TimeInterval) async throws {
         try await sleep(for: uptime - self.uptime)

@@ -37,7 +37,7 @@ extension URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - timeout: the limit of `URLRequest.timeoutInterval`, in seconds.
+    ///   - timeout: the longest time for the whole exchange, in seconds.
     ///   - maxBytes: the maximum size of the answer's body.
     /// - Throws: ``TransportError``, or `CancellationError`.
     public func send(
@@ -50,6 +50,13 @@ extension URLSessionTransport: Transport {
         urlRequest.timeoutInterval = timeout
         for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
         let task = session.dataTask(with: urlRequest)
+        // The limit of `URLRequest` begins anew with each byte that arrives. A server that sends one now and then would
+        // hold the exchange for ever.
+        let timer = Task { [exchanges] in
+            try await SystemClientClock().sleep(for: timeout)
+            exchanges.endLate(task)
+        }
+        defer { timer.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 exchanges.begin(task, Exchange(continuation: continuation, maxBytes: maxBytes))
@@ -86,6 +93,12 @@ private final class ExchangeTable: NSObject, URLSessionDataDelegate, @unchecked 
         } else {
             task.resume()
         }
+    }
+
+    /// Ends an exchange that has taken too long.
+    func endLate(_ task: URLSessionDataTask) {
+        end(task)?.continuation.resume(throwing: TransportError.timedOut)
+        task.cancel()
     }
 
     /// Removes the exchange of a task; `nil` if it has ended before.

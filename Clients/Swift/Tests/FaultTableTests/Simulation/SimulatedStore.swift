@@ -56,10 +56,12 @@ struct SimulatedStore: ClientStore {
         }
     }
 
-    func save(_ credentials: StoredCredentials?) async throws {
+    func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
         try await process.call("save credentials") {
             try await faults.store(writes: true, disk)
-            disk.credentials = credentials
+            guard disk.credentials == expected else { return false }
+            disk.credentials = new
+            return true
         }
     }
 

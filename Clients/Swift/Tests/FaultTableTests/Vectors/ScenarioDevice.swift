@@ -35,9 +35,11 @@ final class ScenarioStore: ClientStore, @unchecked Sendable {
         return credentials
     }
 
-    func save(_ credentials: StoredCredentials?) async throws {
+    func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
         try checkWriting()
-        self.credentials = credentials
+        guard credentials == expected else { return false }
+        credentials = new
+        return true
     }
 
     func envelopeKey() async throws -> EnvelopePrivateKey? { nil }

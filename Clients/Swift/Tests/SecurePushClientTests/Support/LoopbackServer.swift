@@ -17,8 +17,10 @@ final class LoopbackServer: @unchecked Sendable {
     /// The heads of the requests that came.
     var requests: [String] { lock.withLock { heads } }
 
-    /// - Parameter answer: the bytes for a path, sent in pieces until the client has had enough; `nil` never answers.
-    init(_ answer: @escaping @Sendable (String) -> [Data]?) throws {
+    /// - Parameters:
+    ///   - pause: the time between two pieces, in seconds.
+    ///   - answer: the bytes for a path, sent in pieces until the client has had enough; `nil` never answers.
+    init(pause: TimeInterval = 0, _ answer: @escaping @Sendable (String) -> [Data]?) throws {
         #if canImport(Darwin)
         let kind = SOCK_STREAM
         #else
@@ -41,7 +43,7 @@ final class LoopbackServer: @unchecked Sendable {
         Thread.detachNewThread { [weak self] in
             while case let connection = accept(socket, nil, nil), connection >= 0 {
                 Thread.detachNewThread { [weak self] in
-                    Self.serve(connection, answer) { head in self?.note(head) }
+                    Self.serve(connection, pause, answer) { head in self?.note(head) }
                 }
             }
         }
@@ -55,7 +57,7 @@ final class LoopbackServer: @unchecked Sendable {
     private func note(_ head: String) { lock.withLock { heads.append(head) } }
 
     private static func serve(
-        _ connection: Int32, _ answer: (String) -> [Data]?, _ note: (String) -> Void
+        _ connection: Int32, _ pause: TimeInterval, _ answer: (String) -> [Data]?, _ note: (String) -> Void
     ) {
         defer { close(connection) }
         var head: [UInt8] = []
@@ -82,6 +84,7 @@ final class LoopbackServer: @unchecked Sendable {
                 return true
             }
             guard isSent else { return }
+            if pause > 0 { Thread.sleep(forTimeInterval: pause) }
         }
     }
 

@@ -74,9 +74,9 @@ actor FaultyStore: ClientStore {
         return try await inner.credentials()
     }
 
-    func save(_ credentials: StoredCredentials?) async throws {
+    func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool {
         if let error = writeError ?? readError { throw error }
-        try await inner.save(credentials)
+        return try await inner.replace(expected, with: new)
     }
 
     func envelopeKey() async throws -> EnvelopePrivateKey? {

@@ -35,6 +35,7 @@ final class SimulatedServer: Transport, @unchecked Sendable {
         var issuesTokens = true
         var installations: [String: String] = [:]
         var goneInstallations: Set<String> = []
+        var devicesPerPage = 100
         /// Public keys for end-to-end encryption, by installation.
         var keys: [String: String] = [:]
         var pushKeys: Data?
@@ -95,7 +96,10 @@ extension SimulatedServer.State {
             return pushKeys.map { TransportResponse(status: 200, body: $0) } ?? .refusal(404)
         }
         if parts == ["api", "token"] { return answerToken(request) }
-        guard request.headers["Authorization"] == "Bearer \(token)" else { return .refusal(401) }
+        let password = ClientCredentials.basic(userName: "alice", password: "pw").authorization
+        guard request.headers["Authorization"] == (issuesTokens ? "Bearer \(token)" : password) else {
+            return .refusal(401)
+        }
         let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         let parameters = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
         switch (request.method, parts.count, parts.dropFirst().first) {
@@ -106,6 +110,10 @@ extension SimulatedServer.State {
         case ("PUT", 4, "devices"):
             guard installations[parts[2]] != nil else { return .refusal(404) }
             keys[parts[2]] = request.body.map { String(decoding: $0, as: UTF8.self) }
+            return TransportResponse(status: 204)
+        case ("GET", 2, "installations"): return devices(parameters)
+        case ("DELETE", 2, "devices"):
+            installations = [:]
             return TransportResponse(status: 204)
         case ("DELETE", 3, "installations"):
             return installations.removeValue(forKey: parts[2]) == nil ? .refusal(404) : TransportResponse(status: 204)
@@ -142,12 +150,24 @@ extension SimulatedServer.State {
         let page = found.prefix(hasPayloads ? min(limit, 20) : limit)
         let entries = page.map { index in
             let payload = hasPayloads ? ",\"Payload\":\(items[index].payload)" : ""
-            let entry = "{\"Id\":\"\(items[index].id)\",\"Read\":\(items[index].isRead)\(payload)}"
+            let time = "\"CreatedAt\":\"2026-11-21T08:30:00.500Z\""
+            let entry = "{\"Id\":\"\(items[index].id)\",\(time),\"Read\":\(items[index].isRead)\(payload)}"
             if hasPayloads { items[index].isRead = true }
             return entry
         }
         let next = found.count > page.count ? ",\"Next\":\"\(items[page.last ?? 0].id)\"" : ""
         return json("{\"Notifications\":[\(entries.joined(separator: ","))],\"Unread\":\(unreadCount)\(next)}")
+    }
+
+    private func devices(_ query: [String: String]) -> TransportResponse {
+        let limit = min(Int(query["Limit"] ?? "") ?? 100, devicesPerPage)
+        let found = installations.keys.sorted().filter { $0 > query["After"] ?? "" }
+        let page = found.prefix(limit).map { id in
+            #"{"installationId":"\#(id)","platform":"apns","pushChannel":"00ff","tags":[],"#
+                + #""UpdatedAt":"2026-11-21T08:30:00.000Z","LastSeenAt":"2026-11-22T00:00:00.000Z"}"#
+        }
+        let next = found.count > page.count ? ",\"Next\":\"\(found[page.count - 1])\"" : ""
+        return json("{\"Installations\":[\(page.joined(separator: ","))]\(next)}")
     }
 
     private mutating func answerToken(_ request: TransportRequest) -> TransportResponse {

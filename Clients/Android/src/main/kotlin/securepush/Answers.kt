@@ -1,5 +1,7 @@
 package securepush
 
+import java.time.Instant
+
 /** An answer that cannot be used. */
 internal class AnswerFault(val code: DiagnosticCode) : Exception(code.rawValue)
 
@@ -36,7 +38,7 @@ internal class InboxAnswer(
     val hasNext: Boolean
 ) {
     /** An entry; with the secret, if the server sent payloads. */
-    class Entry(val id: PushID, val secret: SecretNotification?)
+    class Entry(val id: PushID, val secret: SecretNotification?, val createdAt: Instant?, val isRead: Boolean)
 
     companion object {
         /** The most that the server sends on a page. */
@@ -53,14 +55,18 @@ internal class InboxAnswer(
             val unread = members["Unread"] ?: throw JsonReader.Malformed()
             val entries = reader.elements(list, MAX_ENTRIES).map { element ->
                 val entry = reader.members(element)
-                Entry(readId(entry, reader), readSecret(entry, reader))
+                Entry(
+                    readId(entry, reader), readSecret(entry, reader),
+                    time(entry["CreatedAt"]?.takeIf { reader.isString(it) }?.let { reader.string(it) }),
+                    entry["Read"]?.let { reader.boolean(it) } ?: false
+                )
             }
             InboxAnswer(entries, reader.count(unread), members.containsKey("Next"))
         }
     }
 }
 
-private fun <R> readAnswer(body: ByteArray, read: (JsonReader, Span) -> R): R = try {
+internal fun <R> readAnswer(body: ByteArray, read: (JsonReader, Span) -> R): R = try {
     JsonReader.read(body, read)
 } catch (e: JsonReader.Malformed) {
     throw AnswerFault(DiagnosticCode.MALFORMED_ANSWER)

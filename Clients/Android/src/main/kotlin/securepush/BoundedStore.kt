@@ -21,6 +21,9 @@ internal class BoundedStore(private val store: ClientStore, clock: ClientClock, 
     override fun save(credentials: StoredCredentials?) =
         bound(ClientStoreException.Reason.UNWRITABLE) { store.save(credentials) }
 
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean =
+        bound(ClientStoreException.Reason.UNWRITABLE) { store.replace(expected, credentials) }
+
     override fun envelopeKey(): EnvelopePrivateKey? =
         bound(ClientStoreException.Reason.UNREADABLE) { store.envelopeKey() }
 

@@ -118,7 +118,7 @@ private fun SecurePushClient.page(query: List<Pair<String, String>>, deadline: L
     inbox(connection.send(RetrievalConnection.Call("api/notifications", query = query), deadline))
 
 /** @throws SecurePushFailure */
-private fun inbox(outcome: RetrievalConnection.Outcome): InboxAnswer {
+internal fun inbox(outcome: RetrievalConnection.Outcome): InboxAnswer {
     if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
     try {
         return InboxAnswer.read(outcome.response.body)

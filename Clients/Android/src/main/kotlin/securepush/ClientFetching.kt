@@ -145,7 +145,7 @@ internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
 }
 
 /** Opens a secret, if it is encrypted end to end. */
-private fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
+internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
     if (!Envelope.isEnvelope(secret.json.toByteArray())) return secret
     val key = store.envelopeKey()
     val state = keeper.read()
@@ -153,7 +153,7 @@ private fun SecurePushClient.open(secret: SecretNotification): SecretNotificatio
 }
 
 /** Notes that a claimed secret was shown, or that it waits for the next wake. */
-private fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake) {
+internal fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake) {
     val end = unlessLocked {
         keeper.update { state ->
             if (state.userChanges > wake.userChanges) return@update SecretLedger.End.WITHDRAWN

@@ -57,9 +57,12 @@ internal class Owner(
  * @throws ClientStoreException before the first unlock.
  */
 internal fun SecurePushClient.adoptUser(): Owner {
+    finishLogOuts()
     val state = keeper.read()
     val userName = currentUserName()
     if (userName == null || userName == state.owner) return Owner(state.owner, state.userChanges)
+    // Also before it is noted: the process may end in between.
+    if (state.ledger.entries.isNotEmpty() && state.owner != null) presenter.remove(state.ledger.entries.map { it.id })
     val (strangers, userChanges) = keeper.update { Pair(it.adopt(userName), it.userChanges) }
     if (strangers.isNotEmpty()) {
         presenter.remove(strangers)

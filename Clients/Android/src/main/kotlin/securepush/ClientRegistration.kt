@@ -6,7 +6,7 @@ import org.json.JSONArray
 import org.json.JSONObject
 
 internal fun SecurePushClient.registerDevice(device: PushDevice, wake: Wake): String {
-    stored { adoptUser() }
+    wake.userChanges = stored { adoptUser() }.userChanges
     val userName = userNameToRegister()
     refreshPushKeys(wake.deadline)
     val record = stored { keeper.read().registration }
@@ -33,6 +33,18 @@ private fun SecurePushClient.userNameToRegister(): String {
     return userName ?: throw SecurePushFailure(code)
 }
 
+/**
+ * Changes the state, unless the user has left since the wake began.
+ *
+ * @throws SecurePushFailure if the user has left. The log-out has the server forget the device.
+ */
+private fun SecurePushClient.change(wake: Wake, change: (ClientState) -> Unit) {
+    val isChanged = stored {
+        keeper.update { state -> (state.userChanges <= wake.userChanges).also { if (it) change(state) } }
+    }
+    if (!isChanged) throw SecurePushFailure(DiagnosticCode.LOGGED_OUT)
+}
+
 /** Sends the installation. On 410 and 404 the client makes a new ID, once. */
 private fun SecurePushClient.put(
     device: PushDevice, userName: String, digest: String, record: RegistrationRecord, wake: Wake
@@ -40,12 +52,12 @@ private fun SecurePushClient.put(
     for (known in listOf(record.installationID, null)) {
         val id = known ?: UUID.randomUUID().toString()
         // Stored first: after a crash the same installation is registered again, not a second one.
-        stored { keeper.update { it.registration = RegistrationRecord(id, isWanted = true) } }
+        change(wake) { it.registration = RegistrationRecord(id, isWanted = true) }
         val outcome = connection.send(registration(device, id), wake.deadline)
         if (outcome is RetrievalConnection.Outcome.Success) {
             val now = clock.date
             val done = RegistrationRecord(id, userName, digest, now, isWanted = true)
-            stored { keeper.update { it.registration = done } }
+            change(wake) { it.registration = done }
             return id
         }
         if (known == null || !outcome.isMissing) throw outcome.failure
@@ -68,17 +80,21 @@ private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wak
     if (!configuration.encryptsEndToEnd) return true
     val key = withKey { store.makeEnvelopeKey() }
     val text = Base64Url.encode(key.publicBytes)
-    val record = stored {
-        keeper.update { state ->
+    var record = RegistrationRecord()
+    try {
+        change(wake) { state ->
             state.keyOwner = userName
-            state.registration
+            record = state.registration
         }
+    } catch (e: SecurePushFailure) {
+        if (e.code == DiagnosticCode.LOGGED_OUT) withKey { store.removeEnvelopeKey() }
+        throw e
     }
     val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk, success = 204)
     val outcome = connection.send(call, wake.deadline)
     if (outcome.isMissing) return false
     if (outcome is RetrievalConnection.Outcome.Success) {
-        stored { keeper.update { it.registration = it.registration.copy(publicKey = text) } }
+        change(wake) { it.registration = it.registration.copy(publicKey = text) }
     } else if (record.publicKey != text) {
         throw outcome.failure
     }
@@ -122,7 +138,8 @@ internal enum class Renewal {
  */
 internal fun SecurePushClient.renewRegistration(device: PushDevice, millis: Long = limits.millisInTotal): Renewal {
     // The app may unregister the device while this waits for its turn.
-    return afterLastRegistration {
+    val wake = begin(millis)
+    return registrations.take(wake.deadline) {
         stored { keeper.read() }
         hasMissedRenewal = keeper.isBlind
         if (keeper.isBlind) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
@@ -135,7 +152,7 @@ internal fun SecurePushClient.renewRegistration(device: PushDevice, millis: Long
                 if (!record.isWanted) Renewal.UNWANTED else if (isCurrent) Renewal.CURRENT else Renewal.CHANGED
             }
         }
-        if (renewal != Renewal.UNWANTED) registerDevice(device, begin(millis))
+        if (renewal != Renewal.UNWANTED) registerDevice(device, wake)
         renewal
     }
 }
@@ -146,7 +163,7 @@ internal fun SecurePushClient.renewRegistration(device: PushDevice, millis: Long
  * @throws SecurePushFailure if nobody is logged in, or if that is not known now.
  */
 internal fun SecurePushClient.expectChannel() {
-    afterLastRegistration {
+    registrations.take(begin(limits.millisInTotal).deadline) {
         stored { adoptUser() }
         val userName = userNameToRegister()
         stored {
@@ -191,27 +208,8 @@ internal val SecurePushClient.isRegistrationDue: Boolean
     get() = hasMissedRenewal ||
         unlessLocked { keeper.read().registration }?.let { it.isWanted && it.digest == null } ?: false
 
-internal fun SecurePushClient.unregisterDevice(wake: Wake) {
-    // Forgotten first: after a crash the device is not taken for registered.
-    val record = stored {
-        keeper.update { state ->
-            state.registration.also { state.registration = RegistrationRecord(it.installationID) }
-        }
-    }
-    if (record.installationID != null) {
-        val call = RetrievalConnection.Call("api/installations/${record.installationID}", "DELETE", success = 204)
-        val outcome = connection.send(call, wake.deadline)
-        if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
-    }
-    forgetKey()
-    val ids = stored { keeper.update { it.forget(null) } }
-    presenter.remove(ids)
-    presenter.removePrompt()
-    presenter.setBadge(0)
-}
-
 /** Whether the server does not have the installation, or another user does. */
-private val RetrievalConnection.Outcome.isMissing: Boolean
+internal val RetrievalConnection.Outcome.isMissing: Boolean
     get() = this is RetrievalConnection.Outcome.Refused && (status == 404 || status == 410)
 
 /**
@@ -219,7 +217,7 @@ private val RetrievalConnection.Outcome.isMissing: Boolean
  *
  * @throws SecurePushFailure before the first unlock.
  */
-private inline fun <R : Any> stored(action: () -> R): R = try {
+internal inline fun <R : Any> stored(action: () -> R): R = try {
     action()
 } catch (e: ClientStoreException) {
     throw SecurePushFailure(DiagnosticCode.LOCKED)

@@ -80,16 +80,31 @@ object ClientStateCoding {
         json.put("expiresAt", credentials.expiresAt)
         json.put("refreshToken", credentials.refreshToken)
         json.put("password", credentials.password)
+        val left = credentials.unregistrations
+        if (left.isNotEmpty()) json.put("unregistrations", JSONArray(left.map { encode(it) }))
         return json.toString().toByteArray()
+    }
+
+    private fun encode(unregistration: PendingUnregistration): JSONObject {
+        val json = JSONObject()
+        json.put("id", unregistration.id)
+        json.put("userName", unregistration.userName)
+        json.put("baseUrl", unregistration.baseUrl)
+        json.put("since", unregistration.since)
+        json.put("installationID", unregistration.installationID)
+        json.put("accessToken", unregistration.accessToken)
+        json.put("refreshToken", unregistration.refreshToken)
+        if (unregistration.isForgotten) json.put("isForgotten", true)
+        return json
     }
 
     /** Reads the JSON text of credentials; `null` if it is damaged. */
     @JvmStatic
     fun decodeCredentials(bytes: ByteArray): StoredCredentials? = decode(bytes) { root ->
         StoredCredentials(
-            root.text("userName") ?: throw JsonReader.Malformed(), root.text("accessToken"), root.number("expiresAt"),
-            root.text("refreshToken"), root.text("password")
-        )
+            root.text("userName"), root.text("accessToken"), root.number("expiresAt"),
+            root.text("refreshToken"), root.text("password"), root.list("unregistrations").map { unregistration(it) }
+        ).also { if (it.userName == null && it.unregistrations.isEmpty()) throw JsonReader.Malformed() }
     }
 
     private fun <R> decode(bytes: ByteArray, read: (Node) -> R): R? = try {
@@ -112,6 +127,13 @@ object ClientStateCoding {
     private fun record(node: Node) = RegistrationRecord(
         node.text("installationID")?.let { uuid(it) }, node.text("userName"), node.text("digest"),
         node.number("registeredAt"), node.text("publicKey"), node.flag("isWanted") || node.text("digest") != null
+    )
+
+    private fun unregistration(node: Node) = PendingUnregistration(
+        node.text("userName"), node.text("baseUrl") ?: throw JsonReader.Malformed(),
+        node.number("since") ?: throw JsonReader.Malformed(), node.text("installationID")?.let { uuid(it) },
+        node.text("accessToken"), node.text("refreshToken"), node.flag("isForgotten"),
+        node.text("id") ?: throw JsonReader.Malformed()
     )
 
     /** The installation's ID becomes a part of a path, so a store with another text is damaged. */

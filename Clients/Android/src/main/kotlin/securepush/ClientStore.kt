@@ -29,6 +29,18 @@ interface ClientStore {
     @Throws(ClientStoreException::class)
     fun save(credentials: StoredCredentials?)
 
+    /**
+     * Replaces the credentials if they are still the expected ones. It is atomic like [update]: a refresh that ends
+     * after a log-out does not bring the session back.
+     *
+     * @param expected what [credentials] has returned.
+     * @param credentials the new ones; `null` removes them.
+     * @return whether they were replaced.
+     * @throws ClientStoreException if nothing has changed.
+     */
+    @Throws(ClientStoreException::class)
+    fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean
+
     /** Reads the device's key for end-to-end encryption; `null` if there is none, or if it is lost. */
     @Throws(ClientStoreException::class)
     fun envelopeKey(): EnvelopePrivateKey?
@@ -68,20 +80,43 @@ class ClientStoreException(
     }
 }
 
-/** Credentials as they are stored. Their `toString` does not show them. */
-class StoredCredentials @JvmOverloads constructor(
-    /** The user. */
-    val userName: String,
+/**
+ * Credentials as they are stored, and what log-outs have left to do. `toString` does not show them.
+ *
+ * A store keeps them as one value, which [ClientStateCoding] turns into JSON and back.
+ */
+class StoredCredentials internal constructor(
+    /** The user; `null` if nobody is logged in, and the server is still to be told of a log-out. */
+    val userName: String?,
     /** The token for requests; `null` if there is none, or if the server has refused it. */
-    val accessToken: String? = null,
+    val accessToken: String?,
     /** When the token expires, in milliseconds since 1970; `null` if that is not known. */
-    val expiresAt: Long? = null,
+    val expiresAt: Long?,
     /** The single-use token for the next access token. */
-    val refreshToken: String? = null,
+    val refreshToken: String?,
     /** The password, only for a server that issues no tokens. */
-    val password: String? = null
+    val password: String?,
+    /** What log-outs have left to do, oldest first. */
+    internal val unregistrations: List<PendingUnregistration>
 ) {
-    private val parts: List<Any?> get() = listOf(userName, accessToken, expiresAt, refreshToken, password)
+    /** The credentials of a user. */
+    @JvmOverloads
+    constructor(
+        userName: String, accessToken: String? = null, expiresAt: Long? = null, refreshToken: String? = null,
+        password: String? = null
+    ) : this(userName, accessToken, expiresAt, refreshToken, password, emptyList())
+
+    private val session: List<Any?> get() = listOf(userName, accessToken, expiresAt, refreshToken, password)
+
+    private val parts: List<Any?> get() = session + unregistrations
+
+    /** Whether the user and the tokens are the same. */
+    internal fun hasSession(of: StoredCredentials): Boolean = session == of.session
+
+    /** The same session with other unregistrations. More than a few are not kept. */
+    internal fun with(unregistrations: List<PendingUnregistration>) = StoredCredentials(
+        userName, accessToken, expiresAt, refreshToken, password, unregistrations.takeLast(MAX_UNREGISTRATIONS)
+    )
 
     override fun equals(other: Any?): Boolean = other is StoredCredentials && other.parts == parts
 
@@ -92,11 +127,18 @@ class StoredCredentials @JvmOverloads constructor(
     /** The credentials for requests; `null` if the user has to log in or the token has to be refreshed. */
     internal val current: ClientCredentials?
         get() = accessToken?.let { ClientCredentials.bearer(it) }
-            ?: password?.let { ClientCredentials.basic(userName, it) }
+            ?: password?.let { ClientCredentials.basic(userName ?: "", it) }
 
     /** Whether there are credentials that have not expired. Half a minute before its end a token counts as expired. */
     internal fun isUsable(date: Long): Boolean =
         current != null && (expiresAt == null || refreshToken == null || date < expiresAt - 30_000)
+
+    internal companion object {
+        private const val MAX_UNREGISTRATIONS = 8
+
+        /** Nobody is logged in. */
+        val nobody = StoredCredentials(null, null, null, null, null, emptyList())
+    }
 }
 
 /** A store that forgets everything at the end of the process, for tools and tests. */
@@ -123,6 +165,13 @@ class MemoryClientStore : ClientStore {
     @Synchronized
     override fun save(credentials: StoredCredentials?) {
         stored = credentials
+    }
+
+    @Synchronized
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean {
+        if (stored != expected) return false
+        stored = credentials
+        return true
     }
 
     @Synchronized

@@ -26,7 +26,8 @@ interface SecretBox {
  * A store in files of one folder, which all processes of the app share.
  *
  * The files have mode 0600. A change writes a new file, flushes it and renames it, under a lock that other processes
- * see. A damaged file is put aside as `NAME.damaged`, and the store begins anew.
+ * see. A damaged state is put aside as `state.json.damaged`, damaged credentials are removed, and the store begins
+ * anew.
  *
  * @param folder a folder of its own. It is created with mode 0700 when something is first stored.
  * @param box encrypts the credentials and the device's key; `null`: they are not encrypted, for tools and tests.
@@ -39,7 +40,7 @@ class FileClientStore @JvmOverloads constructor(
     private val vault: EnvelopeKeyVault? = null,
     private val bootID: () -> String = { SystemBoot.id() }
 ) : ClientStore {
-    private val state = ProtectedFile(File(folder, "state.json"))
+    private val state = ProtectedFile(File(folder, "state.json"), keepsDamaged = true)
     private val credentials = ProtectedFile(File(folder, "credentials"))
     private val key = ProtectedFile(File(folder, "key"))
 
@@ -61,13 +62,19 @@ class FileClientStore @JvmOverloads constructor(
     }
 
     override fun save(credentials: StoredCredentials?) {
-        // The box makes its key when it first seals: under the lock, so that two processes do not make two.
-        withLock {
-            if (credentials == null) {
-                this.credentials.remove()
-            } else {
-                this.credentials.write(seal(ClientStateCoding.encode(credentials)))
-            }
+        withLock { write(credentials) }
+    }
+
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean = withLock {
+        (credentials() == expected).also { if (it) write(credentials) }
+    }
+
+    /** The box makes its key when it first seals: under the lock, so that two processes do not make two. */
+    private fun write(credentials: StoredCredentials?) {
+        if (credentials == null) {
+            this.credentials.remove()
+        } else {
+            this.credentials.write(seal(ClientStateCoding.encode(credentials)))
         }
     }
 

@@ -9,15 +9,20 @@ import java.net.HttpURLConnection
 import java.net.SocketException
 import java.net.SocketTimeoutException
 import java.security.cert.CertificateException
+import javax.net.ssl.HttpsURLConnection
 import javax.net.ssl.SSLException
 import javax.net.ssl.SSLHandshakeException
 import javax.net.ssl.SSLPeerUnverifiedException
+import javax.net.ssl.SSLSocketFactory
 
 /**
  * Sends requests by the platform's `HttpURLConnection`: without cache and redirects, with the platform's trusted
  * certificates, and with a limit for the size of a response that holds while it arrives.
+ *
+ * @param sslSocketFactory makes the connections for `https`: for certificates of your own, pins or a client's
+ *   certificate. `null`: the platform's.
  */
-class HttpTransport : Transport {
+class HttpTransport @JvmOverloads constructor(private val sslSocketFactory: SSLSocketFactory? = null) : Transport {
     override fun send(request: TransportRequest, timeout: Long, maxBytes: Int): TransportResponse {
         val end = System.nanoTime() + timeout * NANOS
         var connection: HttpURLConnection? = null
@@ -50,6 +55,9 @@ class HttpTransport : Transport {
     }
 
     private fun prepare(connection: HttpURLConnection, request: TransportRequest, timeout: Long) {
+        if (connection is HttpsURLConnection && sslSocketFactory != null) {
+            connection.sslSocketFactory = sslSocketFactory
+        }
         val millis = timeout.coerceIn(1, Int.MAX_VALUE.toLong()).toInt()
         connection.requestMethod = request.method
         connection.instanceFollowRedirects = false

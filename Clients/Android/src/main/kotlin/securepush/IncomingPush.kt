@@ -38,7 +38,7 @@ class IncomingPush internal constructor(
         }
 
         /**
-         * Reads the body of a push of Web Push, decrypted: a JSON object. What is none cannot be used; one without
+         * Reads the body of a push of Web Push, decrypted: a JSON object. Other content cannot be used; one without
          * `secureId` belongs to another part of the app.
          */
         @JvmStatic

@@ -8,8 +8,12 @@ import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 
-/** A small file that only its owner reads, replaced as a whole. */
-internal class ProtectedFile(val file: File) {
+/**
+ * A small file that only its owner reads, replaced as a whole.
+ *
+ * @param keepsDamaged whether a damaged one is renamed, so that somebody can look at it. One with secrets is removed.
+ */
+internal class ProtectedFile(val file: File, private val keepsDamaged: Boolean = false) {
     /**
      * Reads the file; `null` if there is none, or if it was too long and has been put aside.
      *
@@ -61,9 +65,9 @@ internal class ProtectedFile(val file: File) {
         if (!file.delete() && file.exists()) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
     }
 
-    /** Renames a damaged file, so that somebody can look at it. If that fails, the next write replaces it. */
+    /** Ends a damaged file. If that fails, the next write replaces it. */
     fun putAside() {
-        file.renameTo(File(file.path + ".damaged"))
+        if (keepsDamaged) file.renameTo(File(file.path + ".damaged")) else file.delete()
     }
 
     private companion object {

@@ -29,15 +29,14 @@ internal class PushVerifier(private val keys: PushKeySet, private val maxAge: Lo
         return if (date - seconds * 1_000 > maxAge) DiagnosticCode.TOO_OLD else null
     }
 
-    private fun isValid(signature: ByteArray, text: ByteArray, key: ByteArray): Boolean {
+    /** A key that is no point of the curve verifies nothing. Bouncy Castle reports it since 1.73, when it is read. */
+    private fun isValid(signature: ByteArray, text: ByteArray, key: ByteArray): Boolean = try {
         val signer = Ed25519Signer()
         signer.init(false, Ed25519PublicKeyParameters(key, 0))
         signer.update(text, 0, text.size)
-        return try {
-            signer.verifySignature(signature)
-        } catch (e: RuntimeException) {
-            false
-        }
+        signer.verifySignature(signature)
+    } catch (e: RuntimeException) {
+        false
     }
 
     /** A time of 1 to 12 digits, without a sign and without a zero in front. */

@@ -21,7 +21,7 @@ class SecurePushClient @JvmOverloads constructor(
     internal val configuration: SecurePushConfiguration,
     internal val credentials: CredentialsProvider,
     store: ClientStore,
-    transport: Transport,
+    internal val transport: Transport,
     presenter: NotificationPresenter,
     internal val clock: ClientClock = SystemClientClock(),
     internal val threads: ClientThreads = SystemClientThreads()
@@ -45,8 +45,9 @@ class SecurePushClient @JvmOverloads constructor(
     internal val isRefreshingPushKeys = AtomicBoolean()
     /** Whether the channel has changed while nobody knew whether the app wants it to be registered. */
     @Volatile internal var hasMissedRenewal = false
-    /** Set when the last registration or unregistration has ended. */
-    private var lastRegistration: ClientSignal? = null
+    internal val registrations = RegistrationTurns(clock, threads)
+    /** Whether log-outs have left something to do that could be done now. */
+    @Volatile internal var hasUnregistrations = false
     private val lock = Any()
     /** The notifications that are being fetched or shown now. */
     private val underWay = HashSet<PushID>()
@@ -133,18 +134,98 @@ class SecurePushClient @JvmOverloads constructor(
      * @throws SecurePushFailure if the server does not have the device or its key now.
      */
     @Throws(SecurePushFailure::class)
-    fun register(device: PushDevice): String = afterLastRegistration {
-        registerDevice(device, begin(limits.millisInTotal))
+    fun register(device: PushDevice): String {
+        val wake = begin(limits.millisInTotal)
+        return registrations.take(wake.deadline) { registerDevice(device, wake) }
     }
 
     /**
-     * Removes the device from the server, and forgets the user's notifications. Call it before the log-out, while the
-     * credentials are valid.
+     * Logs the user out: first on this device, in one step that survives the end of the process, and also without a
+     * network. The user's notifications, key, registration and credentials are gone then. After that the server forgets
+     * the device and ends the session: now if it can be reached, or else at the next wake or start of the app, within a
+     * day. Another user can log in meanwhile.
      *
-     * @throws SecurePushFailure if the server still has the device. Pushes for the user still come then.
+     * With a [CredentialsProvider] of the app's own, this is [unregister]; the app ends its session after it.
+     *
+     * @return whether the server has forgotten the device now.
+     * @throws SecurePushFailure if the credentials cannot be removed: before the first unlock, or with a broken store.
      */
     @Throws(SecurePushFailure::class)
-    fun unregister() = afterLastRegistration { unregisterDevice(begin(limits.millisInTotal)) }
+    fun logOut(): Boolean = leave(endsSession = true)
+
+    /**
+     * Ends the registration as [logOut] does, and keeps the user logged in, for an app whose user wants no pushes any
+     * more. The next [register] takes a new installation's ID.
+     *
+     * @return whether the server has forgotten the device now. If not, it is told later, while the user is logged in.
+     * @throws SecurePushFailure before the first unlock.
+     */
+    @Throws(SecurePushFailure::class)
+    fun unregister(): Boolean = leave(endsSession = false)
+
+    /**
+     * Lists the inbox, oldest first, without secrets. Nothing is marked as read, and nothing is shown.
+     *
+     * @param after the [InboxPage.next] of the last page.
+     * @param unreadOnly whether read notifications are left out.
+     * @throws SecurePushFailure if the server does not answer.
+     */
+    @JvmOverloads
+    @Throws(SecurePushFailure::class)
+    fun inbox(after: PushID? = null, unreadOnly: Boolean = false): InboxPage = listInbox(after, unreadOnly)
+
+    /**
+     * Fetches one secret for a screen of the app, and decrypts it. It counts as read; nothing is shown or remembered.
+     * The text has its whole length, unlike that of a notification.
+     *
+     * @throws SecurePushFailure if the secret cannot be had: 404 and 410 if the server does not have it any more.
+     */
+    @Throws(SecurePushFailure::class)
+    fun read(id: PushID): SecretNotification = readSecret(id)
+
+    /**
+     * Fetches the secret of a push and gives it to the app, which shows it in place of the SDK, once: a repeated push
+     * has none. A withdrawal is carried out as by [handle].
+     *
+     * @param millis the longest time, if that is less than [ClientLimits.millisInTotal].
+     * @return `null` if there is nothing to show: it was shown or withdrawn before.
+     * @throws SecurePushFailure if the push is not genuine, or the secret cannot be had now. It waits for the next
+     *   wake then.
+     */
+    @JvmOverloads
+    @Throws(SecurePushFailure::class)
+    fun secret(push: IncomingPush, millis: Long = limits.millisInTotal): SecretNotification? =
+        fetchSecret(push, begin(millis))
+
+    /**
+     * The devices for which the user's pushes are, this one included.
+     *
+     * @throws SecurePushFailure if the server does not answer.
+     */
+    @Throws(SecurePushFailure::class)
+    fun devices(): List<UserDevice> = listDevices()
+
+    /**
+     * Removes another device of the user: it gets no pushes any more, until its app registers it again.
+     *
+     * @param id [UserDevice.id].
+     * @throws SecurePushFailure if the server still has it.
+     * @throws IllegalArgumentException if the text cannot be an ID.
+     */
+    @Throws(SecurePushFailure::class)
+    fun removeDevice(id: String) = removeOtherDevice(id)
+
+    /**
+     * Removes all devices of the user at the server, and logs the user out here. The others get no pushes any more. The
+     * server has no way to end their sessions, so their apps can register again.
+     *
+     * @throws SecurePushFailure if the server still has them. The user is still logged in then.
+     */
+    @Throws(SecurePushFailure::class)
+    fun signOutEverywhere() {
+        removeAllDevices()
+        logOut()
+    }
 
     /**
      * Marks notifications as read without fetching them, removes them from the screen, and sets the badge.
@@ -163,21 +244,6 @@ class SecurePushClient @JvmOverloads constructor(
     @Throws(SecurePushFailure::class)
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
-    /** Runs registrations and unregistrations one after another, so that the stored record is that of the last one. */
-    internal fun <R> afterLastRegistration(work: () -> R): R {
-        val own = threads.newSignal()
-        val last = synchronized(lock) { lastRegistration.also { lastRegistration = own } }
-        try {
-            while (last != null && !last.await(limits.millisInTotal)) continue
-            return work()
-        } catch (e: InterruptedException) {
-            Thread.currentThread().interrupt()
-            throw SecurePushFailure(DiagnosticCode.TIMED_OUT)
-        } finally {
-            own.set()
-        }
-    }
-
     internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
@@ -191,11 +257,12 @@ class SecurePushClient @JvmOverloads constructor(
         return catchUps.take(wake, last) { runCatchUp(wake) }
     }
 
-    /** Tells the server what was shown, confirms what was withdrawn in the meantime, and reads keys that are old. */
-    private fun end(wake: Wake, report: WakeReport): WakeReport {
+    /** Tells the server what was shown and who has left, confirms withdrawals, and reads keys that are old. */
+    internal fun end(wake: Wake, report: WakeReport): WakeReport {
         reportShown(wake.deadline)
         confirmWithdrawals(wake.deadline)
         refreshOldPushKeys(wake.deadline)
+        endUnregistrations(wake.deadline)
         return report
     }
 

@@ -5,8 +5,8 @@ import java.net.URI
 /**
  * What the client needs to know of the server and of the app. None of it is ever taken from a push.
  *
- * @throws IllegalArgumentException if [retrievalUrl] is no `http` or `https` URL with a host, or if it has credentials,
- *   a query or a fragment.
+ * @throws IllegalArgumentException if [retrievalUrl] is no `https` URL with a host, or if it has credentials, a query
+ *   or a fragment. `http` is for a server on the loopback interface only, unless [allowsInsecureUrl].
  */
 class SecurePushConfiguration @JvmOverloads constructor(
     /** Where the retrieval service is, such as `https://push.example.com`. A path before `/api` is allowed. */
@@ -33,14 +33,53 @@ class SecurePushConfiguration @JvmOverloads constructor(
      * Whether senders can encrypt end to end for this device: [SecurePushClient.register] then makes a key, keeps it in
      * the store, and registers its public half. Payloads that are encrypted are opened in any case, if there is a key.
      */
-    val encryptsEndToEnd: Boolean = false
+    val encryptsEndToEnd: Boolean = false,
+    /** Whether credentials and secrets may go to another host without TLS, for tests: `http://10.0.2.2:8080`. */
+    val allowsInsecureUrl: Boolean = false
 ) {
     init {
-        require(retrievalUrl.scheme == "https" || retrievalUrl.scheme == "http") { "The URL is not http or https." }
         require(!retrievalUrl.host.isNullOrEmpty()) { "The URL has no host." }
+        val isInsecureAllowed = allowsInsecureUrl || retrievalUrl.host in setOf("127.0.0.1", "[::1]", "localhost")
+        require(retrievalUrl.scheme == "https" || (retrievalUrl.scheme == "http" && isInsecureAllowed)) {
+            "The URL is not https."
+        }
         require(retrievalUrl.userInfo == null && retrievalUrl.query == null && retrievalUrl.fragment == null) {
             "The URL has credentials, a query or a fragment."
         }
+    }
+
+    /** Makes a configuration, for Java. What is not set has the default of the constructor. */
+    class Builder(private val retrievalUrl: URI) {
+        private var pushKeys: PushKeySet? = null
+        private var refreshesPushKeys = true
+        private var limits = ClientLimits()
+        private var showsNoticeWhenGone = true
+        private var encryptsEndToEnd = false
+        private var allowsInsecureUrl = false
+
+        /** [SecurePushConfiguration.pushKeys] */
+        fun pushKeys(keys: PushKeySet?): Builder = apply { pushKeys = keys }
+
+        /** [SecurePushConfiguration.refreshesPushKeys] */
+        fun refreshesPushKeys(value: Boolean): Builder = apply { refreshesPushKeys = value }
+
+        /** [SecurePushConfiguration.limits] */
+        fun limits(value: ClientLimits): Builder = apply { limits = value }
+
+        /** [SecurePushConfiguration.showsNoticeWhenGone] */
+        fun showsNoticeWhenGone(value: Boolean): Builder = apply { showsNoticeWhenGone = value }
+
+        /** [SecurePushConfiguration.encryptsEndToEnd] */
+        fun encryptsEndToEnd(value: Boolean): Builder = apply { encryptsEndToEnd = value }
+
+        /** [SecurePushConfiguration.allowsInsecureUrl] */
+        fun allowsInsecureUrl(value: Boolean): Builder = apply { allowsInsecureUrl = value }
+
+        /** @throws IllegalArgumentException as the constructor. */
+        fun build() = SecurePushConfiguration(
+            retrievalUrl, pushKeys, refreshesPushKeys, limits, showsNoticeWhenGone, encryptsEndToEnd,
+            allowsInsecureUrl
+        )
     }
 }
 

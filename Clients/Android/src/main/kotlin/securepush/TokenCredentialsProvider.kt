@@ -19,10 +19,11 @@ class TokenCredentialsProvider @JvmOverloads constructor(
     store: ClientStore,
     transport: Transport,
     private val clock: ClientClock = SystemClientClock(),
-    private val threads: ClientThreads = SystemClientThreads()
+    internal val threads: ClientThreads = SystemClientThreads()
 ) : CredentialsProvider {
     private val store: ClientStore = BoundedStore(store, clock, threads)
     private val service = TokenService(retrievalUrl, transport, clock, threads)
+    private val baseUrl = retrievalUrl.toString()
     private val process = UUID.randomUUID().toString()
     private val lock = Any()
     private var refreshing: Exchange? = null
@@ -34,7 +35,7 @@ class TokenCredentialsProvider @JvmOverloads constructor(
      * @throws ClientStoreException if the credentials cannot be stored.
      */
     @Throws(SecurePushFailure::class, ClientStoreException::class, InterruptedException::class)
-    fun logIn(userName: String, password: String) = store.save(service.logIn(userName, password))
+    fun logIn(userName: String, password: String) = save(service.logIn(userName, password))
 
     /**
      * Logs a user in with a token of an identity provider.
@@ -45,23 +46,72 @@ class TokenCredentialsProvider @JvmOverloads constructor(
     @JvmOverloads
     @Throws(ClientStoreException::class)
     fun logInWithToken(userName: String, token: String, expiresAt: Long? = null) =
-        store.save(StoredCredentials(userName, token, expiresAt))
+        save(StoredCredentials(userName, token, expiresAt))
+
+    /** A log-in does not wait for what the last log-out has left to do. */
+    private fun save(session: StoredCredentials) {
+        try {
+            store.changeCredentials { session.with(it?.unregistrations ?: emptyList()) }
+        } catch (e: ClientStoreException) {
+            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            // Credentials that cannot be read any more are replaced.
+            store.save(session)
+        }
+    }
 
     /**
-     * Forgets the user, and ends the session at the server if it can be reached. Call [SecurePushClient.unregister]
-     * before.
+     * Forgets the user, and ends the session at the server if it can be reached, or else later.
+     *
+     * [SecurePushClient.logOut] does this and the rest of a log-out in one step. Without it, the next call of the
+     * client removes the user's notifications and key, and has the server forget the device.
      *
      * @throws ClientStoreException if the credentials cannot be removed.
      */
     @Throws(ClientStoreException::class, InterruptedException::class)
     fun logOut() {
-        val token = try {
-            store.credentials()?.refreshToken
+        val installationID = try {
+            store.read().registration.installationID
         } catch (e: ClientStoreException) {
             null
         }
-        store.save(null as StoredCredentials?)
-        if (token != null) service.end(token)
+        val left = PendingUnregistration(null, baseUrl, clock.date, installationID)
+        val token = endSession(left)?.takeIf { installationID == null }
+        if (token == null || !service.end(token)) return
+        store.changeUnregistration(left.id) { it.copy(accessToken = null, refreshToken = null) }
+    }
+
+    /**
+     * Removes the user and the tokens, and notes what is left to do, in one step.
+     *
+     * @param left what is left to do. It gets the user and the tokens.
+     * @return the refresh token.
+     * @throws ClientStoreException if the credentials are still there.
+     */
+    internal fun endSession(left: PendingUnregistration): String? {
+        var token: String? = null
+        try {
+            store.changeCredentials { stored ->
+                token = stored?.refreshToken
+                val userName = stored?.userName ?: left.userName
+                fun withTokens(of: PendingUnregistration) = of.copy(
+                    userName = userName, accessToken = stored?.accessToken, refreshToken = stored?.refreshToken
+                )
+                // Those of an earlier `unregister` would have used the session.
+                val earlier = (stored?.unregistrations ?: emptyList())
+                    .map { if (it.hasToken || it.userName != userName) it else withTokens(it) }
+                StoredCredentials.nobody.with(earlier + withTokens(left))
+            }
+        } catch (e: ClientStoreException) {
+            if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+            // A full store still removes them.
+            store.save(null as StoredCredentials?)
+        }
+        return token
+    }
+
+    /** Waits until no refresh is under way, at most for a time in milliseconds. */
+    internal fun awaitRefresh(millis: Long) {
+        synchronized(lock) { refreshing }?.done?.await(maxOf(0, millis))
     }
 
     override fun userName(): String? = try {
@@ -123,17 +173,30 @@ class TokenCredentialsProvider @JvmOverloads constructor(
 
     private fun exchangeWithLease(refused: ClientCredentials?): ClientCredentials? {
         val stored = store.credentials() ?: return null
+        val userName = stored.userName ?: return null
         val current = stored.current
         if (current != null && current != refused && stored.isUsable(clock.date)) return current
-        val renewed = stored.refreshToken?.let { service.refresh(it, stored.userName) }
-        // The user may have logged out, or another one may have logged in. The next try finds the new credentials.
-        if (store.credentials() != stored) {
-            renewed?.refreshToken?.let { service.end(it) }
-            throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
+        val renewed = stored.refreshToken?.let { service.refresh(it, userName) }
+        var isLost = false
+        store.changeCredentials { now ->
+            isLost = now == null || !now.hasSession(stored)
+            // The server refuses the stored credentials for good. The name stays for the prompt.
+            if (now == null || isLost) now else (renewed ?: StoredCredentials(userName)).with(now.unregistrations)
         }
-        // The server refuses the stored credentials for good. The name stays for the prompt.
-        store.save(renewed ?: StoredCredentials(stored.userName))
-        return renewed?.current
+        if (!isLost) return renewed?.current
+        // The user has logged out, or another one has logged in. The next try finds the new credentials.
+        if (renewed != null) handOver(stored.refreshToken, renewed)
+        throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
+    }
+
+    /** Gives the tokens that came after a log-out to what it has left to do, or else ends the session. */
+    private fun handOver(used: String, renewed: StoredCredentials) {
+        var isWanted = false
+        store.changeCredentials { stored ->
+            isWanted = stored != null && stored.unregistrations.any { it.refreshToken == used }
+            stored?.renewUnregistrations(used, renewed)
+        }
+        if (!isWanted) renewed.refreshToken?.let { service.end(it) }
     }
 
     private fun takeLease() {

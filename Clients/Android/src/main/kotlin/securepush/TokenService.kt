@@ -35,13 +35,17 @@ internal class TokenService(
         return if (AnswerForm.endsSession(response)) null else credentials(userName, response)
     }
 
-    /** Ends a session. A failure is of no consequence: the token expires. */
-    fun end(token: String) {
-        try {
-            send("DELETE", emptyMap(), token)
-        } catch (e: SecurePushFailure) {
-            return
-        }
+    /**
+     * Ends a session.
+     *
+     * @param millis the longest time.
+     * @return whether the server has answered. If not, the token expires.
+     */
+    fun end(token: String, millis: Long = TIMEOUT): Boolean = try {
+        val response = send("DELETE", emptyMap(), token, millis.coerceIn(0, TIMEOUT))
+        response.status == 204 || (response.status in 400..499 && AnswerForm.isOwnError(response))
+    } catch (e: SecurePushFailure) {
+        false
     }
 
     private fun credentials(userName: String, response: TransportResponse): StoredCredentials {
@@ -69,7 +73,9 @@ internal class TokenService(
         throw SecurePushFailure(DiagnosticCode.MALFORMED_ANSWER)
     }
 
-    private fun send(method: String, headers: Map<String, String>, token: String?): TransportResponse {
+    private fun send(
+        method: String, headers: Map<String, String>, token: String?, millis: Long = TIMEOUT
+    ): TransportResponse {
         val all = LinkedHashMap(headers)
         all["Accept"] = "application/json"
         if (token != null) all["Content-Type"] = "application/json"
@@ -78,7 +84,7 @@ internal class TokenService(
         }
         val request = TransportRequest(method, url, all, body)
         try {
-            return timeLimit.run(clock.uptime + TIMEOUT) { transport.send(request, TIMEOUT, MAX_BYTES) }
+            return timeLimit.run(clock.uptime + millis) { transport.send(request, millis, MAX_BYTES) }
         } catch (e: TransportException) {
             throw SecurePushFailure(e.code)
         }

@@ -45,7 +45,7 @@ internal class WebPushKeyStore(private val folder: File, private val box: Secret
     }
 
     /**
-     * Removes the keys. What was encrypted for them can never be read again.
+     * Removes the keys. Messages that were encrypted for them can never be read again.
      *
      * @throws ClientStoreException if they are still there.
      */

@@ -12,6 +12,7 @@ public class Notification {
     public int smallIcon;
     public int visibility = 1;
     public boolean autoCancel;
+    public boolean localOnly;
     public String channel;
     public PendingIntent contentIntent;
     public Notification publicVersion;
@@ -40,6 +41,7 @@ public class Notification {
         public Builder setStyle(Style style) { made.bigText = ((BigTextStyle) style).text; return this; }
         public Builder setVisibility(int value) { made.visibility = value; return this; }
         public Builder setAutoCancel(boolean value) { made.autoCancel = value; return this; }
+        public Builder setLocalOnly(boolean value) { made.localOnly = value; return this; }
         public Builder setContentIntent(PendingIntent intent) { made.contentIntent = intent; return this; }
         public Builder addExtras(Bundle extras) { made.extras.putAll(extras); return this; }
         public Builder setPublicVersion(Notification version) { made.publicVersion = version; return this; }

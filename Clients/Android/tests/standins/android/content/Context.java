@@ -51,5 +51,7 @@ public class Context {
 
     public PackageManager getPackageManager() { return new PackageManager(); }
 
-    public void startActivity(Intent intent) { }
+    public final java.util.List<Intent> started = new java.util.ArrayList<>();
+
+    public void startActivity(Intent intent) { started.add(intent); }
 }

@@ -1,5 +1,6 @@
 package android.content;
 
+import android.net.Uri;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -9,9 +10,22 @@ public class Intent {
     private final Map<String, byte[]> bytes = new HashMap<>();
     private final String action;
 
-    public Intent() { this(null); }
+    public Intent() { this((String) null); }
 
     public Intent(String action) { this.action = action; }
+
+    public Class<?> target;
+
+    public Intent(Context context, Class<?> target) {
+        this((String) null);
+        this.target = target;
+    }
+
+    private Uri data;
+
+    public Intent setData(Uri data) { this.data = data; return this; }
+
+    public Uri getData() { return data; }
 
     public String getAction() { return action; }
 

@@ -14,5 +14,6 @@ public class LinearLayout extends View {
 
     public void setOrientation(int orientation) { }
     public int getOrientation() { return VERTICAL; }
+    public void removeAllViews() { views.clear(); }
     public void addView(View view) { views.add(view); }
 }

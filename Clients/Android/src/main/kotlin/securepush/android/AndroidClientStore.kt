@@ -39,6 +39,14 @@ class AndroidClientStore @JvmOverloads constructor(
 
     override fun save(credentials: StoredCredentials?) = unlocked().save(credentials)
 
+    /** After a log-out, the job tells the server as soon as there is a network. */
+    override fun replace(expected: StoredCredentials?, credentials: StoredCredentials?): Boolean {
+        val isReplaced = unlocked().replace(expected, credentials)
+        val isLeft = credentials != null && credentials.unregistrations.isNotEmpty()
+        if (isReplaced && isLeft) CatchUpJob(context).scheduleUnlessPending()
+        return isReplaced
+    }
+
     override fun envelopeKey(): EnvelopePrivateKey? = unlocked().envelopeKey()
 
     override fun makeEnvelopeKey(): EnvelopePrivateKey = unlocked().makeEnvelopeKey()

@@ -5,6 +5,7 @@ import android.app.NotificationChannel
 import android.app.NotificationManager
 import android.app.PendingIntent
 import android.content.Context
+import android.net.Uri
 import android.os.Bundle
 import securepush.GenericNotice
 import securepush.LogInPrompt
@@ -16,7 +17,8 @@ import securepush.SecretNotification
  * Shows notifications by the system's notification manager.
  *
  * The texts are the string resources `securepush_…`, which an app can replace and translate. On the lock screen the
- * system shows the generic text in place of the secret, unless the user has allowed sensitive content there.
+ * system shows the generic text in place of the secret, unless the user has allowed sensitive content there. No
+ * notification goes to watches and computers that the device is connected with.
  *
  * @param smallIcon the drawable resource of the icon in the status bar.
  * @param channelID the notification channel, which is created with high importance if the app has none of this ID.
@@ -103,6 +105,8 @@ class NotificationManagerPresenter @JvmOverloads constructor(
             .setStyle(Notification.BigTextStyle().bigText(text))
             .setVisibility(Notification.VISIBILITY_PRIVATE)
             .setAutoCancel(true)
+            // Watches and computers have locks of their own, which the SDK does not know.
+            .setLocalOnly(true)
         openApp(id)?.let { builder.setContentIntent(it) }
         return builder
     }
@@ -119,7 +123,8 @@ class NotificationManagerPresenter @JvmOverloads constructor(
     /** Opens the app, with the ID in [EXTRA_ID]. */
     private fun openApp(id: PushID?): PendingIntent? {
         val intent = context.packageManager.getLaunchIntentForPackage(context.packageName) ?: return null
-        id?.let { intent.putExtra(EXTRA_ID, it.rawValue) }
+        // The extra does not tell two intents apart, and the hashes of two IDs may be equal.
+        id?.let { intent.putExtra(EXTRA_ID, it.rawValue).setData(Uri.parse("securepush:${it.rawValue}")) }
         val flags = PendingIntent.FLAG_IMMUTABLE or PendingIntent.FLAG_UPDATE_CURRENT
         return PendingIntent.getActivity(context, id.hashCode(), intent, flags)
     }

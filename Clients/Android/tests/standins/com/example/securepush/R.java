@@ -23,5 +23,9 @@ public final class R {
         public static final int app_without_google = 112;
         public static final int app_status_no_distributor = 113;
         public static final int app_status_waiting_for_endpoint = 114;
+        public static final int app_messages = 115;
+        public static final int app_messages_none = 116;
+        public static final int app_message_new = 117;
+        public static final int app_message_read = 118;
     }
 }

@@ -1,6 +1,7 @@
 package com.example.securepush
 
 import android.app.Activity
+import android.content.Intent
 import android.os.Build
 import android.os.Bundle
 import android.text.InputType
@@ -10,8 +11,9 @@ import android.widget.LinearLayout
 import android.widget.TextView
 import com.google.firebase.messaging.FirebaseMessaging
 import org.unifiedpush.android.connector.UnifiedPush
+import securepush.android.NotificationManagerPresenter
 
-/** The tutorial's screen: user name, password, "Log in" and "Send push". */
+/** The tutorial's screen: user name, password, "Log in" and "Send push"; and the way to the messages. */
 class MainActivity : Activity() {
     private lateinit var session: Session
     private lateinit var userName: EditText
@@ -20,6 +22,7 @@ class MainActivity : Activity() {
     private lateinit var sendPush: Button
     private lateinit var logOut: Button
     private lateinit var withoutGoogle: Button
+    private lateinit var messages: Button
     private lateinit var status: TextView
 
     override fun onCreate(state: Bundle?) {
@@ -31,6 +34,18 @@ class MainActivity : Activity() {
         // Without this permission the system shows nothing.
         if (Build.VERSION.SDK_INT >= 33) requestPermissions(arrayOf("android.permission.POST_NOTIFICATIONS"), 0)
         if (session.usesUnifiedPush) chooseDistributor() else askFirebase()
+        if (state == null) openMessage(intent)
+    }
+
+    override fun onNewIntent(intent: Intent) {
+        super.onNewIntent(intent)
+        openMessage(intent)
+    }
+
+    /** The user has tapped a notification: the intent has its ID. */
+    private fun openMessage(intent: Intent) {
+        val id = intent.getStringExtra(NotificationManagerPresenter.EXTRA_ID) ?: return
+        startActivity(MessageActivity.intent(this, id))
     }
 
     private fun askFirebase() = FirebaseMessaging.getInstance().token.addOnCompleteListener { task ->
@@ -61,12 +76,15 @@ class MainActivity : Activity() {
         sendPush = button(R.string.app_send_push) { session.sendPush() }
         logOut = button(R.string.app_log_out) { session.logOut() }
         withoutGoogle = button(R.string.app_without_google) { chooseDistributor() }
+        messages = button(R.string.app_messages) { startActivity(Intent(this, MessagesActivity::class.java)) }
         status = TextView(this)
         val column = LinearLayout(this)
         column.orientation = LinearLayout.VERTICAL
         column.fitsSystemWindows = true
         column.setPadding(PADDING, PADDING, PADDING, PADDING)
-        for (view in listOf(userName, password, logIn, sendPush, logOut, withoutGoogle, status)) column.addView(view)
+        for (view in listOf(userName, password, logIn, sendPush, logOut, withoutGoogle, messages, status)) {
+            column.addView(view)
+        }
         setContentView(column)
     }
 
@@ -75,6 +93,7 @@ class MainActivity : Activity() {
         logIn.isEnabled = session.hasChannel && !session.isLoggedIn
         sendPush.isEnabled = session.isLoggedIn
         logOut.isEnabled = session.isLoggedIn
+        messages.isEnabled = session.isLoggedIn
         withoutGoogle.isEnabled = !session.usesUnifiedPush
         status.text = when (session.status) {
             Session.Status.WAITING_FOR_TOKEN -> getString(R.string.app_status_waiting)

@@ -5,7 +5,9 @@ import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
+import securepush.InboxEntry
 import securepush.PushDevice
+import securepush.PushID
 import securepush.SecurePushFailure
 import securepush.android.DistributorProblem
 
@@ -89,13 +91,42 @@ class Session(
         }
     }
 
-    /** The server forgets the device first, so that no push for this user comes to the next one. */
+    /** Nothing of the user stays on the device, also without a network. The server forgets the device then or later. */
     fun logOut() = background.execute {
         attempt {
-            app.securePushClient.unregister()
-            app.credentials.logOut()
+            app.securePushClient.logOut()
             isLoggedIn = false
             change(Status.LOGGED_OUT)
+        }
+    }
+
+    /** Lists the messages, the newest first, without their texts. */
+    fun loadMessages(onMessages: (List<InboxEntry>) -> Unit, onFailure: (String) -> Unit) = background.execute {
+        load(onFailure) {
+            val entries = ArrayList<InboxEntry>()
+            var after: PushID? = null
+            for (number in 1..MAX_PAGES) {
+                val page = app.securePushClient.inbox(after)
+                entries.addAll(page.entries)
+                after = page.next ?: break
+            }
+            onMessages(entries.asReversed())
+        }
+    }
+
+    /** Fetches the text of a message. Its notification is not needed any more. */
+    fun loadMessage(id: PushID, onText: (String) -> Unit, onFailure: (String) -> Unit) = background.execute {
+        load(onFailure) {
+            onText(app.securePushClient.read(id).text)
+            attempt { app.securePushClient.markAsRead(listOf(id)) }
+        }
+    }
+
+    private fun load(onFailure: (String) -> Unit, work: () -> Unit) {
+        try {
+            work()
+        } catch (e: SecurePushFailure) {
+            onFailure(e.code.rawValue)
         }
     }
 
@@ -135,5 +166,9 @@ class Session(
     private fun change(status: Status) {
         this.status = status
         onChange()
+    }
+
+    private companion object {
+        const val MAX_PAGES = 10
     }
 }

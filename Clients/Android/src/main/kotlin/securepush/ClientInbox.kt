@@ -1,0 +1,158 @@
+package securepush
+
+import java.time.DateTimeException
+import java.time.Instant
+
+/** A page of the user's inbox, without secrets. */
+class InboxPage internal constructor(
+    /** The notifications, oldest first. */
+    val entries: List<InboxEntry>,
+    /** How many of all notifications the user has not read. */
+    val unread: Int,
+    /** The `after` of the next page; `null` if this is the last one. */
+    val next: PushID?
+)
+
+/** A notification in the inbox. */
+class InboxEntry internal constructor(
+    /** Its ID, for [SecurePushClient.read]. */
+    val id: PushID,
+    /** When it was sent; `null` if the server did not say. */
+    val createdAt: Instant?,
+    /** Whether one of the user's devices has fetched it, or has marked it as read. */
+    val isRead: Boolean
+) {
+    override fun toString(): String = "notification $id"
+}
+
+/** One of the user's devices, as the server knows it. */
+class UserDevice internal constructor(
+    /** The installation's ID. */
+    val id: String,
+    /** The platform's name on the wire, such as `fcmv1`. */
+    val platform: String,
+    /** The day on which it last registered; `null` if the server did not say. */
+    val lastSeenAt: Instant?,
+    /** Whether it is this device. */
+    val isThisDevice: Boolean
+) {
+    override fun toString(): String = "device of $platform"
+}
+
+internal fun SecurePushClient.listInbox(after: PushID?, isUnreadOnly: Boolean): InboxPage {
+    val query = arrayListOf("Limit" to "${InboxAnswer.MAX_ENTRIES}")
+    if (isUnreadOnly) query.add("Unread" to "true")
+    if (after != null) query.add("After" to after.rawValue)
+    val call = RetrievalConnection.Call("api/notifications", query = query)
+    val page = inbox(connection.send(call, begin(limits.millisInTotal).deadline))
+    val entries = page.entries.map { InboxEntry(it.id, it.createdAt, it.isRead) }
+    return InboxPage(entries, page.unread, if (page.hasNext) entries.lastOrNull()?.id else null)
+}
+
+internal fun SecurePushClient.readSecret(id: PushID): SecretNotification {
+    val call = RetrievalConnection.Call("api/notifications/$id", query = listOf("include" to "unread"))
+    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
+    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+    val answer = try {
+        SecretAnswer.read(outcome.response.body, id)
+    } catch (e: AnswerFault) {
+        throw SecurePushFailure(e.code)
+    }
+    answer.unread?.let { presenter.setBadge(it) }
+    try {
+        return open(answer.secret)
+    } catch (e: Envelope.Unopened) {
+        throw SecurePushFailure(e.code)
+    } catch (e: ClientStoreException) {
+        val isLocked = e.reason == ClientStoreException.Reason.LOCKED
+        throw SecurePushFailure(if (isLocked) DiagnosticCode.LOCKED else DiagnosticCode.NO_KEY)
+    }
+}
+
+internal fun SecurePushClient.fetchSecret(push: IncomingPush, wake: Wake): SecretNotification? {
+    if (!push.isOurs) throw SecurePushFailure(DiagnosticCode.MALFORMED_PUSH)
+    val id = when (val reception = receive(push, wake)) {
+        is Reception.Wanted -> reception.id
+        is Reception.Withdrawn, is Reception.Settled -> return null
+        is Reception.Ignored -> throw SecurePushFailure(reception.code)
+        is Reception.Unverified -> throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
+        is Reception.Unusable -> throw SecurePushFailure(DiagnosticCode.MALFORMED_PUSH)
+        is Reception.Locked -> throw SecurePushFailure(DiagnosticCode.LOCKED)
+    }
+    return when (val acquisition = acquire(id, wake, wake.deadline)) {
+        is Acquisition.Secret -> {
+            // The app has it now. An end of the process before that leaves it in doubt, and it is fetched again.
+            settle(id, isShown = true, wake = wake)
+            end(wake, WakeReport())
+            acquisition.secret.takeIf { isCurrent(wake) }
+        }
+        is Acquisition.Settled -> null
+        is Acquisition.Failed -> {
+            unlessLocked { keeper.update { it.ledger.notice(id, acquisition.isGone) } }
+            throw SecurePushFailure(acquisition.code)
+        }
+        is Acquisition.LoggedOut -> throw SecurePushFailure(acquisition.code)
+        is Acquisition.Locked -> throw SecurePushFailure(DiagnosticCode.LOCKED)
+    }
+}
+
+internal fun SecurePushClient.listDevices(): List<UserDevice> {
+    val deadline = begin(limits.millisInTotal).deadline
+    val own = unlessLocked { keeper.read() }?.registration?.installationID
+    val devices = ArrayList<UserDevice>()
+    var after: String? = null
+    for (number in 1..MAX_PAGES_OF_DEVICES) {
+        val query = after?.let { listOf("After" to it) } ?: emptyList()
+        val outcome = connection.send(RetrievalConnection.Call("api/installations", query = query), deadline)
+        if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+        after = try {
+            readAnswer(outcome.response.body) { reader, span -> readDevices(reader, span, own, devices) }
+        } catch (e: AnswerFault) {
+            throw SecurePushFailure(e.code)
+        }
+        if (after == null) break
+    }
+    return devices
+}
+
+/** @return the `After` of the next page. */
+private fun readDevices(reader: JsonReader, span: Span, own: String?, devices: MutableList<UserDevice>): String? {
+    val members = reader.members(span)
+    val list = members["Installations"] ?: throw JsonReader.Malformed()
+    for (element in reader.elements(list, MAX_DEVICES)) {
+        val device = reader.members(element)
+        fun text(name: String) = device[name]?.let { reader.string(it) }
+        val id = text("installationId") ?: throw JsonReader.Malformed()
+        devices.add(UserDevice(id, text("platform") ?: "", time(text("LastSeenAt")), id.equals(own, ignoreCase = true)))
+    }
+    return members["Next"]?.let { reader.string(it) }?.also { if (!isInstallation(it)) throw JsonReader.Malformed() }
+}
+
+internal fun SecurePushClient.removeOtherDevice(id: String) {
+    require(isInstallation(id)) { "The text is no installation's ID." }
+    val call = RetrievalConnection.Call("api/installations/$id", "DELETE", success = 204)
+    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
+    if (outcome !is RetrievalConnection.Outcome.Success && !outcome.isMissing) throw outcome.failure
+}
+
+internal fun SecurePushClient.removeAllDevices() {
+    val call = RetrievalConnection.Call("api/devices", "DELETE", success = 204)
+    val outcome = connection.send(call, begin(limits.millisInTotal).deadline)
+    if (outcome !is RetrievalConnection.Outcome.Success) throw outcome.failure
+}
+
+/** Whether a text is an ID as the server has them, which is harmless in a path. */
+private fun isInstallation(text: String): Boolean =
+    text.length in 1..128 && text.any { it != '.' } &&
+        text.all { it in 'a'..'z' || it in 'A'..'Z' || it in '0'..'9' || it in "-_." }
+
+/** A time of the server (RFC 3339); `null` if it has another form. */
+internal fun time(text: String?): Instant? = try {
+    text?.let { Instant.parse(it) }
+} catch (e: DateTimeException) {
+    null
+}
+
+/** The server has at most 100 devices of a user; a page has at most 1 MiB. */
+private const val MAX_PAGES_OF_DEVICES = 20
+private const val MAX_DEVICES = 200

@@ -1,0 +1,231 @@
+package securepush
+
+import java.net.URI
+
+/**
+ * The log-out, and the end of the registration.
+ *
+ * 1. One change of the credentials removes them, and notes what is left to do. From then on the user has left: a later
+ *    wake finishes the rest if the process ends.
+ * 2. The screen, the key, and the state are cleared.
+ * 3. The server forgets the device and ends the session, now or at a later wake.
+ */
+internal fun SecurePushClient.leave(endsSession: Boolean): Boolean {
+    val wake = begin(limits.millisPerTry)
+    val state = stored {
+        // The notifications of another user go first.
+        adoptUser()
+        keeper.read()
+    }
+    val left = PendingUnregistration(
+        state.owner, configuration.retrievalUrl.toString(), clock.date, state.registration.installationID
+    )
+    val isNoted = note(left, endsSession)
+    stored { forgetUser(left) }
+    val id = left.installationID ?: return true
+    try {
+        // A registration that is under way would come after it.
+        return registrations.take(wake.deadline) {
+            if (isNoted) left.id in endEachUnregistration(wake.deadline)
+            else unregister(id, wake.deadline, connection).isForgotten
+        }
+    } catch (e: SecurePushFailure) {
+        // The next wake goes on.
+        hasUnregistrations = isNoted
+        return false
+    }
+}
+
+/**
+ * Notes what is left to do, and removes the credentials.
+ *
+ * @return whether it is stored.
+ * @throws SecurePushFailure if the credentials are still there.
+ */
+private fun SecurePushClient.note(left: PendingUnregistration, endsSession: Boolean): Boolean {
+    val provider = credentials as? TokenCredentialsProvider
+    try {
+        if (endsSession && provider != null) {
+            provider.endSession(left)
+            return unregistrations().any { it.id == left.id }
+        }
+        store.changeCredentials { stored ->
+            val all = (stored?.unregistrations ?: emptyList()) + left
+            (stored ?: StoredCredentials.nobody).with(all)
+        }
+        return true
+    } catch (e: ClientStoreException) {
+        if (e.reason == ClientStoreException.Reason.LOCKED) throw SecurePushFailure(DiagnosticCode.LOCKED)
+        if (endsSession && provider != null) throw SecurePushFailure(DiagnosticCode.CREDENTIALS)
+        return false
+    }
+}
+
+/**
+ * Clears the screen and the state after each log-out that could not do so.
+ *
+ * @throws ClientStoreException before the first unlock.
+ */
+internal fun SecurePushClient.finishLogOuts() {
+    val all = unregistrations()
+    hasUnregistrations = all.isNotEmpty()
+    for (left in all) if (!left.isForgotten) forgetUser(left)
+}
+
+/** @throws ClientStoreException before the first unlock. A store that cannot be read has none. */
+private fun SecurePushClient.unregistrations(): List<PendingUnregistration> = try {
+    store.credentials()?.unregistrations ?: emptyList()
+} catch (e: ClientStoreException) {
+    if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+    emptyList()
+}
+
+/**
+ * Removes the user's notifications and key. The process may end anywhere: it is done again then.
+ *
+ * @throws ClientStoreException before the first unlock.
+ */
+private fun SecurePushClient.forgetUser(left: PendingUnregistration) {
+    val state = keeper.read()
+    var installationID = left.installationID
+    // The notifications of a user who has logged in since then stay.
+    if (state.owner == null || left.userName == null || state.owner == left.userName) {
+        presenter.remove((state.ledger.entries.map { it.id } + presenter.displayedSecrets()).distinct())
+        presenter.removePrompt()
+        val isKeyGone = state.keyOwner == null || removesKey()
+        val (ids, record) = keeper.update {
+            val record = it.registration
+            it.registration = RegistrationRecord()
+            // Nobody's key is removed by the next registration.
+            it.keyOwner = if (isKeyGone) null else ""
+            Pair(it.forget(null), record)
+        }
+        // A wake may have shown something in between.
+        presenter.remove((ids + presenter.displayedSecrets()).distinct())
+        presenter.setBadge(0)
+        installationID = installationID ?: record.installationID
+    }
+    try {
+        store.changeUnregistration(left.id) { it.copy(isForgotten = true, installationID = installationID) }
+    } catch (e: ClientStoreException) {
+        if (e.reason == ClientStoreException.Reason.LOCKED) throw e
+    }
+}
+
+private fun SecurePushClient.removesKey(): Boolean = try {
+    store.removeEnvelopeKey()
+    true
+} catch (e: ClientStoreException) {
+    false
+}
+
+/** Tells the server of log-outs, at the end of a wake, unless a registration is under way. It takes at most 5 s. */
+internal fun SecurePushClient.endUnregistrations(deadline: Long) {
+    if (!hasUnregistrations) return
+    val end = minOf(deadline, clock.uptime + MILLIS_FOR_UNREGISTRATIONS)
+    try {
+        registrations.take(clock.uptime) { endEachUnregistration(end) }
+    } catch (e: SecurePushFailure) {
+        // The next wake goes on.
+        return
+    }
+}
+
+/** @return those whose devices the server has forgotten now. */
+private fun SecurePushClient.endEachUnregistration(deadline: Long): Set<String> {
+    val done = HashSet<String>()
+    (credentials as? TokenCredentialsProvider)?.awaitRefresh(deadline - clock.uptime)
+    val all = unlessLocked { unregistrations() } ?: return done
+    val userName = try {
+        knownUserName()
+    } catch (e: Exception) {
+        null
+    }
+    for (left in all) if (left.isForgotten && end(left, userName, deadline, done)) remove(left)
+    // The others wait for their user.
+    hasUnregistrations = unlessLocked { unregistrations() }
+        ?.any { !it.isForgotten || it.hasToken || it.userName == userName } ?: true
+    return done
+}
+
+/** @return whether nothing is left to do. */
+private fun SecurePushClient.end(
+    left: PendingUnregistration, userName: String?, deadline: Long, done: MutableSet<String>
+): Boolean {
+    if (left.isOver(clock.date)) return true
+    val id = left.installationID
+    if (!left.hasToken && (id == null || userName == null || left.userName != userName)) return id == null
+    val session = LeftSession(left, store, TokenService(URI(left.baseUrl), transport, clock, threads))
+    if (id != null) {
+        val way = if (!left.hasToken) connection else
+            RetrievalConnection(URI(left.baseUrl), limits, session, transport, clock, threads)
+        val end = unregister(id, deadline, way)
+        if (end.isForgotten) done.add(left.id)
+        if (!end.isFinal) return false
+        // After a failure only the session is left to be ended.
+        unlessLocked { store.changeUnregistration(left.id) { it.copy(installationID = null) } }
+    }
+    return session.end(deadline - clock.uptime)
+}
+
+private class Unregistration(
+    /** Whether the server does not have the device any more. */
+    val isForgotten: Boolean,
+    /** Whether it will not answer otherwise. */
+    val isFinal: Boolean
+)
+
+private fun unregister(id: String, deadline: Long, by: RetrievalConnection): Unregistration {
+    val outcome = by.send(RetrievalConnection.Call("api/installations/$id", "DELETE", success = 204), deadline)
+    val isForgotten = outcome is RetrievalConnection.Outcome.Success || outcome.isMissing
+    // A session that has ended can do nothing any more.
+    val isFinal = outcome is RetrievalConnection.Outcome.LoggedOut ||
+        (outcome is RetrievalConnection.Outcome.Refused && outcome.isOwn)
+    return Unregistration(isForgotten, isForgotten || isFinal)
+}
+
+private fun SecurePushClient.remove(left: PendingUnregistration) {
+    unlessLocked { store.changeUnregistration(left.id) { null } }
+}
+
+/** The session of a user who has left, for the requests that are left to do. */
+private class LeftSession(
+    private val left: PendingUnregistration, private val store: ClientStore, private val service: TokenService
+) : CredentialsProvider {
+    override fun userName(): String? = left.userName
+
+    override fun credentials(): ClientCredentials? =
+        current().let { now -> now.accessToken?.let { ClientCredentials.bearer(it) } ?: refreshed(now) }
+
+    override fun refresh(refused: ClientCredentials): ClientCredentials? = refreshed(current())
+
+    /** As it is stored now. Somebody else may have refreshed it. */
+    private fun current(): PendingUnregistration =
+        store.credentials()?.unregistrations?.find { it.id == left.id } ?: left
+
+    private fun refreshed(now: PendingUnregistration): ClientCredentials? {
+        val used = now.refreshToken ?: return null
+        val renewed = service.refresh(used, now.userName ?: "") ?: return null
+        store.changeCredentials { it?.renewUnregistrations(used, renewed) }
+        return renewed.current
+    }
+
+    /**
+     * Ends the session, unless another unregistration needs it.
+     *
+     * @return whether that is done.
+     */
+    fun end(millis: Long): Boolean = try {
+        val token = current().refreshToken
+        val others = store.credentials()?.unregistrations?.filter { it.id != left.id } ?: emptyList()
+        token == null || others.any { it.refreshToken == token } || service.end(token, millis)
+    } catch (e: ClientStoreException) {
+        false
+    } catch (e: InterruptedException) {
+        Thread.currentThread().interrupt()
+        false
+    }
+}
+
+/** It is never worth more time than this. */
+private const val MILLIS_FOR_UNREGISTRATIONS = 5_000L

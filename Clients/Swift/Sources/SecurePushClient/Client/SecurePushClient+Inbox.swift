@@ -1,0 +1,129 @@
+public import Foundation
+
+/// What an app shows on its own screens.
+extension SecurePushClient {
+    /// A page of the user's notifications, oldest first, without their texts. It marks nothing as read.
+    ///
+    /// - Parameters:
+    ///   - after: the page begins after this notification. For the next page, take the ID of the last entry.
+    ///   - isUnreadOnly: leaves out what was read.
+    /// - Throws: ``SecurePushFailure``.
+    public func inbox(after: PushID? = nil, isUnreadOnly: Bool = false) async throws -> InboxPage {
+        var query = [(name: "Limit", value: "\(InboxAnswer.maxEntries)")]
+        if isUnreadOnly { query.append(("Unread", "true")) }
+        if let after { query.append(("After", after.rawValue)) }
+        let answer = try await page(query, until: begin().deadline)
+        return InboxPage(
+            entries: answer.entries.map { InboxPage.Entry(id: $0.id, createdAt: $0.createdAt, isRead: $0.isRead) },
+            unread: answer.unread, hasNext: answer.hasNext)
+    }
+
+    /// Fetches a notification for a screen of the app, marks it as read, and sets the badge. What is end-to-end
+    /// encrypted is opened. Nothing is shown.
+    ///
+    /// - Throws: ``SecurePushFailure``: `SP-404` and `SP-410` if the user has no such notification any more.
+    public func read(_ id: PushID) async throws -> SecretNotification {
+        let deadline = begin().deadline
+        // The key is that of the user who is logged in.
+        do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
+        let call = RetrievalCall(path: "api/notifications/\(id)", query: [("include", "unread")])
+        let response = try await connection.send(call, until: deadline).response()
+        let answer: SecretAnswer
+        do { answer = try SecretAnswer(response.body, for: id) } catch { throw SecurePushFailure(code: error.code) }
+        if let unread = answer.unread { await setBadge(unread) }
+        switch await open(answer.secret) {
+        case .opened(let secret): return secret
+        case .closed(let code), .failed(let code): throw SecurePushFailure(code: code)
+        case .locked: throw SecurePushFailure(code: .locked)
+        }
+    }
+
+    /// The user's devices, in the order of their IDs.
+    ///
+    /// - Throws: ``SecurePushFailure``.
+    public func devices() async throws -> [RegisteredDevice] {
+        let deadline = begin().deadline
+        let own = (try? await keeper.read())?.registration.installationID.map(Self.text)
+        var (devices, after): ([RegisteredDevice], String?) = ([], nil)
+        // A user has at most 100.
+        for _ in 0..<Self.maxDevicePages {
+            var query = [(name: "Limit", value: "\(DevicesAnswer.maxEntries)")]
+            if let after { query.append(("After", after)) }
+            let call = RetrievalCall(path: "api/installations", query: query)
+            let response = try await connection.send(call, until: deadline).response()
+            let page: DevicesAnswer
+            do { page = try DevicesAnswer(response.body, own: own) } catch {
+                throw SecurePushFailure(code: error.code)
+            }
+            devices += page.devices
+            guard page.hasNext, let last = page.devices.last?.id, last != after else { break }
+            after = last
+        }
+        return devices
+    }
+
+    /// Removes one of the user's devices, such as one that was lost. It gets no more pushes. Its session ends when its
+    /// token expires.
+    ///
+    /// - Throws: ``SecurePushFailure``.
+    public func removeDevice(_ device: RegisteredDevice) async throws {
+        let own = (try? await keeper.read())?.registration.installationID.map(Self.text)
+        if device.id == own {
+            try await unregister()
+            return
+        }
+        let call = RetrievalCall(method: "DELETE", path: "api/installations/\(device.id)", success: 204)
+        switch await connection.send(call, until: begin().deadline) {
+        case .refused(404), .refused(410): break
+        case let outcome: try outcome.response()
+        }
+    }
+
+    /// Removes all of the user's devices from the server, and logs the user out here. No other device gets pushes until
+    /// it registers again, which its session still allows until its token expires.
+    ///
+    /// - Throws: ``SecurePushFailure`` if the server does not confirm it. Then nothing has changed here.
+    public func signOutEverywhere() async throws {
+        try await afterLastRegistration { client in try await client.signOutEverywhereNow() }
+    }
+
+    private func signOutEverywhereNow() async throws {
+        let call = RetrievalCall(method: "DELETE", path: "api/devices", success: 204)
+        try await connection.send(call, until: begin().deadline).response()
+        _ = try await leave(endsSession: true)
+    }
+
+    private static let maxDevicePages = 10
+}
+
+/// A page of the inbox.
+public struct InboxPage: Sendable, Hashable {
+    /// A notification, without its text.
+    public struct Entry: Sendable, Hashable, Identifiable {
+        /// The ID for ``SecurePushClient/read(_:)``.
+        public let id: PushID
+        /// When it was sent; `nil` if the server did not say.
+        public let createdAt: Date?
+        /// Whether one of the user's devices has read it.
+        public let isRead: Bool
+    }
+
+    /// The notifications, oldest first.
+    public let entries: [Entry]
+    /// The number of all unread notifications.
+    public let unread: Int
+    /// Whether there is another page.
+    public let hasNext: Bool
+}
+
+/// One of the user's devices.
+public struct RegisteredDevice: Sendable, Hashable, Identifiable {
+    /// The installation's ID.
+    public let id: String
+    /// The platform, as the hub names it, such as `apns`.
+    public let platform: String
+    /// The day on which it was last registered; `nil` if the server did not say.
+    public let lastSeenAt: Date?
+    /// Whether it is this device.
+    public let isThisDevice: Bool
+}
