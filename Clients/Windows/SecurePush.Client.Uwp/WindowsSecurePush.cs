@@ -19,7 +19,8 @@ namespace SecurePush.Uwp
             var cache = Path.Combine(ApplicationData.Current.LocalCacheFolder.Path, "SecurePush");
             var store = new FileClientStore(folder, new DataProtectionProtector(), cache);
             Transport = new HttpClientTransport();
-            Credentials = new TokenCredentialsProvider(configuration.RetrievalUrl, store, Transport);
+            Credentials = new TokenCredentialsProvider(
+                configuration.RetrievalUrl, store, Transport, allowsInsecure: configuration.AllowsInsecure);
             Client = new SecurePushClient(configuration, Credentials, store, Transport, new ToastPresenter());
             Channel = new PushChannel(Client);
         }

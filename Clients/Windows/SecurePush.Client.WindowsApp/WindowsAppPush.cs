@@ -14,7 +14,8 @@ namespace SecurePush.WindowsApp
             var store = options.Store ?? new FileClientStore(options.Folder, new DpapiProtector());
             Transport = options.Transport ?? new HttpClientTransport();
             var tokens = options.Credentials == null
-                ? new TokenCredentialsProvider(configuration.RetrievalUrl, store, Transport)
+                ? new TokenCredentialsProvider(
+                    configuration.RetrievalUrl, store, Transport, allowsInsecure: configuration.AllowsInsecure)
                 : null;
             TokenCredentials = tokens;
             Client = new SecurePushClient(

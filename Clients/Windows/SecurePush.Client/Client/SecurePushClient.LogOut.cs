@@ -9,7 +9,7 @@ namespace SecurePush
     /// <content>Ends the user's session on this device.</content>
     public sealed partial class SecurePushClient
     {
-        /// <summary>A log-out that the server cannot be told of is never worth more time than this, in seconds.</summary>
+        /// <summary>Telling the server of a log-out is never worth more time than this, in seconds.</summary>
         private const double SecondsToDepart = 8;
 
         /// <summary>Whether log-outs may be left of which the server does not know.</summary>
@@ -228,7 +228,8 @@ namespace SecurePush
         };
 
         /// <summary>Stores a change of a departure, or that it is done.</summary>
-        private Task ChangeDepartureAsync(string id, Action<Departure> change) => store.ChangeDepartureAsync(id, change);
+        private Task ChangeDepartureAsync(string id, Action<Departure> change) =>
+            store.ChangeDepartureAsync(id, change);
 
         private async Task<StoredCredentials> CredentialsOrNullAsync()
         {

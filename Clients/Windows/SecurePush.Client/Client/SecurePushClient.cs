@@ -144,8 +144,8 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Tells the server what was shown and who has logged out, settles what was withdrawn in the meantime, and reads
-        /// the server's keys for pushes if those that are stored are old.
+        /// Tells the server what was shown and who has logged out, settles what was withdrawn in the meantime, and
+        /// reads the server's keys for pushes if those that are stored are old.
         /// </summary>
         private async Task<WakeReport> EndAsync(Wake wake, WakeReport report)
         {

@@ -12,12 +12,21 @@ namespace SecurePush
         /// Where the retrieval service is, such as <c>https://push.example.com</c>. A path before <c>/api</c> is
         /// allowed.
         /// </param>
-        /// <exception cref="ArgumentException">The address is no HTTP address, or has a query or
-        /// credentials.</exception>
-        public SecurePushConfiguration(Uri retrievalUrl)
+        /// <param name="allowsInsecure">
+        /// Whether <c>http</c> is allowed for other hosts than this machine, such as in a test network. Secrets and
+        /// credentials go there.
+        /// </param>
+        /// <exception cref="ArgumentException">
+        /// The address is not <c>https</c>, or has a query or credentials.
+        /// </exception>
+        public SecurePushConfiguration(Uri retrievalUrl, bool allowsInsecure = false)
         {
-            RetrievalUrl = Checked(retrievalUrl);
+            RetrievalUrl = Checked(retrievalUrl, allowsInsecure);
+            AllowsInsecure = allowsInsecure;
         }
+
+        /// <summary>Whether <c>http</c> is allowed for other hosts than this machine.</summary>
+        public bool AllowsInsecure { get; }
 
         /// <summary>Where the retrieval service is.</summary>
         public Uri RetrievalUrl { get; }
@@ -54,12 +63,17 @@ namespace SecurePush
         /// </summary>
         public bool ShowsNoticeWhenGone { get; set; } = true;
 
-        internal static Uri Checked(Uri url)
+        internal static Uri Checked(Uri url, bool allowsInsecure)
         {
             if (url == null || !url.IsAbsoluteUri || (url.Scheme != "https" && url.Scheme != "http")
                 || url.UserInfo != "" || url.Query != "" || url.Fragment != "")
             {
                 throw new ArgumentException("The address of the retrieval service cannot be used.");
+            }
+
+            if (url.Scheme == "http" && !url.IsLoopback && !allowsInsecure)
+            {
+                throw new ArgumentException("The address of the retrieval service must be https.");
             }
 
             return url;

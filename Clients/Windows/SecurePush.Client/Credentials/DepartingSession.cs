@@ -25,7 +25,9 @@ namespace SecurePush
             this.store = store;
             accessToken = departure.AccessToken;
             RefreshToken = departure.RefreshToken;
-            service = new TokenService(new Uri(departure.Url), transport, clock);
+
+            // It was checked when it was configured.
+            service = new TokenService(new Uri(departure.Url), true, transport, clock);
         }
 
         /// <summary>The token that ends the session; <c>null</c> if there is none.</summary>

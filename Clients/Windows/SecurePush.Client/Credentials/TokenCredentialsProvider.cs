@@ -32,15 +32,16 @@ namespace SecurePush
         /// Whether the password is stored, encrypted, if the server issues no tokens. Otherwise such a log-in fails: a
         /// proxy that answers wrongly must not make the device keep a password.
         /// </param>
+        /// <param name="allowsInsecure">As in <see cref="SecurePushConfiguration"/>.</param>
         public TokenCredentialsProvider(
             Uri retrievalUrl, IClientStore store, ITransport transport, IClientClock clock = null,
-            bool keepsPassword = false)
+            bool keepsPassword = false, bool allowsInsecure = false)
         {
             this.keepsPassword = keepsPassword;
             this.clock = clock ?? new SystemClientClock();
             this.store = new BoundedStore(store, this.clock);
             process = ProcessName.New(this.clock);
-            service = new TokenService(retrievalUrl, transport, this.clock);
+            service = new TokenService(retrievalUrl, allowsInsecure, transport, this.clock);
         }
 
         /// <summary>Logs a user in with a password.</summary>

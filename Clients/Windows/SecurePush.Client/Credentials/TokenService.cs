@@ -18,9 +18,10 @@ namespace SecurePush
         private readonly ITransport transport;
         private readonly IClientClock clock;
 
-        public TokenService(Uri retrievalUrl, ITransport transport, IClientClock clock)
+        public TokenService(Uri retrievalUrl, bool allowsInsecure, ITransport transport, IClientClock clock)
         {
-            url = new Uri(SecurePushConfiguration.Checked(retrievalUrl).AbsoluteUri.TrimEnd('/') + "/api/token");
+            var address = SecurePushConfiguration.Checked(retrievalUrl, allowsInsecure).AbsoluteUri;
+            url = new Uri(address.TrimEnd('/') + "/api/token");
             this.transport = transport;
             this.clock = clock;
         }

@@ -78,8 +78,8 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// The seconds until the claim expires. One of an earlier start of the device has expired, and so has one of the
-        /// future.
+        /// The seconds until the claim expires. One of an earlier start of the device has expired, and so has one of
+        /// the future.
         /// </summary>
         /// <param name="process">The process that asks.</param>
         /// <param name="now">Its <see cref="IClientClock.Uptime"/>.</param>

@@ -135,7 +135,8 @@ namespace SecurePush
 
         /// <summary>The claims of other processes that have expired.</summary>
         public List<LedgerEntry> Doubts(string process, double now, ClientLimits limits) =>
-            entries.Where(entry => entry.IsClaimedBesides(process) && entry.SecondsLeft(process, now, limits) <= 0).ToList();
+            entries.Where(
+                entry => entry.IsClaimedBesides(process) && entry.SecondsLeft(process, now, limits) <= 0).ToList();
 
         /// <summary>
         /// How long to wait until the claims of other processes have expired, in seconds; <c>null</c> if there are

@@ -16,7 +16,8 @@ namespace SecurePush
 
         /// <summary><c>RRF_RT_REG_DWORD</c> of winreg.h.</summary>
         private const uint OnlyDword = 0x10;
-        private const string Key = @"SYSTEM\CurrentControlSet\Control\Session Manager\Memory Management\PrefetchParameters";
+        private const string Key =
+            @"SYSTEM\CurrentControlSet\Control\Session Manager\Memory Management\PrefetchParameters";
         private static readonly Lazy<string> Known = new Lazy<string>(Read);
 
         public static string Id => Known.Value;

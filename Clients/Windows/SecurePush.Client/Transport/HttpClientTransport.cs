@@ -122,7 +122,8 @@ namespace SecurePush
                 var body = new MemoryStream();
                 var buffer = new byte[16 << 10];
                 int count;
-                while ((count = await stream.ReadAsync(buffer, 0, buffer.Length, cancellation).ConfigureAwait(false)) > 0)
+                while ((count = await stream.ReadAsync(
+                    buffer, 0, buffer.Length, cancellation).ConfigureAwait(false)) > 0)
                 {
                     if (body.Length + count > maxBytes)
                     {

@@ -5,6 +5,7 @@ using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
 using NUnit.Framework;
+using NUnit.Framework.Constraints;
 using static SecurePush.Tests.SimulatedDevice;
 
 namespace SecurePush.Tests
@@ -205,6 +206,22 @@ namespace SecurePush.Tests
             }
         });
 
+        [TestCase("http://push.example.com", false, false)]
+        [TestCase("http://push.example.com", true, true)]
+        [TestCase("http://127.0.0.1:8080", false, true)]
+        [TestCase("http://localhost:8080", false, true)]
+        [TestCase("http://localhost.example.com", false, false)]
+        [TestCase("ftp://push.example.com", true, false)]
+        public void CredentialsGoByHttpsOnly(string url, bool allowsInsecure, bool isAllowed)
+        {
+            var constraint = isAllowed ? (IResolveConstraint)Throws.Nothing : Throws.ArgumentException;
+            Assert.That(() => new SecurePushConfiguration(new Uri(url), allowsInsecure), constraint);
+            Assert.That(
+                () => new TokenCredentialsProvider(
+                    new Uri(url), new MemoryClientStore(), null, allowsInsecure: allowsInsecure),
+                constraint);
+        }
+
         [Test]
         public void APasswordIsNotKept() => Run(async device =>
         {
@@ -352,7 +369,7 @@ namespace SecurePush.Tests
 
         private static int Count(App app, string name) => app.Process.Points.Count(point => point == name);
 
-        /// <summary>A user is logged in and registered, with a key, a secret on the screen and one that waits.</summary>
+        /// <summary>A user is logged in and registered, with a key and a secret on the screen.</summary>
         private static async Task<App> PrepareAsync(SimulatedDevice device)
         {
             await device.LogInAsync();

@@ -116,7 +116,7 @@ namespace SecurePush.Tests
             {
                 var process = new ScenarioProcess(device);
                 credentials = new TokenCredentialsProvider(
-                    configuration.RetrievalUrl, process.Store, transport, Clock);
+                    configuration.RetrievalUrl, process.Store, transport, Clock, true);
                 client = new SecurePushClient(
                     configuration, credentials, process.Store, transport, process.Presenter, Clock, Cryptography,
                     TaskScheduler.Current);
