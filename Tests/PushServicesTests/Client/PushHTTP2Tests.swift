@@ -272,7 +272,9 @@ import Testing
         try await withHTTP2(change, answering: script) { server, client in
             #expect(await client.post(port: server.port).status == 201)
             #expect(await client.post(port: server.port).status == 201)
-            #expect(server.requests.map(\.connection) == [0, 1])
+            // On a busy machine a further connection may answer its PING too late as well.
+            let connections = server.requests.map(\.connection)
+            #expect(connections.count == 2 && connections[0] == 0 && connections[1] > 0, "\(connections)")
         }
     }
 
