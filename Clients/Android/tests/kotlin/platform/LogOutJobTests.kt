@@ -36,7 +36,7 @@ class LogOutJobTests {
         val store = AndroidClientStore(context)
         assertTrue(store.replace(null, StoredCredentials("alice", "access", null, "refresh")))
         assertTrue(jobs.jobs.isEmpty())
-        val left = PendingUnregistration("alice", "https://push.example.com", 7, "id", "access", "refresh")
+        val left = PendingUnregistration("alice", "https://push.example.com", 7, ID, "access", "refresh")
         val alice = store.credentials()
         assertFalse("somebody was faster", store.replace(StoredCredentials("bob"), null))
         assertTrue(store.replace(alice, StoredCredentials.nobody.with(listOf(left))))
@@ -73,5 +73,9 @@ class LogOutJobTests {
             assertTrue(device.server.installations.isEmpty())
             assertEquals("the user is not asked to log in", 0, device.screen.hints)
         }
+    }
+
+    private companion object {
+        const val ID = "0b7c8a52-4f6e-4f0e-9a55-6d1f2f0c7e11"
     }
 }
