@@ -36,7 +36,7 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     await app.logIn('wrong');
     await app.page.until(() => !document.getElementById('log-in-error').hidden);
     await app.logIn();
-    await app.page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+    await app.page.until(() => document.getElementById('fact-channel').textContent.includes('listens to the emulator'));
     const devices = await stack.json('/emulator/devices');
     const browser = devices.find((device) => device.Platform === 'browser');
     assert.match(browser.Handle, /^https:\/\/emulator\.invalid\/browser\//);
@@ -251,7 +251,7 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
       await second.page.until(() => document.querySelectorAll('.entry').length > 0);
       await second.page.evaluate(() => document.querySelector('.entry .row').click());
       await second.page.until(() => document.querySelector('.entry .secret').textContent.endsWith('(SP-KEY)'));
-      await second.page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+      await second.page.until(() => document.getElementById('fact-channel').textContent.includes('listens to the emulator'));
       await second.closePage();
       await second.deliver(push);
       assert.equal((await second.notifications()).length, 1);

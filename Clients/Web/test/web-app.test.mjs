@@ -77,7 +77,7 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     await press('Enter');
     await page.until(() => !document.getElementById('inbox').hidden);
     assert.equal(await focus(), 'inbox-title');
-    await page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+    await page.until(() => document.getElementById('fact-channel').textContent.includes('listens to the emulator'));
   });
 
   await step('the newest are on top, of 1,250', async () => {
@@ -287,7 +287,7 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     await show(page);
     await app.logIn();
     await until50(page);
-    await page.until(() => document.getElementById('fact-channel').textContent.includes('hub emulator'));
+    await page.until(() => document.getElementById('fact-channel').textContent.includes('listens to the emulator'));
     assert.equal(await registered(), 1);
     await offline(true);
     await app.logOut();
