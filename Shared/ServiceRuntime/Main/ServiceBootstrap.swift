@@ -35,7 +35,7 @@ enum ServiceBootstrap {
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         let logger = Logger(label: name)
-        for warning in logging.warnings { logger.warning("\(warning.problem)", metadata: ["key": "\(warning.key)"]) }
+        warn(logging.warnings, logger)
         let exporter = tracing.map {
             SpanExporter($0, service: name, version: SecurePushVersion.current, metrics: metrics, logger: logger)
         }
@@ -45,6 +45,10 @@ enum ServiceBootstrap {
         let context = ServiceContext(
             name: name, logger: logger, metrics: metrics, tracer: tracer, logsAccess: logging.logsAccess)
         return (context, exporter)
+    }
+
+    static func warn(_ issues: [ConfigurationIssue], _ logger: Logger) {
+        for issue in issues { logger.warning("\(issue.problem)", metadata: ["key": "\(issue.key)"]) }
     }
 
     /// A group of all services. SIGTERM and SIGINT drain them in reverse order, and a second signal quits at once.

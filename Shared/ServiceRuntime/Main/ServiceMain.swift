@@ -48,7 +48,12 @@ package enum ServiceMain {
         let (context, exporter) = ServiceBootstrap.bootstrap(
             name: program.name, logging: settings.logging, tracing: settings.tracing)
         context.logStart(settings.own)
-        await serve(context, exporter, settings.sources) { try await program.build(settings.own, context: context) }
+        await serve(context, exporter, settings.sources) {
+            let services = try await program.build(settings.own, context: context)
+            // A start that fails reports its errors only.
+            ServiceBootstrap.warn(settings.openFiles, context.logger)
+            return services
+        }
     }
 
     /// Asks the running service's `/livez` where these flags and the environment say that it listens. Exits with 0 or 1.
@@ -113,7 +118,8 @@ extension ServiceProgram {
         let settings = readAll(&reader)
         guard var settings, reader.issues.isEmpty else { throw ConfigurationError(reader.issues) }
         let keys = reader.keys
-        settings.logging.warnings = reader.exposedSecrets(keys) + reader.openFiles(keys) + reader.unknownVariables(keys)
+        settings.logging.warnings = reader.exposedSecrets(keys) + reader.unknownVariables(keys)
+        settings.openFiles = reader.openFiles(keys)
         return settings
     }
 
