@@ -34,7 +34,9 @@ import Testing
         #expect(terminal.isOrdinary)
         // The previous content of the screen is back, and the cursor too.
         // The test may read the last bytes only after the process has ended.
-        let isRestored = try await eventually { terminal.output.hasSuffix("\u{1B}[?25h\u{1B}[?1049l") }
+        // The kernel may deliver the other key only now, on a busy machine; then it is echoed.
+        let end = "\u{1B}[?25h\u{1B}[?1049l"
+        let isRestored = try await eventually { [end, end + "x"].contains { terminal.output.hasSuffix($0) } }
         #expect(isRestored, "\(terminal.output.suffix(200).debugDescription)")
     }
 }
