@@ -52,7 +52,7 @@ package struct HubImportCounts: Sendable, Hashable {
 
     /// Reads ``text``. Lines of later versions are left out.
     init(text: String) {
-        for line in text.split(separator: "\n") {
+        for line in OutsideText.lines(text) {
             guard let blank = line.lastIndex(of: " "), let count = Int(line[line.index(after: blank)...]) else {
                 continue
             }

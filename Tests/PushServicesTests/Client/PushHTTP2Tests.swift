@@ -264,7 +264,8 @@ import Testing
         let change = { (configuration: inout PushHTTPClientConfiguration) in
             configuration.connectionsPerOrigin = 1
             configuration.pingsAfterIdle = .zero
-            configuration.pingTimeout = .milliseconds(200)
+            // The next connection has to answer in time also on a busy machine.
+            configuration.pingTimeout = .seconds(2)
         }
         let script: FakeHTTP2Server.Script = { request in
             request.connection == 0 ? [.answer(201), .silence] : [.answer(201)]
@@ -272,9 +273,7 @@ import Testing
         try await withHTTP2(change, answering: script) { server, client in
             #expect(await client.post(port: server.port).status == 201)
             #expect(await client.post(port: server.port).status == 201)
-            // On a busy machine a further connection may answer its PING too late as well.
-            let connections = server.requests.map(\.connection)
-            #expect(connections.count == 2 && connections[0] == 0 && connections[1] > 0, "\(connections)")
+            #expect(server.requests.map(\.connection) == [0, 1])
         }
     }
 
