@@ -44,6 +44,8 @@ final class MessageLog: Sendable {
     /// What may be here, in messages and in bytes. Further results are lost while the database is away.
     private static let capacity = 10_000
     private static let maxBytes = 64 << 20
+    /// A commit costs the same for one message and for hundreds, and nobody waits for it.
+    private static let gathering = Duration.milliseconds(20)
 
     private let tables: HubTables
     private let isVolatile: Bool
@@ -56,7 +58,9 @@ final class MessageLog: Sendable {
         self.tables = tables
         self.isVolatile = isVolatile
         self.shelf = shelf
-        queue = WriteQueue("Results of messages", capacity: 2 * Self.capacity, logger: logger) { messages in
+        queue = WriteQueue(
+            "Results of messages", capacity: 2 * Self.capacity, gathering: Self.gathering, logger: logger
+        ) { messages in
             do {
                 try await tables.keep(messages)
             } catch let error as StorageError where !error.isRetriable && messages.count == 1 {
