@@ -51,6 +51,8 @@ final class MessageLog: Sendable {
     private let isVolatile: Bool
     private let shelf: Shelf
     private let queue: WriteQueue<HubMessage>
+    private let loss = LastingProblemLog("Results of messages are lost, because too many wait for the database")
+    private let logger: Logger
 
     /// - Parameter isVolatile: whether the tables are in memory.
     init(_ tables: HubTables, isVolatile: Bool, logger: Logger) {
@@ -58,6 +60,7 @@ final class MessageLog: Sendable {
         self.tables = tables
         self.isVolatile = isVolatile
         self.shelf = shelf
+        self.logger = logger
         queue = WriteQueue(
             "Results of messages", capacity: 2 * Self.capacity, gathering: Self.gathering, logger: logger
         ) { messages in
@@ -73,17 +76,18 @@ final class MessageLog: Sendable {
 
     /// Writes a message soon.
     func put(_ message: HubMessage) {
-        let isWritten = shelf.unwritten.withLock { state in
-            if !isVolatile, state.messages.count >= Self.capacity || state.bytes >= Self.maxBytes { return false }
+        let isFull = shelf.unwritten.withLock { state in
+            if !isVolatile, state.messages.count >= Self.capacity || state.bytes >= Self.maxBytes { return true }
             let isNew = state.insert(message)
-            guard isVolatile else { return true }
+            guard isVolatile else { return false }
             if isNew { state.order.append(message.id) }
             while state.messages.count > Self.capacity || state.bytes > Self.maxBytes,
                 let oldest = state.order.popFirst()
             { state.remove(oldest) }
             return false
         }
-        if isWritten { queue.put([message]) }
+        if isFull { return loss.failed(to: logger) }
+        if !isVolatile { queue.put([message]) }
     }
 
     /// Writes a message now.
