@@ -14,7 +14,8 @@ struct RecipientKeysTests {
     private static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 
     private static func key() throws -> EncryptionKey {
-        try #require(EncryptionKey(point: [4] + #require(Base64.decode(x, .url)) + #require(Base64.decode(y, .url))))
+        let point = try [4] + #require(Base64.decode(x, .url)) + #require(Base64.decode(y, .url))
+        return try #require(EncryptionKey(point: point))
     }
 
     private func keys(
