@@ -10,7 +10,7 @@ import Testing
 
     /// A phone that gets an envelope for another device.
     private func phone() async throws -> SimulatedPhone {
-        let phone = try await SimulatedPhone { $0.encryptsEndToEnd = true }
+        let phone = try await SimulatedPhone(signer: PushSigner()) { $0.encryptsEndToEnd = true }
         try await phone.client.register(device)
         phone.server.add("01", try envelope())
         return phone
@@ -21,7 +21,7 @@ import Testing
     }
 
     private func withdraw(_ id: String, from phone: SimulatedPhone) async {
-        _ = await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
+        await phone.withdraw(id)
     }
 
     @Test func itsOwnWithdrawalLeavesTheGenericText() async throws {

@@ -55,7 +55,7 @@ import Testing
         phone.server.fail("PUT", .error(.unreachable), times: 20)
         #expect(try await phone.client.register(device) == id)
         // But a key that the server has never got is an error.
-        try await phone.store.keep(nil)
+        try await phone.store.loseKeys()
         await #expect(throws: SecurePushFailure(code: .unreachable)) { try await phone.client.register(device) }
     }
 
@@ -63,7 +63,7 @@ import Testing
         let phone = try await phone()
         let id = try await phone.client.register(device)
         let key = phone.server.change { $0.keys[id] }
-        try await phone.store.keep(nil)
+        try await phone.store.loseKeys()
         _ = try await phone.client.register(device)
         #expect(phone.server.change { $0.keys[id] } != key)
     }

@@ -287,12 +287,14 @@ private struct DyingStore: ClientStore {
         return try await store.replace(expected, with: new)
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
+    func envelopeKeys() async throws -> EnvelopeKeyRing { try await store.envelopeKeys() }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
         try death.step()
-        return try await store.keep(key)
+        return try await store.replace(expected, with: new)
     }
+
+    func remember(_ envelope: OpenedEnvelope) async throws -> Bool { try await store.remember(envelope) }
 
     func claimLockedNotice() async -> Bool { false }
 }

@@ -52,51 +52,6 @@ extension SecurePushClient {
             return .closed(error == .notForThisDevice ? .noKey : .unopenable)
         }
     }
-
-    /// Registers the public key of this device, which the server forgets when it replaces or removes the installation,
-    /// or when another user takes it over. The first call for a user makes the key.
-    ///
-    /// - Throws: ``SecurePushFailure`` if the server may not have the key. The device is registered then, unless the
-    ///   status is 404, and gets notifications that are not encrypted.
-    func registerKey(of id: UUID, for userName: UserName, until deadline: TimeInterval) async throws {
-        // Another user's messages are not for the same key. The server has forgotten the former one by now.
-        let owner = try await stored { $0.keyOwner }
-        if owner != userName, owner != nil || configuration.encryptsEndToEnd { try await forgetKey() }
-        guard configuration.encryptsEndToEnd else { return }
-        var kept: EnvelopePrivateKey?
-        do {
-            kept = try await limit.run { [store] in
-                if let known = try await store.envelopeKey() { return known }
-                return try await store.keep(EnvelopePrivateKey())
-            }
-        } catch {
-            throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
-        }
-        guard let key = kept?.publicKey else { return }
-        let text = Base64URL.encode(key.rawRepresentation)
-        let known = try await stored { state in
-            state.keyOwner = userName
-            return state.registration.publicKey
-        }
-        let call = RetrievalCall(
-            method: "PUT", path: "api/devices/\(Self.text(id))/key", json: Data(key.jwk.utf8), success: 204)
-        switch await connection.send(call, until: deadline) {
-        case .success: try await stored { $0.registration.publicKey = text }
-        case .refused(404): throw SecurePushFailure(code: .status(404))
-        // The server has got it before. The next call sends it again.
-        case let outcome: if known != text { try outcome.response() }
-        }
-    }
-
-    /// Removes the device's key. What was encrypted for it can never be read again.
-    ///
-    /// - Throws: ``SecurePushFailure`` if it is still there.
-    func forgetKey() async throws {
-        do { _ = try await limit.run { [store] in try await store.keep(nil) } } catch {
-            throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
-        }
-        try await stored { $0.keyOwner = nil }
-    }
 }
 
 extension SecretNotification {

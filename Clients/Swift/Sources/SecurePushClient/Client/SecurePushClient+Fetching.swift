@@ -129,10 +129,11 @@ extension SecurePushClient {
     private func claim(
         _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
-        let (process, limits, clock) = (process, configuration.limits, clock)
+        let (process, limits, clock, isSigned) = (process, configuration.limits, clock, areWithdrawalsSigned)
         while true {
             let claim = try? await keeper.update { state in
-                state.claim(secret, of: request, by: process, at: clock.uptime, limits)
+                state.claim(
+                    secret, of: request, by: process, areWithdrawalsSigned: isSigned, at: clock.uptime, limits)
             }
             switch claim {
             case .granted: return .secret(secret, unread: unread)

@@ -111,6 +111,7 @@ public actor SecurePushClient {
             await presenter.removePrompt()
         }
         await end(wake)
+        await renewKey(until: wake.deadline)
         return report
     }
 

@@ -13,9 +13,15 @@ public struct SecurePushConfiguration: Sendable {
     /// ``pushKeys``.
     public var refreshesPushKeys: Bool
     /// Whether senders can encrypt end to end for this device. ``SecurePushClient/register(_:)`` then makes a key,
-    /// keeps it in the store, and registers its public half. Without it, the user sees the generic text for a
-    /// notification that is encrypted.
+    /// keeps it in the store, and registers its public half; every 30 days it makes a new one. Without it, the user sees
+    /// the generic text for a notification that is encrypted.
     public var encryptsEndToEnd: Bool
+    /// The keys of the senders that the user may believe, which the app contains. With keys, an envelope without a valid
+    /// signature of one of them shows the generic text. `nil`: whoever knows the device's public key can encrypt for it.
+    public var senderKeys: SenderKeySet?
+    /// Whether a notification that is not encrypted end to end shows the generic text. The server, and whoever controls
+    /// it, could have written it.
+    public var requiresEncryption: Bool
     /// The localisation keys of the texts.
     public var texts: ClientTexts
     /// Times and sizes.
@@ -27,13 +33,15 @@ public struct SecurePushConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
-        encryptsEndToEnd: Bool = false, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
-        showsNoticeWhenGone: Bool = true
+        encryptsEndToEnd: Bool = false, senderKeys: SenderKeySet? = nil, requiresEncryption: Bool = false,
+        texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(), showsNoticeWhenGone: Bool = true
     ) {
         self.retrievalURL = retrievalURL
         self.pushKeys = pushKeys
         self.refreshesPushKeys = refreshesPushKeys
         self.encryptsEndToEnd = encryptsEndToEnd
+        self.senderKeys = senderKeys
+        self.requiresEncryption = requiresEncryption
         self.texts = texts
         self.limits = limits
         self.showsNoticeWhenGone = showsNoticeWhenGone

@@ -77,7 +77,7 @@ struct InvalidAnswer: Error {
 
 extension SecretNotification {
     /// `nil` if the members have no payload.
-    fileprivate init?(_ members: [String: Range<Int>], _ reader: AnswerReader) throws {
+    fileprivate init?(_ members: AnswerReader.Members, _ reader: AnswerReader) throws {
         guard let payload = members["Payload"] else { return nil }
         guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
             throw AnswerReader.Malformed()

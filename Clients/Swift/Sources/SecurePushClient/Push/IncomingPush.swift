@@ -38,9 +38,15 @@ public struct IncomingPush: Sendable, Hashable {
 
     /// Reads a push of a browser: a JSON object.
     public init(json: Data) {
-        let object =
-            json.count <= Self.maxBytes ? (try? JSONSerialization.jsonObject(with: json)) as? [String: Any] : nil
-        self = object.map { object in Self.read { object[$0] } } ?? .unusable
+        let members: [AnswerReader.Name: String?]? =
+            json.count > Self.maxBytes
+            ? nil
+            : try? AnswerReader.readStrictly(json) { reader, span in
+                try reader.members(span).mapValues { reader.isString($0) ? try reader.string($0) : nil }
+            }
+        // A member that is no string is there all the same.
+        let value = { (name: String) in members?[AnswerReader.Name(text: name)].map { text -> Any in text.map { $0 as Any } ?? NSNull() } }
+        self = members == nil ? .unusable : Self.read(value)
     }
 
     private init(

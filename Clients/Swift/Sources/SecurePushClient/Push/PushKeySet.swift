@@ -1,17 +1,23 @@
 public import Foundation
 import SecurePushEnvelope
 
-/// The public keys that verify pushes: the Ed25519 keys of a JWK Set (RFC 7517, RFC 8037), as
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import Crypto
+#endif
+
+/// The public keys that verify pushes: the P-256 keys of a JWK Set (RFC 7517; RFC 7518, section 6.2), as
 /// `securepush keys generate --push` writes it and `GET /api/push-keys` returns it.
 public struct PushKeySet: Sendable, Hashable, Codable {
-    /// The keys, 32 bytes each.
+    /// The keys: the coordinates x and y, 64 bytes.
     public let keys: [Data]
 
     /// Why a JWK Set cannot be used.
     public enum Malformed: Error, Sendable, Equatable {
         /// It is longer than ``maxBytes``, or not JSON.
         case unreadable
-        /// It has no Ed25519 key. Keys of other kinds are skipped.
+        /// It has no P-256 key. Keys of other kinds are skipped.
         case empty
         /// It has a private key. Nobody may publish that, so the set is not trusted.
         case privateKey
@@ -22,32 +28,33 @@ public struct PushKeySet: Sendable, Hashable, Codable {
     /// The maximum number of keys; the rest is skipped. It is the server's limit too, so no legal set is cut off.
     public static let maxKeys = 32
 
-    private struct Document: Decodable {
-        struct Key: Decodable {
-            var kty: String?
-            var crv: String?
-            var x: String?
-            /// A member that only private and symmetric keys have (RFC 7518, section 6), with any value.
-            var d: Presence?
-            var k: Presence?
-        }
-        struct Presence: Decodable {
-            init(from decoder: any Decoder) {}
-        }
-        var keys: [Key]
-    }
-
     /// Reads a JWK Set.
     ///
     /// - Throws: ``Malformed``.
     public init(jwkSet: Data) throws {
-        guard jwkSet.count <= Self.maxBytes,
-            let document = try? JSONDecoder().decode(Document.self, from: jwkSet)
-        else { throw Malformed.unreadable }
-        if document.keys.contains(where: { $0.d != nil || $0.k != nil }) { throw Malformed.privateKey }
-        keys = Array(
-            document.keys.lazy.filter { $0.kty == "OKP" && $0.crv == "Ed25519" }
-                .compactMap { $0.x.flatMap { Base64URL.decode($0) } }.filter { $0.count == 32 }.prefix(Self.maxKeys))
+        guard jwkSet.count <= Self.maxBytes else { throw Malformed.unreadable }
+        do {
+            keys = try AnswerReader.readStrictly(jwkSet) { reader, span in
+                guard let list = try reader.members(span)["keys"] else { throw Malformed.unreadable }
+                let keys = try reader.elements(list, atMost: .max).compactMap { try? reader.members($0) }
+                // RFC 7518, section 6: only private and symmetric keys have these members.
+                if keys.contains(where: { $0["d"] != nil || $0["k"] != nil }) { throw Malformed.privateKey }
+                return Array(keys.lazy.compactMap { Self.key($0, reader) }.prefix(Self.maxKeys))
+            }
+        } catch {
+            throw error as? Malformed ?? .unreadable
+        }
         if keys.isEmpty { throw Malformed.empty }
+    }
+
+    /// The coordinates of a key; `nil` for a key of another kind, and for a point that is not on the curve.
+    private static func key(_ members: AnswerReader.Members, _ reader: AnswerReader) -> Data? {
+        let text = { (name: AnswerReader.Name) in try? members[name].map(reader.string) }
+        guard text("kty") == "EC", text("crv") == "P-256", let x = text("x").flatMap({ Base64URL.decode($0) }),
+            let y = text("y").flatMap({ Base64URL.decode($0) }), x.count == 32, y.count == 32,
+            members["kid"] == nil || (1...128).contains(text("kid")?.utf8.count ?? 0),
+            (try? P256.Signing.PublicKey(rawRepresentation: x + y)) != nil
+        else { return nil }
+        return x + y
     }
 }
