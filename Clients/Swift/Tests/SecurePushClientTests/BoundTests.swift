@@ -55,7 +55,7 @@ import Testing
             return true
         }
 
-        func remember(_ envelope: OpenedEnvelope) async throws -> Bool {
+        func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
             try await fail(writes: true)
             return true
         }

@@ -94,7 +94,7 @@ import Testing
         try await phone.credentials.logIn(userName: "bob", token: "token-1")
         let id = try await phone.client.register(device)
         let bobs = try #require(try await phone.store.envelopeKey())
-        #expect(bobs.rawRepresentation != alices.rawRepresentation)
+        #expect(bobs.publicKey != alices.publicKey)
         #expect(phone.server.change { $0.keys[id] } == bobs.publicKey.jwk)
     }
 

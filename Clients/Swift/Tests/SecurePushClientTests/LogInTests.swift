@@ -333,7 +333,7 @@ private actor LogOutDuringReads: ClientStore {
         try await store.replace(expected, with: new)
     }
 
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool { try await store.remember(envelope) }
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await store.remember(envelope) }
 
     func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
 }

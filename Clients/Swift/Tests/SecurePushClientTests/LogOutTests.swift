@@ -226,7 +226,7 @@ import Testing
         try await phone.client.register(device)
         #expect(await phone.screen.secrets.isEmpty)
         #expect(phone.requests.filter { $0.hasPrefix("PUT installations") }.count == 2)
-        #expect(try await phone.store.envelopeKey()?.rawRepresentation != key.rawRepresentation)
+        #expect(try await phone.store.envelopeKey()?.publicKey != key.publicKey)
     }
 
     /// A clock that jumps must not let two processes use one refresh token.
@@ -294,7 +294,7 @@ private struct DyingStore: ClientStore {
         return try await store.replace(expected, with: new)
     }
 
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool { try await store.remember(envelope) }
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await store.remember(envelope) }
 
     func claimLockedNotice() async -> Bool { false }
 }

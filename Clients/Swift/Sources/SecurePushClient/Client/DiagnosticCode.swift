@@ -56,3 +56,10 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     /// The system refused to show the secret.
     public static let notPresented = DiagnosticCode(rawValue: "SP-SHOW")
 }
+
+extension DiagnosticCode {
+    /// Whether this device will never show the content, although the server has it. The user sees the generic text.
+    var isOfEnvelope: Bool {
+        [.noKey, .unopenable, .replayed, .unknownSender, .notEncrypted].contains(self)
+    }
+}

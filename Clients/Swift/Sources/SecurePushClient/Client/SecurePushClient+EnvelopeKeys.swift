@@ -28,7 +28,7 @@ extension SecurePushClient {
         if owner != userName, owner != nil || configuration.encryptsEndToEnd { try await forgetKeys() }
         guard configuration.encryptsEndToEnd else { return }
         let now = clock.date.timeIntervalSince1970
-        let ring = try await changeKeys { try $0.renew(at: now) }
+        let ring = try await changeKeys { $0.renew(at: now) }
         guard let jwk = ring.newest?.publicKey.jwk else { throw SecurePushFailure(code: .noKey) }
         let known = try await stored { state in
             state.keyOwner = userName
@@ -76,7 +76,7 @@ extension SecurePushClient {
 
     @discardableResult
     private func changeKeys(
-        _ change: @escaping @Sendable (inout EnvelopeKeyRing) throws -> Void
+        _ change: @escaping @Sendable (inout EnvelopeKeyRing) -> Void
     ) async throws -> EnvelopeKeyRing {
         do { return try await limit.run { [store] in try await store.changeEnvelopeKeys(change) } } catch {
             throw Self.failure(of: error)

@@ -111,10 +111,11 @@ extension SecurePushClient {
         return verifier.verdict(of: push, for: owner.text, at: clock.date)
     }
 
-    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
-    /// sees are shown, the others are fetched again.
+    /// Removes what has expired, and asks the presenter for the secrets that another process was about to show when it
+    /// ended: those that the user sees are shown, the others are fetched again.
     func resolveInDoubtClaims() async {
         let ledger = try? await keeper.read().ledger
+        await removeExpired(in: ledger)
         // The time after the read: a claim of the future would count as expired.
         let (now, limits) = (clock.uptime, configuration.limits)
         let claims = ledger?.claims(besides: process, at: now, limits)
@@ -125,12 +126,20 @@ extension SecurePushClient {
             let isShown = displayed.contains(claim.id)
             let end = try? await keeper.update { state in
                 let end = state.ledger.settle(claim.id, of: claim.process, isShown: isShown, at: now)
-                if isShown, end == .noted { state.report(claim.id) }
+                if isShown, end == .noted { state.report(ShownReport(claim.id)) }
                 return end
             }
             if end == .withdrawn { withdrawn.append(claim.id) }
         }
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
+    }
+
+    private func removeExpired(in ledger: SecretLedger?) async {
+        let now = clock.date.timeIntervalSince1970
+        guard let ledger, ledger.hasExpired(at: now),
+            let ids = try? await keeper.update({ $0.ledger.takeExpired(at: now) })
+        else { return }
+        await presenter.remove(ids)
     }
 
     /// Asks the server for the notifications that were withdrawn after this device may have been the first to read

@@ -1,4 +1,5 @@
 public import Foundation
+public import SecurePushEnvelope
 
 /// The settings of the client: the server, the texts and the limits. None of them is ever taken from a push.
 public struct SecurePushConfiguration: Sendable {
@@ -18,10 +19,12 @@ public struct SecurePushConfiguration: Sendable {
     public var encryptsEndToEnd: Bool
     /// The keys of the senders that the user may believe, which the app contains. With keys, an envelope without a valid
     /// signature of one of them shows the generic text. `nil`: whoever knows the device's public key can encrypt for it.
-    public var senderKeys: SenderKeySet?
+    public var senderKeys: SenderKeys?
     /// Whether a notification that is not encrypted end to end shows the generic text. The server, and whoever controls
     /// it, could have written it.
     public var requiresEncryption: Bool
+    /// How much of a message the system gets. If the sender's `Display` is stricter, that holds.
+    public var display: DisplayMode
     /// The localisation keys of the texts.
     public var texts: ClientTexts
     /// Times and sizes.
@@ -33,8 +36,9 @@ public struct SecurePushConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
-        encryptsEndToEnd: Bool = false, senderKeys: SenderKeySet? = nil, requiresEncryption: Bool = false,
-        texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(), showsNoticeWhenGone: Bool = true
+        encryptsEndToEnd: Bool = false, senderKeys: SenderKeys? = nil, requiresEncryption: Bool = false,
+        display: DisplayMode = .full, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
+        showsNoticeWhenGone: Bool = true
     ) {
         self.retrievalURL = retrievalURL
         self.pushKeys = pushKeys
@@ -42,6 +46,7 @@ public struct SecurePushConfiguration: Sendable {
         self.encryptsEndToEnd = encryptsEndToEnd
         self.senderKeys = senderKeys
         self.requiresEncryption = requiresEncryption
+        self.display = display
         self.texts = texts
         self.limits = limits
         self.showsNoticeWhenGone = showsNoticeWhenGone
@@ -52,6 +57,9 @@ public struct SecurePushConfiguration: Sendable {
 public struct ClientTexts: Sendable, Hashable {
     /// The generic text, such as "You have a new message. Open the app to read it."
     public var generic: String
+    /// The text for a message that only the app shows, such as "You have a new message. Open the app to read it." Unlike
+    /// ``generic`` it has no code.
+    public var inApp: String
     /// The prompt, such as "You have a new message. Log in to read it."
     public var logIn: String
     /// The notice before the first unlock, such as "You may have new messages. Unlock your device to read them."
@@ -61,10 +69,11 @@ public struct ClientTexts: Sendable, Hashable {
 
     /// Makes a set of keys.
     public init(
-        generic: String = "securepush.generic", logIn: String = "securepush.log-in",
-        locked: String = "securepush.locked", hidden: String = "securepush.hidden"
+        generic: String = "securepush.generic", inApp: String = "securepush.in-app",
+        logIn: String = "securepush.log-in", locked: String = "securepush.locked", hidden: String = "securepush.hidden"
     ) {
         self.generic = generic
+        self.inApp = inApp
         self.logIn = logIn
         self.locked = locked
         self.hidden = hidden

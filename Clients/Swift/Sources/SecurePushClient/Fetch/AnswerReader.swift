@@ -4,7 +4,7 @@ import Foundation
 /// payload is kept exactly as it came, large numbers included, and is in memory once.
 ///
 /// It is strict, as the server is: UTF-8 without a byte order mark, no escape of half a surrogate pair, no repeated names
-/// in the objects that it is asked for.
+/// in the objects that it is asked for. Payloads may be deeper than ``StrictJSON`` allows, so it is not used here.
 struct AnswerReader {
     /// The text is not JSON, or not in the expected form.
     struct Malformed: Error {}
@@ -40,29 +40,6 @@ struct AnswerReader {
             guard reader.skipBlanks(end) == bytes.count else { throw Malformed() }
             return try body(reader, start..<end)
         }
-    }
-
-    /// Reads a text of at most 32 levels in which no object repeats a name, also not inside the members.
-    ///
-    /// - Throws: ``Malformed``, and the errors of the closure.
-    static func readStrictly<Result>(
-        _ data: Data, _ body: (AnswerReader, Range<Int>) throws -> Result
-    ) throws -> Result {
-        try read(data) { reader, span in
-            try reader.checkNames(span, depth: 0)
-            return try body(reader, span)
-        }
-    }
-
-    private func checkNames(_ span: Range<Int>, depth: Int) throws {
-        let values: [Range<Int>]
-        switch byte(span.lowerBound) {
-        case UInt8(ascii: "{"): values = Array(try members(span).values)
-        case UInt8(ascii: "["): values = try elements(span, atMost: .max)
-        default: return
-        }
-        guard depth < Self.maxStrictDepth else { throw Malformed() }
-        for value in values { try checkNames(value, depth: depth + 1) }
     }
 
     /// The members of an object. Repeated names are malformed.
@@ -184,7 +161,6 @@ struct AnswerReader {
 
     /// The server's payloads are at most 128 deep; the answer adds three levels.
     private static let maxDepth = 160
-    private static let maxStrictDepth = 32
 }
 
 extension AnswerReader {

@@ -1,4 +1,5 @@
 public import Foundation
+import SecurePushEnvelope
 
 /// A push, read but not yet believed: the client verifies its signature before it acts on it.
 ///
@@ -38,15 +39,12 @@ public struct IncomingPush: Sendable, Hashable {
 
     /// Reads a push of a browser: a JSON object.
     public init(json: Data) {
-        let members: [AnswerReader.Name: String?]? =
-            json.count > Self.maxBytes
-            ? nil
-            : try? AnswerReader.readStrictly(json) { reader, span in
-                try reader.members(span).mapValues { reader.isString($0) ? try reader.string($0) : nil }
-            }
+        guard json.count <= Self.maxBytes, let object = try? StrictJSON(json), object.members != nil else {
+            self = .unusable
+            return
+        }
         // A member that is no string is there all the same.
-        let value = { (name: String) in members?[AnswerReader.Name(text: name)].map { text -> Any in text.map { $0 as Any } ?? NSNull() } }
-        self = members == nil ? .unusable : Self.read(value)
+        self = Self.read { name in object[name].map { value -> Any in value.text.map { $0 as Any } ?? NSNull() } }
     }
 
     private init(

@@ -1,12 +1,6 @@
 import Foundation
 import SecurePushEnvelope
 
-#if canImport(CryptoKit)
-import CryptoKit
-#else
-import Crypto
-#endif
-
 /// Checks that a push comes from the server: an ECDSA signature with P-256 and SHA-256
 /// (ES256; RFC 7518, section 3.4) over the ID, the user and the time.
 struct PushVerifier: Sendable {
@@ -19,7 +13,7 @@ struct PushVerifier: Sendable {
         case genuine
         /// The server has not signed it, or too long ago.
         case refused(DiagnosticCode)
-        /// It has a signature, of a key that is not known.
+        /// Its signature may be of a key that is not known yet.
         case unknownKey
     }
 
@@ -30,17 +24,15 @@ struct PushVerifier: Sendable {
     ///   - date: now.
     func verdict(of push: IncomingPush, for userName: String, at date: Date) -> Verdict {
         guard let id = push.id, let timestamp = push.timestamp, let seconds = Self.seconds(timestamp),
-            let bytes = push.signature.flatMap({ Base64URL.decode($0) }), bytes.count == 64,
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
+            let signature = push.signature.flatMap({ Base64URL.decode($0) }), signature.count == 64
         else { return .refused(.badSignature) }
         let text = Self.signedText(id: id, userName: userName, timestamp: timestamp, isWithdrawal: push.isWithdrawal)
-        let isGenuine = keys.keys.contains { key in
-            guard let key = try? P256.Signing.PublicKey(rawRepresentation: key) else { return false }
-            return key.isValidSignature(signature, for: text)
-        }
-        guard isGenuine else { return .unknownKey }
+        let isGenuine = keys.keys.isValid(signature, for: text)
         let age = date.timeIntervalSince1970 - seconds
-        return age > maxAge || age < -Self.maxSecondsAhead ? .refused(.tooOld) : .genuine
+        let isTimely = age <= maxAge && age >= -Self.maxSecondsAhead
+        if isGenuine { return isTimely ? .genuine : .refused(.tooOld) }
+        // The newest keys would not make an old push a good one.
+        return isTimely ? .unknownKey : .refused(.badSignature)
     }
 
     /// The bytes that the server signs.

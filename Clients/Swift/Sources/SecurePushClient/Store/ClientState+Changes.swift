@@ -1,3 +1,5 @@
+import Foundation
+
 extension ClientState {
     /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: ClientState) {
@@ -112,16 +114,24 @@ extension ClientState {
         let wasWithdrawn = entry?.progress == .withdrawn
         let claim = ledger.claim(secret.id, by: process, isFirstReader: isFirstReader, at: now, limits)
         if claim == .granted, wasWithdrawn { confirmLater(secret.id) }
+        if claim == .granted { ledger.expire(secret.id, at: secret.expiresAt?.timeIntervalSince1970) }
         return claim
     }
 
     private mutating func confirmLater(_ id: PushID) {
-        Self.append(id, to: &unconfirmed)
+        guard !unconfirmed.contains(id) else { return }
+        unconfirmed.append(id)
+        if unconfirmed.count > Self.maxUnsent { unconfirmed.removeFirst() }
     }
 
-    /// Notes that a secret is shown, so that the server is told.
-    mutating func report(_ id: PushID) {
-        Self.append(id, to: &unreported)
+    /// Notes what is shown, so that the server is told. A secret takes the place of its generic text.
+    mutating func report(_ report: ShownReport) {
+        if let index = unreported.firstIndex(where: { $0.id == report.id }) {
+            guard report.text == .secret, unreported[index].text == .generic else { return }
+            unreported.remove(at: index)
+        }
+        unreported.append(report)
+        if unreported.count > Self.maxUnsent { unreported.removeFirst() }
     }
 
     /// Whether the server's keys for pushes were read a short time ago. If the clock went back, that is in the future and
@@ -140,12 +150,6 @@ extension ClientState {
         if hasAsked || hasReadPushKeys(at: now, within: seconds) { return false }
         pushKeysAskedAt = now
         return true
-    }
-
-    private static func append(_ id: PushID, to ids: inout [PushID]) {
-        guard !ids.contains(id) else { return }
-        ids.append(id)
-        if ids.count > maxUnsent { ids.removeFirst() }
     }
 
     /// The server needs no complete account, and the state stays small.

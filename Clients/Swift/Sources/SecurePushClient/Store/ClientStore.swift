@@ -1,5 +1,3 @@
-public import SecurePushEnvelope
-
 /// Where the client keeps its state between wakes. The app and its service extension share one.
 ///
 /// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the
@@ -43,11 +41,11 @@ public protocol ClientStore: Sendable {
 
     /// Notes for good that an envelope was opened, unless it was opened before. It is atomic.
     ///
-    /// A store keeps the last ``OpenedEnvelope/maxCount``, also when the user logs out: they hold no secret.
+    /// A store keeps the last ``EnvelopeRecord/maxCount``, also when the user logs out: they hold no secret.
     ///
     /// - Returns: whether the envelope is new, or was opened under the same notification.
     /// - Throws: ``ClientStoreError``; then nobody may see the content.
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool
 
     /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has
     /// none.
@@ -73,12 +71,12 @@ extension ClientStore {
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/busy`` if others change them all the time.
     @discardableResult
     func changeEnvelopeKeys(
-        _ change: @Sendable (inout EnvelopeKeyRing) throws -> Void
+        _ change: @Sendable (inout EnvelopeKeyRing) -> Void
     ) async throws -> EnvelopeKeyRing {
         for _ in 0..<Self.maxTries {
             let before = try await envelopeKeys()
             var after = before
-            try change(&after)
+            change(&after)
             if after == before { return after }
             if try await replace(before, with: after) { return after }
         }
@@ -133,8 +131,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     /// Withdrawn notifications that this device may have been the first to read. The server is asked whether they still
     /// exist.
     var unconfirmed: [PushID] = []
-    /// Shown notifications of which the server has not been told, oldest first.
-    var unreported: [PushID] = []
+    /// What was shown and the server has not been told, oldest first.
+    var unreported: [ShownReport] = []
     /// The device's registration.
     var registration = RegistrationRecord()
     /// The mark of the device on which the installation was registered.

@@ -19,10 +19,10 @@ public struct EnvelopeKeyRing: Codable, Sendable, Equatable {
     public init() {}
 
     /// The keys that can be used, newest first. A key of the secure hardware of another device cannot.
-    var keys: [EnvelopePrivateKey] { entries.compactMap(\.key.value) }
+    var keys: [any EnvelopePrivateKey] { entries.compactMap(\.key.value) }
 
     /// The key for senders.
-    var newest: EnvelopePrivateKey? { entries.first?.key.value }
+    var newest: (any EnvelopePrivateKey)? { entries.first?.key.value }
 
     /// Whether it is time for a new key.
     ///
@@ -33,8 +33,8 @@ public struct EnvelopeKeyRing: Codable, Sendable, Equatable {
     }
 
     /// Makes a new key, if it is time.
-    mutating func renew(at now: Double) throws {
-        if isDue(at: now) { entries.insert(Entry(key: try StoredEnvelopeKey.make(), madeAt: now), at: 0) }
+    mutating func renew(at now: Double) {
+        if isDue(at: now) { entries.insert(Entry(key: StoredEnvelopeKey.make(), madeAt: now), at: 0) }
         if entries.count > Self.maxCount { entries.removeLast(entries.count - Self.maxCount) }
     }
 
@@ -70,26 +70,26 @@ struct StoredEnvelopeKey: Codable, Sendable, Equatable {
     private let isInSecureHardware: Bool
 
     /// Makes a new key: in the Secure Enclave where there is one.
-    static func make() throws -> StoredEnvelopeKey {
+    static func make() -> StoredEnvelopeKey {
         #if canImport(CryptoKit)
-        if let key = try? EnvelopePrivateKey.inSecureEnclave(), let bytes = key.secureEnclaveRepresentation {
-            return StoredEnvelopeKey(bytes: Base64URL.encode(bytes), isInSecureHardware: true)
+        if EnvelopeEnclaveKey.isAvailable, let key = try? EnvelopeEnclaveKey() {
+            return StoredEnvelopeKey(bytes: Base64URL.encode(key.dataRepresentation), isInSecureHardware: true)
         }
         #endif
         return StoredEnvelopeKey(
-            bytes: Base64URL.encode(EnvelopePrivateKey().rawRepresentation), isInSecureHardware: false)
+            bytes: Base64URL.encode(EnvelopeSoftwareKey().rawRepresentation), isInSecureHardware: false)
     }
 
     /// `nil` if the stored key cannot be used here. A new one takes its place.
-    var value: EnvelopePrivateKey? {
+    var value: (any EnvelopePrivateKey)? {
         guard let data = Base64URL.decode(bytes, maxLength: 4_096) else { return nil }
         if isInSecureHardware {
             #if canImport(CryptoKit)
-            return try? EnvelopePrivateKey(secureEnclaveRepresentation: data)
+            return try? EnvelopeEnclaveKey(dataRepresentation: data)
             #else
             return nil
             #endif
         }
-        return try? EnvelopePrivateKey(rawRepresentation: data)
+        return try? EnvelopeSoftwareKey(rawRepresentation: data)
     }
 }

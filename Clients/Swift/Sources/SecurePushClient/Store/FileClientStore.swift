@@ -101,7 +101,7 @@ extension FileClientStore: ClientStore {
     /// Notes in a file that an envelope was opened.
     ///
     /// - Throws: ``ClientStoreError``.
-    public func remember(_ envelope: OpenedEnvelope) async throws -> Bool {
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
         try await withLock {
             let stored = try opened.read()
             var records = EnvelopeRecords(stored ?? Data())

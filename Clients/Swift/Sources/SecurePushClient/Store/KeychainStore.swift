@@ -90,7 +90,7 @@ extension KeychainStore: ClientStore {
     /// Notes in the files that an envelope was opened.
     ///
     /// - Throws: ``ClientStoreError``.
-    public func remember(_ envelope: OpenedEnvelope) async throws -> Bool { try await files.remember(envelope) }
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await files.remember(envelope) }
 
     /// A Keychain item that stays on this device.
     ///

@@ -42,7 +42,7 @@ extension MemoryClientStore: ClientStore {
     }
 
     /// Notes that this process has opened an envelope.
-    public func remember(_ envelope: OpenedEnvelope) async throws -> Bool {
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
         let result = opened.result(of: envelope)
         if result == .new { opened.append(envelope) }
         return result != .replayed

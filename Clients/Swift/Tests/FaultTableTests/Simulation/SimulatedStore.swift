@@ -74,7 +74,7 @@ struct SimulatedStore: ClientStore {
         }
     }
 
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool { true }
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { true }
 
     func claimLockedNotice() async -> Bool {
         await process.call("claim locked notice") {

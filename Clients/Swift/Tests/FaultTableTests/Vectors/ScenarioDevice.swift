@@ -45,7 +45,7 @@ final class ScenarioStore: ClientStore, @unchecked Sendable {
 
     func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool { true }
 
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool { true }
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { true }
 
     func claimLockedNotice() async -> Bool {
         defer { hasNoticed = true }
@@ -105,7 +105,7 @@ final class ScenarioScreen: NotificationPresenter, @unchecked Sendable {
             locked += 1
             return
         }
-        generic.append(["id": notice.id?.rawValue ?? NSNull(), "code": notice.code.rawValue])
+        generic.append(["id": notice.id?.rawValue ?? NSNull(), "code": notice.code?.rawValue ?? NSNull()] as [String: Any])
         if let id = notice.id { notices.insert(id.rawValue) }
     }
 

@@ -106,7 +106,7 @@ actor FaultyStore: ClientStore {
         return try await inner.replace(expected, with: new)
     }
 
-    func remember(_ envelope: OpenedEnvelope) async throws -> Bool {
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
         if let error = writeError ?? readError { throw error }
         return try await inner.remember(envelope)
     }
@@ -116,7 +116,7 @@ actor FaultyStore: ClientStore {
 
 extension ClientStore {
     /// The device's newest key for end-to-end encryption.
-    func envelopeKey() async throws -> EnvelopePrivateKey? { try await envelopeKeys().newest }
+    func envelopeKey() async throws -> (any EnvelopePrivateKey)? { try await envelopeKeys().newest }
 
     /// Loses the keys.
     func loseKeys() async throws { try await changeEnvelopeKeys { $0 = EnvelopeKeyRing() } }

@@ -7,18 +7,18 @@ import Crypto
 #endif
 
 /// The record that an envelope was opened. The same envelope under another notification is a replay.
-public struct OpenedEnvelope: Sendable, Hashable {
+public struct EnvelopeRecord: Sendable, Hashable {
     /// The ID that the sender has given the content.
     public let id: UUID
     /// The first 16 bytes of the SHA-256 of the notification's ID.
     public let notification: Data
     /// When the sender made it, in seconds since 1970. After 90 days it is refused without a record.
-    public let sentAt: Int64
+    public let createdAt: Int64
 
-    init(_ id: UUID, under notification: PushID, sentAt: Int64) {
+    init(_ id: UUID, under notification: PushID, createdAt: Int64) {
         self.id = id
         self.notification = Data(SHA256.hash(data: Data(notification.rawValue.utf8))).prefix(16)
-        self.sentAt = sentAt
+        self.createdAt = createdAt
     }
 
     /// How many records a store keeps at least.
@@ -45,7 +45,7 @@ struct EnvelopeRecords: Sendable, Equatable {
     }
 
     /// Looks for an envelope.
-    func result(of envelope: OpenedEnvelope) -> Result {
+    func result(of envelope: EnvelopeRecord) -> Result {
         let record = Self.record(envelope)
         for start in stride(from: 0, to: data.count, by: Self.size)
         where data[start..<start + 16].elementsEqual(record[..<16]) {
@@ -58,16 +58,16 @@ struct EnvelopeRecords: Sendable, Equatable {
     ///
     /// - Returns: whether records were dropped.
     @discardableResult
-    mutating func append(_ envelope: OpenedEnvelope) -> Bool {
+    mutating func append(_ envelope: EnvelopeRecord) -> Bool {
         data.append(Self.record(envelope))
-        guard data.count > OpenedEnvelope.maxCount / 4 * 5 * Self.size else { return false }
-        data = Data(data.suffix(OpenedEnvelope.maxCount * Self.size))
+        guard data.count > EnvelopeRecord.maxCount / 4 * 5 * Self.size else { return false }
+        data = Data(data.suffix(EnvelopeRecord.maxCount * Self.size))
         return true
     }
 
-    static func record(_ envelope: OpenedEnvelope) -> Data {
+    static func record(_ envelope: EnvelopeRecord) -> Data {
         var record = withUnsafeBytes(of: envelope.id.uuid) { Data($0) } + envelope.notification
-        withUnsafeBytes(of: envelope.sentAt.bigEndian) { record.append(contentsOf: $0) }
+        withUnsafeBytes(of: envelope.createdAt.bigEndian) { record.append(contentsOf: $0) }
         return record
     }
 }
