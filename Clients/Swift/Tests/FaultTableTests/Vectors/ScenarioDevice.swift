@@ -105,7 +105,8 @@ final class ScenarioScreen: NotificationPresenter, @unchecked Sendable {
             locked += 1
             return
         }
-        generic.append(["id": notice.id?.rawValue ?? NSNull(), "code": notice.code?.rawValue ?? NSNull()] as [String: Any])
+        let (id, code): (Any, Any) = (notice.id?.rawValue ?? NSNull(), notice.code?.rawValue ?? NSNull())
+        generic.append(["id": id, "code": code])
         if let id = notice.id { notices.insert(id.rawValue) }
     }
 
