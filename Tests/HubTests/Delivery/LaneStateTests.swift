@@ -143,6 +143,26 @@ import Testing
         }
     }
 
+    /// A channel takes tokens of one of Microsoft's two token services. That the other one's are refused says nothing of
+    /// other channels.
+    @Test func `Channels of the other token service do not pause WNS`() async throws {
+        try await withDelivery { bench in
+            try await bench.send(bench.push("good", .windows))
+            for number in 0..<60 {
+                let foreign = bench.push("foreign\(number)", .windows, message: "f\(number)")
+                bench.connector.plan(foreign.handle, .answer(.channelRefused))
+                #expect(try await bench.send(foreign) == [.unknown])
+                #expect(try await bench.send(bench.push("good", .windows, message: "g\(number)")) == [.success])
+            }
+            #expect(bench.report?.state == .open && bench.report?.areRemovalsSuspended == false)
+            #expect(try await bench.stored(.windows) == 60)
+            // The token service has refused the credentials: that is for all.
+            bench.connector.plan("bad", .answer(.credentialRefused))
+            #expect(try await bench.send(bench.push("bad", .windows, message: "b")) == [.unknown])
+            #expect(bench.report?.state == .paused)
+        }
+    }
+
     @Test func `A device that was refused probes if no other one comes`() {
         let start = ContinuousClock.now
         var circuit = PushCircuit(areDevicesBound: true)

@@ -49,6 +49,8 @@ import Testing
 
         func tooLargeRequest() async throws -> PushRequest { try await request(String(repeating: "x", count: 5_001)) }
 
+        var answerToRefusedCredentials: PushAnswer { .channelRefused }
+
         func taken() async throws -> [String] { try await service.pushes().compactMap(\.text) }
 
         func received() async throws -> Int { try await service.state().counts["requests.all"] ?? 0 }
@@ -95,7 +97,7 @@ import Testing
         (#"{"status":200,"reason":"received","accepts":true}"#, .accepted, 1, 1),
         (#"{"status":200,"reason":"dropped"}"#, .dropped, 1, 1),
         (#"{"status":200,"reason":"channelthrottled"}"#, .channelThrottled, 1, 1),
-        (#"{"status":400}"#, .invalid, 1, 1), (#"{"status":401,"times":2}"#, .credentialRefused, 2, 2),
+        (#"{"status":400}"#, .invalid, 1, 1), (#"{"status":401,"times":2}"#, .channelRefused, 2, 2),
         (#"{"status":401}"#, .accepted, 2, 2), (#"{"status":403}"#, .wrongSender, 1, 1),
         (#"{"status":404}"#, .wrongAddress, 1, 1), (#"{"status":405}"#, .invalid, 1, 1),
         (#"{"status":406}"#, .throttled(after: nil), 1, 1),

@@ -234,7 +234,7 @@ import Testing
         (.answer(302, [("location", "https://evil.example/")]), .invalid, "HTTP 302", 1),
         (.answer(307), .invalid, "HTTP 307", 1),
         (.answer(400, [("x-wns-error-description", "Bad tag")]), .invalid, "Bad tag", 1),
-        (.answer(401), .credentialRefused, "HTTP 401", 2), (.answer(403), .wrongSender, "HTTP 403", 1),
+        (.answer(401), .channelRefused, "HTTP 401", 2), (.answer(403), .wrongSender, "HTTP 403", 1),
         (.answer(404), .wrongAddress, "HTTP 404", 1), (.answer(405), .invalid, "HTTP 405", 1),
         (.answer(406), .throttled(after: nil), "HTTP 406", 1),
         (.answer(406, [("x-wns-continue-after", "30")]), .throttled(after: .seconds(30)), "HTTP 406", 1),
