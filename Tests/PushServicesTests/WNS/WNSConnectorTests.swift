@@ -173,12 +173,13 @@ import Testing
     @Test(arguments: [
         ("db5p.notify.windows.com", 443, "13.107.4.1", true), ("push.example", 8_443, "203.0.114.9", true),
         ("push.example", 8_443, "127.0.0.1", false), ("push.example", 8_443, "169.254.169.254", false),
-        ("push.example", 8_443, "10.1.2.3", true), ("push.example", 8_443, "10.1.2.4", false),
+        ("push.example", 8_443, "10.1.2.4", true), ("push.example", 8_443, "10.1.2.3", false),
         ("10.1.2.3", 443, "10.1.2.3", true), ("login.microsoftonline.com", 443, "10.9.9.9", true),
     ])
     func `Connections go where they may`(host: String, port: Int, address: String, isAllowed: Bool) throws {
         let configuration = try WNSConfiguration(
-            identity: Self.entra, clientSecret: "s", allowedHosts: ["push.example:8443", "10.1.2.3"])
+            identity: Self.entra, clientSecret: "s",
+            allowedHosts: ["push.example:8443", "10.1.2.3", "10.1.2.4:8443"])
         let client = configuration.client(outgoing: OutgoingConfiguration(), authorities: nil)
         let socket = try SocketAddress(ipAddress: address, port: port)
         #expect(client.isAllowed(socket, PushOrigin(host: host, port: port)) == isAllowed)
