@@ -1,6 +1,7 @@
 import { readSecretAnswer } from './answers.js';
 import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
-import { isEnvelope, openEnvelope } from './envelope.js';
+import { textDigest } from './device-digest.js';
+import { isEnvelope, maxAge, openEnvelope } from './envelope.js';
 import { endWithdrawn, resolveInDoubtClaims, showWithdrawn } from './receiving.js';
 import { wakeReport } from './report.js';
 import { isLocked } from './store.js';
@@ -193,7 +194,7 @@ async function claim(client, secret, unread, request, deadline) {
   for (;;) {
     const { now } = client.clock;
     const claimed = await client.keeper.tryUpdate(null, (changes) => (
-      changes.claim(secret, request, client.process, now)));
+      changes.claim(secret, request, client.process, client.configuration.pushKeys !== null, now)));
     if (!claimed) return { kind: 'locked' };
     if (claimed.kind === 'granted') return { kind: 'secret', secret, unread };
     if (claimed.kind === 'withdrawn') await showWithdrawn(client, secret.id);
@@ -207,20 +208,30 @@ async function claim(client, secret, unread, request, deadline) {
 }
 
 /**
- * Opens the envelope of a secret that is encrypted for this device.
+ * Opens the envelope of a secret that is encrypted for this device. One that was opened under another notification is
+ * refused: whoever has the server could show it again.
  *
  * @param {SecurePushClient} client
  * @param {SecretNotification} secret
  * @returns {Promise<SecretNotification>}
- * @throws {SecurePushFailure} `SP-KEY` or `SP-DECRYPT`: this device will never open it
- * @throws {import('./store.js').ClientStoreError} if the key cannot be read now
+ * @throws {SecurePushFailure} why this device will never open it
+ * @throws {import('./store.js').ClientStoreError} if the keys cannot be read now, or if it cannot be remembered
  */
 export async function decrypt(client, secret) {
-  if (!isEnvelope(secret.json)) return secret;
-  const key = await client.store.deviceKey();
+  const { clock, configuration: { senderKeys, requiresEncryption }, crypto, store } = client;
+  if (!isEnvelope(secret.json)) {
+    if (requiresEncryption) throw new SecurePushFailure(DiagnosticCode.notEncrypted);
+    return secret;
+  }
+  const keys = await store.deviceKeys();
   const { owner, registration } = await client.keeper.read();
+  const { now } = clock;
   const { json, text } = await openEnvelope(secret.json, {
-    recipient: owner ?? '', device: registration.installationID, key, crypto: client.crypto,
+    recipient: owner ?? '', device: registration.installationID, keys, senderKeys, now, crypto,
+    remember: async (id, at) => {
+      const notification = await textDigest(crypto, secret.id);
+      return store.rememberEnvelope({ id, notification, at, expired: now - maxAge });
+    },
   });
   return { ...secret, json, text };
 }
@@ -230,7 +241,7 @@ export async function decrypt(client, secret) {
  * @param {boolean} [isFinal]
  * @returns {Acquisition}
  */
-const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGone: false });
+const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGone: code === DiagnosticCode.expired });
 
 /**
  * Notes that a claimed secret was shown, or that it waits for the next wake.

@@ -7,7 +7,7 @@ import { pair as old } from './simulation/device.mjs';
 import { push as pushed, simulated } from './support/simulated.mjs';
 import { answer } from './simulation/server.mjs';
 
-const next = generateKeyPairSync('ed25519');
+const next = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = (pair) => pair.publicKey.export({ format: 'jwk' });
 const set = (...pairs) => ({ keys: pairs.map(jwk) });
 const asked = (device) => device.server.requests('GET /api/push-keys');
