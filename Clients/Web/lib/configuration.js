@@ -32,6 +32,7 @@ import { PushKeySet } from './push-keys.js';
  * @property {string} withdrawn such as "This message was withdrawn."
  * @property {string} repeated such as "You have this message already."
  * @property {string} nothingNew such as "There is no new message."
+ * @property {string} hidden such as "You have a new message. Open the app to read it."
  */
 
 /**
@@ -78,6 +79,7 @@ export const defaultTexts = Object.freeze({
   withdrawn: 'securepush.withdrawn',
   repeated: 'securepush.repeated',
   nothingNew: 'securepush.nothing-new',
+  hidden: 'securepush.hidden',
 });
 
 /**

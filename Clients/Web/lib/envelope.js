@@ -1,7 +1,7 @@
-import { shownText } from './answers.js';
 import { decodeBase64URL } from './base64url.js';
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
 import { decrypt, join, openHPKE } from './hpke.js';
+import { readMessage } from './message.js';
 import { isPoint, isSigned } from './p256.js';
 import { membersOf, readStrictJSON, textOf } from './strict-json.js';
 
@@ -18,8 +18,12 @@ import { membersOf, readStrictJSON, textOf } from './strict-json.js';
  *
  * @typedef {object} Opened
  * @property {string} json the content's JSON text
- * @property {string} text what is shown of it
+ * @property {string | null} text what is shown of it: the string, or the message's body; `null`: it is for the app
+ * @property {import('./message.js').Message | null} message
  * @property {boolean} isEncrypted
+ * @property {string | null} id the sender's ID of an encrypted content, in lower case
+ * @property {number | null} at the sender's time, in seconds since 1970
+ * @property {number | null} expiresAt
  */
 
 /** @typedef {Map<string, import('./strict-json.js').JSONValue>} Members */
@@ -48,17 +52,18 @@ export const maxAge = 90 * 86_400;
  *   before it is given out; `false`: it was opened before, and is refused
  * @param {Crypto} [receiver.crypto]
  * @returns {Promise<Opened>}
- * @throws {SecurePushFailure} `SP-DECRYPT` if it is malformed or does not open, `SP-SENDER`, `SP-KEY` if it is not for this
+ * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON, malformed or does not open, `SP-SENDER`, `SP-KEY` if it is not for this
  *   device, `SP-REPLAY`, `SP-EXPIRED`, `SP-PLAIN`; and the errors of `remember`
  */
 export async function openEnvelope(payload, {
   recipient, device, keys, senderKeys = null, requiresEncryption = false, now = Date.now() / 1000,
   remember = async () => true, crypto = globalThis.crypto,
 }) {
-  const members = envelopeMembers(payload);
-  if (!members) {
+  const value = strictly(payload);
+  const members = membersOf(value);
+  if (!members?.has('e2e')) {
     if (requiresEncryption) throw new SecurePushFailure(DiagnosticCode.notEncrypted);
-    return { json: payload, text: shownText(payload), isEncrypted: false };
+    return { json: value.json, ...readMessage(value), isEncrypted: false, id: null, at: null, expiresAt: null };
   }
   const envelope = readEnvelope(members);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', join(envelope.iv, envelope.ct)));
@@ -67,11 +72,13 @@ export async function openEnvelope(payload, {
   }
   const sealed = device === null ? undefined : envelope.keys.get(device);
   if (!sealed || keys.length === 0) throw new SecurePushFailure(DiagnosticCode.noKey);
-  const { id, at, expiresAt, json } = readContent(await decryptContent(envelope, sealed, keys, recipient, digest, crypto));
-  const isInTime = at <= now + maxAhead && at >= now - maxAge;
+  const { id, at, expiresAt, content } = readContent(
+    await decryptContent(envelope, sealed, keys, recipient, digest, crypto));
+  const seconds = Math.floor(now);
+  const isInTime = at <= seconds + maxAhead && at >= seconds - maxAge;
   if (!isInTime || !await remember(id, at)) throw new SecurePushFailure(DiagnosticCode.replayed);
-  if (expiresAt !== null && expiresAt <= now) throw new SecurePushFailure(DiagnosticCode.expired);
-  return { json, text: shownText(json), isEncrypted: true };
+  if (expiresAt !== null && expiresAt <= seconds) throw new SecurePushFailure(DiagnosticCode.expired);
+  return { json: content.json, ...readMessage(content), isEncrypted: true, id, at, expiresAt };
 }
 
 const undecryptable = () => new SecurePushFailure(DiagnosticCode.undecryptable);
@@ -80,41 +87,22 @@ const undecryptable = () => new SecurePushFailure(DiagnosticCode.undecryptable);
  * Whether a payload is encrypted, or claims to be: it is an object with a member `e2e`.
  *
  * @param {string} payload the JSON text of the payload
- * @returns {boolean}
+ * @returns {boolean} `false` for a text that is not strict JSON, too
  */
 export function isEnvelope(payload) {
   try {
-    return envelopeMembers(payload) !== null;
+    return membersOf(readStrictJSON(payload))?.has('e2e') ?? false;
   } catch {
-    return true;
+    return false;
   }
 }
 
 /**
- * @param {string} payload
- * @returns {Members | null} `null` if it is no envelope
- * @throws {SecurePushFailure} if it is one, and not strict JSON
+ * @param {string | Uint8Array} json
+ * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON
  */
-function envelopeMembers(payload) {
-  if (!payload.trimStart().startsWith('{')) return null;
-  let value;
-  try {
-    value = readStrictJSON(payload);
-  } catch {
-    if (mayBeEnvelope(payload)) throw undecryptable();
-    return null;
-  }
-  const members = membersOf(value);
-  return members?.has('e2e') ? members : null;
-}
-
-/** @param {string} payload */
-function mayBeEnvelope(payload) {
-  try {
-    return Object.hasOwn(JSON.parse(payload), 'e2e');
-  } catch {
-    return true;
-  }
+function strictly(json) {
+  try { return readStrictJSON(json); } catch { throw undecryptable(); }
 }
 
 /**
@@ -151,7 +139,7 @@ const isDevice = (/** @type {string} */ name) => /^[A-Za-z0-9._-]{1,128}$/.test(
 function readSealedKey(name, entry) {
   const enc = entry && bytesOf(entry, 'enc');
   const ct = entry && bytesOf(entry, 'ct');
-  if (!isDevice(name) || !isPoint(enc) || ct?.length !== 48) throw undecryptable();
+  if (!isDevice(name) || enc?.length !== 65 || enc[0] !== 4 || ct?.length !== 48) throw undecryptable();
   return { enc, ct };
 }
 
@@ -188,6 +176,7 @@ async function isOfSender({ from, sig }, senderKeys, text, crypto) {
 async function decryptContent({ iv, ct }, sealed, keys, recipient, digest, { subtle }) {
   const name = encoder.encode(recipient);
   const aad = join(name, new Uint8Array([0]), digest);
+  if (!isPoint(sealed.enc)) throw undecryptable();
   for (const key of keys) {
     // It may be sealed for a former key.
     const contentKey = await openHPKE(subtle, key, sealed, info, aad).catch(() => null);
@@ -205,18 +194,17 @@ async function decryptContent({ iv, ct }, sealed, keys, recipient, digest, { sub
  * The content and what the sender says of it. The blanks at its end hide its length.
  *
  * @param {Uint8Array} bytes
- * @returns {{id: string, at: number, expiresAt: number | null, json: string}}
+ * @throws {SecurePushFailure}
  */
 function readContent(bytes) {
-  let members;
-  try { members = membersOf(readStrictJSON(bytes)); } catch { members = null; }
+  const members = membersOf(strictly(bytes));
   const id = textOf(members?.get('id'))?.toLowerCase() ?? '';
-  const json = members?.get('content')?.json;
+  const content = members?.get('content');
   const at = secondsOf(members?.get('at'));
   const expiresAt = secondsOf(members?.get('exp'));
   const isMalformed = at === null || (expiresAt === null && members?.has('exp'));
-  if (json === undefined || isMalformed || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) throw undecryptable();
-  return { id, at, expiresAt, json };
+  if (!content || isMalformed || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) throw undecryptable();
+  return { id, at, expiresAt, content };
 }
 
 /**

@@ -47,7 +47,10 @@ function readKey(entry) {
   const value = (/** @type {string} */ name) => textOf(entry.get(name));
   if (value('kty') !== 'EC' || value('crv') !== 'P-256') return null;
   const point = pointOf(value('x'), value('y'));
-  return point && { point, kid: value('kid') };
+  const kid = value('kid');
+  const length = new TextEncoder().encode(kid ?? '').length;
+  const isNamed = !entry.has('kid') || (kid !== null && length >= 1 && length <= 128);
+  return point && isNamed ? { point, kid } : null;
 }
 
 /** The public keys of senders: a device takes encrypted notifications of these senders only. */

@@ -57,19 +57,30 @@ export class PushVerifier {
     for (const key of this.keys.keys) {
       const point = decodeBase64URL(key);
       if (point && await isSigned(this.crypto, point, signature, text)) {
-        const age = now - Number(timestamp);
-        return age > this.maxAge || age < -maxAhead ? DiagnosticCode.tooOld : null;
+        return this.#isInTime(timestamp, now) ? null : DiagnosticCode.tooOld;
       }
     }
     return DiagnosticCode.badSignature;
   }
 
   /**
-   * Whether the signature of a push has the right form, so that another key might verify it.
+   * Whether another key might verify a push: its time and its signature have the right forms, and the time is right.
    *
    * @param {import('./push.js').IncomingPush} push
+   * @param {number} now seconds since 1970
    */
-  static hasSignature(push) { return push.id !== null && signatureOf(push) !== null; }
+  mayHaveOtherKey(push, now) {
+    return push.id !== null && signatureOf(push) !== null && this.#isInTime(push.timestamp, now);
+  }
+
+  /**
+   * @param {string | null} timestamp
+   * @param {number} now
+   */
+  #isInTime(timestamp, now) {
+    const age = now - Number(timestamp);
+    return age <= this.maxAge && age >= -maxAhead;
+  }
 
   /**
    * The text that the server signs.

@@ -118,8 +118,9 @@ async function pushFault(client, push, owner, deadline) {
     const stored = refreshesPushKeys ? (await client.keeper.read()).pushKeys : null;
     const keys = stored ? new PushKeySet(stored) : pushKeys;
     const verifier = new PushVerifier(keys, client.limits.maxPushAge, client.crypto);
-    const code = await verifier.fault(push, owner, client.clock.now);
-    const mayBeNewKey = code === DiagnosticCode.badSignature && PushVerifier.hasSignature(push);
+    const { now } = client.clock;
+    const code = await verifier.fault(push, owner, now);
+    const mayBeNewKey = code === DiagnosticCode.badSignature && verifier.mayHaveOtherKey(push, now);
     if (isSecond || !mayBeNewKey || !await readUnknownPushKeys(client, deadline)) return code;
   }
 }
@@ -172,15 +173,17 @@ export function confirmWithdrawals(client, deadline) {
       asked.add(id);
       // HEAD marks nothing as read and returns no secret.
       const outcome = await client.connection.send({ method: 'HEAD', path: `api/notifications/${id}` }, deadline);
-      if (outcome.kind === 'success') {
-        await client.keeper.tryUpdate(null, (_, state) => {
-          state.unconfirmed = state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
-        });
-      } else if (outcome.kind === 'refused' && isGoneStatus(outcome.status)) {
+      if (outcome.kind === 'refused' && isGoneStatus(outcome.status)) {
         await endWithdrawn(client, id);
-      } else {
-        return;
+        continue;
       }
+      const isUnclear = outcome.kind !== 'success';
+      await client.keeper.tryUpdate(null, ({ ledger }, state) => {
+        // Anybody may name an ID that this device does not know.
+        if (isUnclear && ledger.get(id)) return;
+        state.unconfirmed = state.unconfirmed.filter((unconfirmed) => unconfirmed !== id);
+      });
+      if (isUnclear) return;
     }
   });
 }

@@ -246,7 +246,7 @@ export class StateChanges {
    * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
    * another device was the first, the withdrawal holds.
    *
-   * @param {import('./answers.js').SecretNotification} secret
+   * @param {import('./answers.js').FetchedNotification} secret
    * @param {FetchRequest} request
    * @param {string} process
    * @param {boolean} isSigned whether withdrawals are signed. Otherwise one of them says nothing against the server's answer

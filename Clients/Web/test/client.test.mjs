@@ -75,7 +75,7 @@ simulated('registration keeps its ID, is renewed, and gets a new ID after 410', 
   assert.notEqual(next, id);
   await client.unregister();
   assert.equal(device.server.installations.has(next), false);
-  assert.equal(await device.disk.deviceKey(), null);
+  assert.deepEqual(await device.disk.deviceKeys(), []);
 });
 
 simulated('marking as read removes notifications from the screen', async (device) => {
