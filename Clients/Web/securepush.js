@@ -36,6 +36,8 @@ export { userTag } from './lib/user-tag.js';
  * @typedef {import('./lib/credentials.js').CredentialsProvider} CredentialsProvider
  * @typedef {import('./lib/events.js').ClientEvent} ClientEvent
  * @typedef {import('./lib/envelope.js').Opened} Opened
+ * @typedef {import('./lib/message.js').Message} Message
+ * @typedef {import('./lib/message.js').MessageAction} MessageAction
  * @typedef {import('./lib/presenter.js').BriefText} BriefText
  * @typedef {import('./lib/presenter.js').GenericNotice} GenericNotice
  * @typedef {import('./lib/presenter.js').LogInPrompt} LogInPrompt
@@ -45,6 +47,7 @@ export { userTag } from './lib/user-tag.js';
  * @typedef {import('./lib/state.js').ClientState} ClientState
  * @typedef {import('./lib/store.js').ClientStore} ClientStore
  * @typedef {import('./lib/store.js').Departure} Departure
+ * @typedef {import('./lib/store.js').OpenedEnvelope} OpenedEnvelope
  * @typedef {import('./lib/store.js').StoredCredentials} StoredCredentials
  * @typedef {import('./lib/store.js').StoredValues} StoredValues
  * @typedef {import('./lib/subscription.js').PushDevice} PushDevice

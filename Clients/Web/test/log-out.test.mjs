@@ -22,8 +22,8 @@ async function prepare(simulation) {
 
 /** Whether nothing of alice is left in the store, except for the record of the log-out. */
 function forgets({ disk }) {
-  const { state, stored, key } = disk;
-  return stored === null && key === null && state.owner === null && state.entries.length === 0
+  const { state, stored, keys } = disk;
+  return stored === null && keys.length === 0 && state.owner === null && state.entries.length === 0
     && state.registration.installationID === null && state.registration.wanted === null && state.keyOwner === null;
 }
 
