@@ -52,8 +52,8 @@ export const maxAge = 90 * 86_400;
  *   before it is given out; `false`: it was opened before, and is refused
  * @param {Crypto} [receiver.crypto]
  * @returns {Promise<Opened>}
- * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON, malformed or does not open, `SP-SENDER`, `SP-KEY` if it is not for this
- *   device, `SP-REPLAY`, `SP-EXPIRED`, `SP-PLAIN`; and the errors of `remember`
+ * @throws {SecurePushFailure} `SP-DECRYPT` if it is not strict JSON, malformed or does not open; `SP-SENDER`; `SP-KEY` if it
+ *   is not for this device; `SP-REPLAY`, `SP-EXPIRED`, `SP-PLAIN`; and the errors of `remember`
  */
 export async function openEnvelope(payload, {
   recipient, device, keys, senderKeys = null, requiresEncryption = false, now = Date.now() / 1000,
