@@ -82,9 +82,9 @@ class FileClientStoreTests {
         val store = FileClientStore(folder)
         store.update { it.owner = "alice" }
         store.save(StoredCredentials("alice"))
-        store.makeEnvelopeKey()
+        store.makeEnvelopeKey(0)
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.toPath())))
-        for (name in listOf("state.json", "credentials", "key")) {
+        for (name in listOf("state.json", "credentials", "keys")) {
             val modes = Files.getPosixFilePermissions(File(folder, name).toPath())
             assertEquals("rw-------", PosixFilePermissions.toString(modes))
         }
@@ -166,17 +166,17 @@ class FileClientStoreTests {
         }
         val store = FileClientStore(folder, box)
         store.save(StoredCredentials("alice", "access-token"))
-        val key = store.makeEnvelopeKey()
-        assertEquals("kept", key.publicJwk, store.makeEnvelopeKey().publicJwk)
+        val key = store.makeEnvelopeKey(0)
+        assertEquals("kept", key.publicJwk, store.makeEnvelopeKey(0).publicJwk)
         assertEquals("access-token", store.credentials()?.accessToken)
-        assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKey()?.publicJwk)
+        assertEquals(key.publicJwk, FileClientStore(folder, box).envelopeKeys().firstOrNull()?.publicJwk)
         assertFalse(File(folder, "credentials").readText().contains("access-token"))
         isKeyLost = true
         assertNull(store.credentials())
-        assertNull(store.envelopeKey())
+        assertNull(store.envelopeKeys().firstOrNull())
         isKeyLost = false
-        store.removeEnvelopeKey()
-        assertNull(store.envelopeKey())
+        store.removeEnvelopeKeys()
+        assertNull(store.envelopeKeys().firstOrNull())
     }
 
     @Test

@@ -119,8 +119,9 @@ class MemoryTests {
             state.owner = "alice"
             state.registration = RegistrationRecord(device)
         }
-        val jwk = JSONObject(store.makeEnvelopeKey().publicJwk)
-        val payload = EnvelopeSealer.seal("\"${"x".repeat(190_000)}\"", "alice", device, jwk)
+        val now = System.currentTimeMillis()
+        val jwk = JSONObject(store.makeEnvelopeKey(now).publicJwk)
+        val payload = EnvelopeSealer("alice", device, jwk).seal("\"${"x".repeat(190_000)}\"", now)
         measure("encrypted", payload.toString(), 190_000, 24)
     }
 

@@ -1,6 +1,7 @@
 package securepush.vectors
 
 import java.net.URI
+import java.util.UUID
 import org.json.JSONArray
 import org.json.JSONObject
 import securepush.ClientState
@@ -69,11 +70,13 @@ internal class ScenarioStore : ClientStore {
         return true
     }
 
-    override fun envelopeKey(): EnvelopePrivateKey? = null
+    override fun envelopeKeys(): List<EnvelopePrivateKey> = emptyList()
 
-    override fun makeEnvelopeKey(): EnvelopePrivateKey = throw UnsupportedOperationException()
+    override fun makeEnvelopeKey(date: Long): EnvelopePrivateKey = throw UnsupportedOperationException()
 
-    override fun removeEnvelopeKey() = Unit
+    override fun removeEnvelopeKeys() = Unit
+
+    override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean = true
 
     override fun claimLockedNotice(): Boolean {
         val isFirst = !hasNoticed

@@ -25,7 +25,7 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
     if (owner.name == null && keeper.isBlind && configuration.pushKeys != null) {
         return@unlessLocked Reception.Unverified
     }
-    val fault = fault(push, owner.name)
+    val fault = fault(push, owner.name, wake)
     if (fault != null) return@unlessLocked Reception.Ignored(fault)
     val id = push.id ?: return@unlessLocked Reception.Unusable
     if (push.isWithdrawal) {
@@ -37,9 +37,12 @@ internal fun SecurePushClient.receive(push: IncomingPush, wake: Wake): Reception
     if (isWanted) Reception.Wanted(id) else Reception.Settled
 } ?: Reception.Locked
 
+/** Whether nobody but the server can push. */
+internal val SecurePushClient.arePushesSigned: Boolean get() = configuration.pushKeys != null
+
 /** Carries out a withdrawal. The prompt goes too, if nothing else waits behind it. */
 private fun SecurePushClient.withdraw(id: PushID) {
-    val (isRemoved, isPromptOver) = keeper.update { Pair(it.withdraw(id, limits), it.endEmptyPrompt()) }
+    val (isRemoved, isPromptOver) = keeper.update { Pair(it.withdraw(id, arePushesSigned, limits), it.endEmptyPrompt()) }
     if (isRemoved) presenter.remove(listOf(id))
     if (isPromptOver) presenter.removePrompt()
 }
@@ -89,12 +92,18 @@ internal fun SecurePushClient.knownUserName(): String? = userNameLimit.run {
 }
 
 /** Why a push is to be ignored; `null` if it is genuine, or if pushes are not signed. */
-private fun SecurePushClient.fault(push: IncomingPush, owner: String?): DiagnosticCode? {
+private fun SecurePushClient.fault(push: IncomingPush, owner: String?, wake: Wake): DiagnosticCode? {
     val configured = configuration.pushKeys ?: return null
     if (owner == null) return DiagnosticCode.BAD_SIGNATURE
-    // The server may have removed a configured key, because it was stolen.
-    val stored = if (configuration.refreshesPushKeys) keeper.read().pushKeys else null
-    return PushVerifier(stored ?: configured, limits.maxPushAge).fault(push, owner, clock.date)
+    fun fault(): DiagnosticCode? {
+        // The server may have removed a configured key, because it was stolen.
+        val stored = if (configuration.refreshesPushKeys) keeper.read().pushKeys else null
+        return PushVerifier(stored ?: configured, limits.maxPushAge).fault(push, owner, clock.date)
+    }
+    val first = fault()
+    // The server may have a new key, because the last one was stolen.
+    val mayBeNew = first == DiagnosticCode.BAD_SIGNATURE && PushVerifier.isSigned(push)
+    return if (mayBeNew && learnPushKeys(wake.deadline)) fault() else first
 }
 
 /**
