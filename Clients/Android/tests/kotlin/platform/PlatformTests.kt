@@ -88,7 +88,7 @@ class PlatformTests {
         presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, DiagnosticCode.UNREACHABLE))
         assertEquals(listOf("a: generic (SP-OFFLINE)"), texts())
         assertEquals(emptySet<PushID>(), presenter.displayedSecrets())
-        presenter.show(SecretNotification(id, "secret", "\"secret\""))
+        presenter.show(SecretNotification(id, "\"secret\""))
         assertEquals(listOf("a: secret"), texts())
         assertEquals(setOf(id), presenter.displayedSecrets())
         val shown = manager.activeNotifications.single().notification
@@ -118,7 +118,7 @@ class PlatformTests {
 
     @Test
     fun whatTheSystemWouldDropIsRefused() {
-        val secret = SecretNotification(id, "x".repeat(100_000), "")
+        val secret = SecretNotification(id, "\"${"x".repeat(100_000)}\"")
         manager.isAllowed = false
         assertTrue(isRefused { presenter.show(secret) })
         manager.isAllowed = true
@@ -129,7 +129,7 @@ class PlatformTests {
         manager.getNotificationChannel("securepush").importance = NotificationManager.IMPORTANCE_HIGH
         var refused = 0
         for (number in 1..40) {
-            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "text", "")
+            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "\"text\"")
             if (isRefused { presenter.show(next) }) refused += 1
         }
         assertEquals(17, refused)

@@ -4,6 +4,7 @@ import java.util.UUID
 import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
+import securepush.ClientStoreException
 import securepush.EnvelopeKeyRing
 import securepush.EnvelopePrivateKey
 import securepush.OpenedEnvelopes
@@ -18,6 +19,8 @@ class SimulatedDisk {
     var credentials: ByteArray? = null
     var envelopeKeys: ByteArray? = null
     internal val opened = OpenedEnvelopes()
+    /** Whether no opened envelope can be remembered. */
+    var refusesEnvelopes = false
     var hasClaimedLockedNotice = false
 
     /** As the interface has it: a damaged state reads as an empty one. */
@@ -90,6 +93,7 @@ class SimulatedStore(
     override fun rememberEnvelope(id: UUID, notification: PushID, date: Long): Boolean =
         process.call("remember envelope") {
             faults.store(writes = true)
+            if (disk.refusesEnvelopes) throw ClientStoreException(ClientStoreException.Reason.UNWRITABLE)
             disk.opened.remember(id, notification, date)
         }
 

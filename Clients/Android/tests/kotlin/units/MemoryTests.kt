@@ -65,7 +65,7 @@ class MemoryTests {
     /** Keeps the length of the last secret and nothing else, like a system that copies it away. */
     private inner class LengthPresenter : NotificationPresenter {
         override fun show(secret: SecretNotification) {
-            length = secret.text.length
+            length = secret.text?.length ?: 0
         }
 
         override fun show(notice: GenericNotice) = Unit

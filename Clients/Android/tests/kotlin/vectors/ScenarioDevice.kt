@@ -139,7 +139,7 @@ internal class ScenarioScreen : NotificationPresenter {
             return
         }
         wake.generic.put(
-            JSONObject().put("id", notice.id?.rawValue ?: JSONObject.NULL).put("code", notice.code.rawValue)
+            JSONObject().put("id", notice.id?.rawValue ?: JSONObject.NULL).put("code", notice.code?.rawValue ?: JSONObject.NULL)
         )
         notice.id?.let { notices.add(it.rawValue) }
     }

@@ -146,12 +146,12 @@ internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
 }
 
 /** Notes that a claimed secret was shown, or that it waits for the next wake. */
-internal fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake) {
+internal fun SecurePushClient.settle(id: PushID, isShown: Boolean, wake: Wake, isReported: Boolean = isShown) {
     val end = unlessLocked {
         keeper.update { state ->
             if (state.userChanges > wake.userChanges) return@update SecretLedger.End.WITHDRAWN
             val end = state.ledger.settle(id, process, isShown)
-            if (isShown) state.report(id)
+            if (isReported) state.report(id)
             end
         }
     }
@@ -173,14 +173,15 @@ internal fun SecurePushClient.finish(
 
 private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeReport {
     try {
-        presenter.show(secret)
+        presenter.present(secret)
     } catch (e: Exception) {
         settle(secret.id, isShown = false, wake = wake)
         if (!isCurrent(wake)) return WakeReport()
         return notice(secret.id, DiagnosticCode.NOT_PRESENTED, isGone = false)
     }
-    settle(secret.id, isShown = true, wake = wake)
-    return WakeReport(WakeReport.Result.NEW_DATA, shown = listOf(secret.id))
+    settle(secret.id, isShown = true, wake = wake, isReported = secret.message != null)
+    val shown = if (secret.message == null) emptyList() else listOf(secret.id)
+    return WakeReport(WakeReport.Result.NEW_DATA, shown = shown)
 }
 
 /** Shows the generic text, once per notification. */

@@ -95,15 +95,14 @@ internal fun SecurePushClient.knownUserName(): String? = userNameLimit.run {
 private fun SecurePushClient.fault(push: IncomingPush, owner: String?, wake: Wake): DiagnosticCode? {
     val configured = configuration.pushKeys ?: return null
     if (owner == null) return DiagnosticCode.BAD_SIGNATURE
-    fun fault(): DiagnosticCode? {
-        // The server may have removed a configured key, because it was stolen.
-        val stored = if (configuration.refreshesPushKeys) keeper.read().pushKeys else null
-        return PushVerifier(stored ?: configured, limits.maxPushAge).fault(push, owner, clock.date)
-    }
-    val first = fault()
-    // The server may have a new key, because the last one was stolen.
-    val mayBeNew = first == DiagnosticCode.BAD_SIGNATURE && PushVerifier.isSigned(push)
-    return if (mayBeNew && learnPushKeys(wake.deadline)) fault() else first
+    // The server may have removed a configured key, because it was stolen.
+    fun verifier() = PushVerifier(
+        (if (configuration.refreshesPushKeys) keeper.read().pushKeys else null) ?: configured, limits.maxPushAge
+    )
+    val fault = verifier().fault(push, owner, clock.date)
+    // The server may have a new key.
+    val mayBeNew = fault == DiagnosticCode.BAD_SIGNATURE && verifier().mayBeSigned(push, clock.date)
+    return if (mayBeNew && learnPushKeys(wake.deadline)) verifier().fault(push, owner, clock.date) else fault
 }
 
 /**
@@ -165,7 +164,15 @@ private fun SecurePushClient.confirmWithdrawal(id: PushID, deadline: Long): Bool
         outcome is RetrievalConnection.Outcome.Success ->
             unlessLocked { keeper.update { state -> state.unconfirmed = state.unconfirmed - id } }
         outcome is RetrievalConnection.Outcome.Refused && isGone(outcome.status) -> endWithdrawn(id)
-        else -> return false
+        else -> {
+            // Nobody has signed the withdrawal of a notification that nobody has heard of.
+            unlessLocked {
+                keeper.update { state ->
+                    if (!arePushesSigned && state.ledger[id] == null) state.unconfirmed = state.unconfirmed - id
+                }
+            }
+            return false
+        }
     }
     return true
 }

@@ -69,11 +69,14 @@ private fun SecurePushClient.put(
  * Registers the public key of this device, which the server forgets when it replaces or removes the installation, or
  * when another user takes it over. The first call for a user makes the key.
  *
+ * @param unlessKnown whether nothing is sent if the server has got the key before.
  * @return whether the server has the installation.
  * @throws SecurePushFailure if the server may not have the key. The device is registered then, and gets notifications
  *   that are not encrypted.
  */
-private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wake): Boolean {
+private fun SecurePushClient.registerKey(
+    id: String, userName: String, wake: Wake, unlessKnown: Boolean = false
+): Boolean {
     // Another user's messages are not for the same key. The server has forgotten the former one by now.
     val owner = stored { keeper.read() }.keyOwner
     if (owner != userName && (owner != null || configuration.encryptsEndToEnd)) forgetKey()
@@ -92,6 +95,7 @@ private fun SecurePushClient.registerKey(id: String, userName: String, wake: Wak
         if (e.code == DiagnosticCode.LOGGED_OUT) withKey { store.removeEnvelopeKeys() }
         throw e
     }
+    if (unlessKnown && record.publicKey == text) return true
     val call = RetrievalConnection.Call("api/devices/$id/key", "PUT", json = key.publicJwk, success = 204)
     val outcome = connection.send(call, wake.deadline)
     if (outcome.isMissing) return false
@@ -118,7 +122,7 @@ internal fun SecurePushClient.renewOldKey(deadline: Long) {
     val wake = Wake(0, minOf(deadline, clock.uptime + MILLIS_FOR_KEY))
     wake.userChanges = state.userChanges
     try {
-        registrations.take(clock.uptime) { registerKey(id, userName, wake) }
+        registrations.take(clock.uptime) { registerKey(id, userName, wake, unlessKnown = true) }
     } catch (e: SecurePushFailure) {
         // The server still has the former key, and this device, too.
         return

@@ -30,14 +30,12 @@ internal class Envelope private constructor(
         /** When it expires; `null`: never. */
         val exp: Long?,
         /** The payload's JSON text. */
-        val json: String,
-        /** The payload, if it is a JSON string, or else its JSON text. */
-        val text: String
+        val json: String
     ) {
         /** Whether it was made more than a day ahead or more than 90 days ago, when nobody remembers its ID. */
-        fun isOutOfTime(date: Long): Boolean = date - at * 1_000 !in -MILLIS_AHEAD..MILLIS_BACK
+        fun isOutOfTime(now: Long): Boolean = now - at !in -SECONDS_AHEAD..SECONDS_BACK
 
-        fun hasExpired(date: Long): Boolean = exp != null && exp * 1_000 <= date
+        fun hasExpired(now: Long): Boolean = exp != null && exp <= now
     }
 
     private val digest: ByteArray by lazy { MessageDigest.getInstance("SHA-256").digest(iv + ct) }
@@ -80,20 +78,17 @@ internal class Envelope private constructor(
     }
 
     companion object {
-        /** Whether a payload is meant to be an envelope: an object with `e2e`. It may still be malformed. */
-        fun isEnvelope(payload: ByteArray): Boolean = try {
-            JsonReader.read(payload) { reader, span -> reader.isObject(span) && "e2e" in reader.names(span) }
-        } catch (e: JsonReader.Malformed) {
-            false
-        }
-
         /**
-         * Reads an envelope.
+         * Reads a payload. It is an envelope if it is an object with `e2e`, whatever else it has.
          *
-         * @throws Unopened with `SP-DECRYPT` if it is malformed.
+         * @return `null` if it is none.
+         * @throws Unopened with `SP-DECRYPT` if it is malformed, or no strict JSON.
          */
-        fun parse(payload: ByteArray): Envelope = try {
-            JsonReader.read(payload, strict = true) { reader, span -> envelope(reader, reader.members(span)) }
+        fun parse(payload: ByteArray): Envelope? = try {
+            JsonReader.read(payload, strict = true) { reader, span ->
+                val members = if (reader.isObject(span)) reader.members(span) else emptyMap()
+                if ("e2e" in members) listOf(envelope(reader, members)) else emptyList()
+            }.firstOrNull()
         } catch (e: JsonReader.Malformed) {
             throw Unopened(DiagnosticCode.UNOPENABLE)
         }
@@ -104,9 +99,8 @@ internal class Envelope private constructor(
                 val parts = reader.members(span)
                 val enc = bytes("enc", parts, reader)
                 val ct = bytes("ct", parts, reader)
-                if (!isInstallation(device) || P256.point(enc) == null || ct.size != SEALED_BYTES) {
-                    throw JsonReader.Malformed()
-                }
+                val isPoint = enc.size == P256.POINT_BYTES && enc[0].toInt() == 4
+                if (!isInstallation(device) || !isPoint || ct.size != SEALED_BYTES) throw JsonReader.Malformed()
                 Sealed(enc, ct)
             }
             val (iv, ct) = Pair(bytes("iv", members, reader), bytes("ct", members, reader, MAX_CONTENT_TEXT))
@@ -115,7 +109,7 @@ internal class Envelope private constructor(
             if ("from" !in members) return Envelope(keys, iv, ct, null, null)
             val from = reader.string(member("from", members))
             val signature = bytes("sig", members, reader)
-            if (from.toByteArray().size !in 1..MAX_NAME_BYTES || signature.size != SIGNATURE_BYTES) {
+            if (from.toByteArray().size !in 1..PublicJwk.MAX_NAME_BYTES || signature.size != SIGNATURE_BYTES) {
                 throw JsonReader.Malformed()
             }
             return Envelope(keys, iv, ct, from, signature)
@@ -131,12 +125,9 @@ internal class Envelope private constructor(
         private fun content(bytes: ByteArray): Content = try {
             JsonReader.read(bytes, strict = true) { reader, span ->
                 val members = reader.members(span)
-                val value = member("content", members)
-                val json = reader.json(value)
                 Content(
                     uuid(reader.string(member("id", members))), reader.digits(member("at", members)),
-                    members["exp"]?.let { reader.digits(it) }, json,
-                    if (reader.isString(value)) reader.string(value) else json
+                    members["exp"]?.let { reader.digits(it) }, reader.json(member("content", members))
                 )
             }
         } catch (e: JsonReader.Malformed) {
@@ -153,12 +144,11 @@ internal class Envelope private constructor(
         private const val IV_BYTES = 12
         private const val TAG_BYTES = 16
         private const val SIGNATURE_BYTES = 64
-        private const val MAX_NAME_BYTES = 128
         private const val MAX_DEVICES = 100
         /** The longest answer of the server. */
         private const val MAX_CONTENT_TEXT = 2 shl 20
-        private const val MILLIS_AHEAD = 86_400_000L
-        private const val MILLIS_BACK = 90 * 86_400_000L
+        private const val SECONDS_AHEAD = 86_400L
+        private const val SECONDS_BACK = 90 * 86_400L
     }
 }
 
@@ -172,12 +162,11 @@ internal class Envelope private constructor(
  * @throws ClientStoreException if a key cannot be used now, or nothing can be remembered.
  */
 internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
-    val payload = secret.json.toByteArray()
-    if (!Envelope.isEnvelope(payload)) {
+    val envelope = Envelope.parse(secret.json.toByteArray())
+    if (envelope == null) {
         if (configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
         return secret
     }
-    val envelope = Envelope.parse(payload)
     val state = keeper.read()
     val recipient = state.owner ?: ""
     val senders = configuration.senderKeys
@@ -185,10 +174,10 @@ internal fun SecurePushClient.open(secret: SecretNotification): SecretNotificati
         throw Envelope.Unopened(DiagnosticCode.UNKNOWN_SENDER)
     }
     val content = envelope.open(recipient, state.registration.installationID, store.envelopeKeys())
-    val date = clock.date
-    if (content.isOutOfTime(date) || !store.rememberEnvelope(content.id, secret.id, date)) {
+    val now = Math.floorDiv(clock.date, 1_000L)
+    if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
         throw Envelope.Unopened(DiagnosticCode.REPLAYED)
     }
-    if (content.hasExpired(date)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
-    return SecretNotification(secret.id, content.text, content.json, secret.wasRead)
+    if (content.hasExpired(now)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
+    return SecretNotification(secret.id, content.json, secret.wasRead)
 }

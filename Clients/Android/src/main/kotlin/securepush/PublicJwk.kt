@@ -36,6 +36,8 @@ internal class PublicJwk private constructor(
         /** The rest is skipped. It is the server's limit too. */
         private const val MAX_KEYS = 32
 
+        const val MAX_NAME_BYTES = 128
+
         /** Takes a point that is not compressed; `null` if it is not on the curve. */
         fun of(point: ByteArray, kid: String? = null): PublicJwk? = P256.point(point)?.let { PublicJwk(point, it, kid) }
 
@@ -45,7 +47,8 @@ internal class PublicJwk private constructor(
             val keys = try {
                 JsonReader.read(jwkSet, strict = true) { reader, span ->
                     val list = reader.members(span)["keys"] ?: throw JsonReader.Malformed()
-                    reader.elements(list, MAX_SET_BYTES).map { reader.members(it) }.mapNotNull { key(it, reader) }
+                    reader.elements(list, MAX_SET_BYTES).filter { reader.isObject(it) }
+                        .mapNotNull { key(reader.members(it), reader) }
                 }
             } catch (e: JsonReader.Malformed) {
                 throw MalformedKeySet("The JWK Set is not JSON, or has no list \"keys\".")
@@ -61,7 +64,9 @@ internal class PublicJwk private constructor(
             if (text("kty") != "EC" || text("crv") != "P-256") return null
             val x = text("x")?.let { Base64Url.decode(it) }?.takeIf { it.size == P256.NUMBER_BYTES } ?: return null
             val y = text("y")?.let { Base64Url.decode(it) }?.takeIf { it.size == P256.NUMBER_BYTES } ?: return null
-            return of(byteArrayOf(4) + x + y, text("kid"))
+            val kid = text("kid")
+            val isNamed = if (kid == null) "kid" !in members else kid.toByteArray().size in 1..MAX_NAME_BYTES
+            return if (isNamed) of(byteArrayOf(4) + x + y, kid) else null
         }
     }
 }

@@ -44,7 +44,7 @@ class PushKeySet private constructor(private val keys: List<PublicJwk>) {
 }
 
 /** The public keys of the senders that an app trusts, as a JWK Set. The `kid` of a key, or else its thumbprint, names it. */
-class SenderKeySet private constructor(private val keys: List<PublicJwk>) {
+class SenderKeySet internal constructor(private val keys: List<PublicJwk>) {
     override fun toString(): String = "${keys.size} keys of senders"
 
     /** Whether the key with this name has made a signature. */

@@ -20,15 +20,20 @@ internal class PushVerifier(private val keys: PushKeySet, private val maxAge: Lo
         if (id == null) return DiagnosticCode.BAD_SIGNATURE
         val text = signedText(id, userName, timestamp, push.isWithdrawal).toByteArray()
         if (!keys.verifies(signature, text)) return DiagnosticCode.BAD_SIGNATURE
-        val age = date - seconds * 1_000
-        return if (age in -MAX_AHEAD..maxAge) null else DiagnosticCode.TOO_OLD
+        return if (isInTime(seconds, date)) null else DiagnosticCode.TOO_OLD
     }
 
-    companion object {
-        /** Whether a push has the form of a signed one, so that a key may be there that verifies it. */
-        fun isSigned(push: IncomingPush): Boolean = push.id != null && push.timestamp?.let { seconds(it) } != null &&
-            push.signature?.let { Base64Url.decode(it) }?.size == 2 * P256.NUMBER_BYTES
+    /** Whether a push has the form of one that was signed lately, so that a key may be there that verifies it. */
+    fun mayBeSigned(push: IncomingPush, date: Long): Boolean {
+        val seconds = push.timestamp?.let { seconds(it) }
+        val signature = push.signature?.let { Base64Url.decode(it) }
+        return push.id != null && seconds != null && isInTime(seconds, date) &&
+            signature?.size == 2 * P256.NUMBER_BYTES
+    }
 
+    private fun isInTime(seconds: Long, date: Long): Boolean = date - seconds * 1_000 in -MAX_AHEAD..maxAge
+
+    companion object {
         /** A time of 1 to 12 digits, without a sign and without a zero in front. */
         private fun seconds(text: String): Long? {
             val isNumber = text.length in 1..12 && text.all { it in '0'..'9' } && (text[0] != '0' || text.length == 1)
