@@ -138,9 +138,8 @@ internal class ScenarioScreen : NotificationPresenter {
             wake.locked += 1
             return
         }
-        wake.generic.put(
-            JSONObject().put("id", notice.id?.rawValue ?: JSONObject.NULL).put("code", notice.code?.rawValue ?: JSONObject.NULL)
-        )
+        val (id, code) = Pair(notice.id?.rawValue, notice.code?.rawValue)
+        wake.generic.put(JSONObject().put("id", id ?: JSONObject.NULL).put("code", code ?: JSONObject.NULL))
         notice.id?.let { notices.add(it.rawValue) }
     }
 

@@ -42,7 +42,9 @@ internal val SecurePushClient.arePushesSigned: Boolean get() = configuration.pus
 
 /** Carries out a withdrawal. The prompt goes too, if nothing else waits behind it. */
 private fun SecurePushClient.withdraw(id: PushID) {
-    val (isRemoved, isPromptOver) = keeper.update { Pair(it.withdraw(id, arePushesSigned, limits), it.endEmptyPrompt()) }
+    val (isRemoved, isPromptOver) = keeper.update { state ->
+        Pair(state.withdraw(id, arePushesSigned, limits), state.endEmptyPrompt())
+    }
     if (isRemoved) presenter.remove(listOf(id))
     if (isPromptOver) presenter.removePrompt()
 }

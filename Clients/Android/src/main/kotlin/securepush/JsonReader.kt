@@ -1,7 +1,7 @@
 package securepush
 
 import java.nio.ByteBuffer
-import java.nio.charset.CharacterCodingException
+import java.nio.CharBuffer
 
 /** A part of a text, by the positions of its bytes. */
 internal data class Span(val start: Int, val end: Int)
@@ -191,8 +191,10 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
     }
 
     /** The value of an escape that was checked. */
-    private fun code(start: Int): Int = (start + 2 until start + 6).fold(0) { code, position ->
-        code * 16 + Character.digit(bytes[position].toInt(), 16)
+    private fun code(start: Int): Int {
+        var code = 0
+        for (position in start + 2 until start + 6) code = code * 16 + Character.digit(bytes[position].toInt(), 16)
+        return code
     }
 
     private fun skipWord(word: String, start: Int): Int {
@@ -238,11 +240,14 @@ internal class JsonReader private constructor(private val bytes: ByteArray) {
             return body(reader, Span(start, end))
         }
 
-        private fun isUtf8(bytes: ByteArray): Boolean = try {
-            Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))
-            true
-        } catch (e: CharacterCodingException) {
-            false
+        private fun isUtf8(bytes: ByteArray): Boolean {
+            val decoder = Charsets.UTF_8.newDecoder()
+            val (input, output) = Pair(ByteBuffer.wrap(bytes), CharBuffer.allocate(1_024))
+            while (true) {
+                val result = decoder.decode(input, output, true)
+                if (!result.isOverflow) return !result.isError
+                output.clear()
+            }
         }
 
         /** Replaces the escapes of a checked text. Half a surrogate pair becomes U+FFFD. */

@@ -90,8 +90,10 @@ class Message internal constructor(
         private val members = reader.members(span)
 
         /** @param most the longest text, in bytes. */
-        fun text(name: String, most: Int): String? =
-            members[name]?.let { reader.string(it) }?.also { if (it.toByteArray().size > most) throw JsonReader.Malformed() }
+        fun text(name: String, most: Int): String? {
+            val text = reader.string(members[name] ?: return null)
+            return if (text.toByteArray().size <= most) text else throw JsonReader.Malformed()
+        }
 
         fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false
 

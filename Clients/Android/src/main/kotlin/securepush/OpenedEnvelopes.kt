@@ -5,9 +5,9 @@ import java.security.MessageDigest
 import java.util.UUID
 
 /**
- * The envelopes that this device has opened, so that none opens again under another notification's ID: for each 16 bytes
- * of its ID, 16 bytes of SHA-256 of the notification's ID, and 8 bytes of the time in milliseconds since 1970. None of it
- * is secret.
+ * The envelopes that this device has opened, so that none opens again under another notification's ID: for each 16
+ * bytes of its ID, 16 bytes of SHA-256 of the notification's ID, and 8 bytes of the time in milliseconds since 1970.
+ * None of it is secret.
  */
 internal class OpenedEnvelopes(private var bytes: ByteArray = ByteArray(0)) {
     private val count: Int get() = bytes.size / RECORD_BYTES

@@ -43,7 +43,7 @@ class PushKeySet private constructor(private val keys: List<PublicJwk>) {
     }
 }
 
-/** The public keys of the senders that an app trusts, as a JWK Set. The `kid` of a key, or else its thumbprint, names it. */
+/** The public keys of the senders that an app trusts, as a JWK Set. Its `kid`, or else its thumbprint, names a key. */
 class SenderKeySet internal constructor(private val keys: List<PublicJwk>) {
     override fun toString(): String = "${keys.size} keys of senders"
 

@@ -18,12 +18,12 @@ import securepush.P256
 import securepush.SoftwareEnvelopeKey
 
 /**
- * Keeps the device's keys for end-to-end encryption in the Android Keystore, which does the exchange itself: in a secure
- * element (StrongBox) where the device has one that can, and otherwise in its secure hardware. The process never has a
- * private key.
+ * Keeps the device's keys for end-to-end encryption in the Android Keystore, which does the exchange itself: in a
+ * secure element (StrongBox) where the device has one that can, and otherwise in its secure hardware. The process never
+ * has a private key.
  *
- * The Keystore agrees on keys from Android 12 (API 31) on. A new key is tried before it is used. Where that fails, there
- * is none, and the store keeps a key that a [KeystoreBox] encrypts.
+ * The Keystore agrees on keys from Android 12 (API 31) on. A new key is tried before it is used. Where that fails,
+ * there is none, and the store keeps a key that a [KeystoreBox] encrypts.
  *
  * @param alias the name of the keys; a number follows it.
  */
