@@ -299,8 +299,8 @@ let package = Package(
             "RetrievalTests",
             [
                 "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "APITestSupport", "StackKit", "TestSupport", crypto, httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, serviceLifecycle,
+                "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird, hummingbirdTesting,
+                logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "PushServicesTests",
