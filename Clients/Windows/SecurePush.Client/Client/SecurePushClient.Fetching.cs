@@ -181,7 +181,7 @@ namespace SecurePush
                 try
                 {
                     claim = await keeper.UpdateAsync(
-                        state => state.Claim(secret, request, process, clock.Uptime, Limits));
+                        state => state.Claim(secret, request, AreSigned, process, clock.Uptime, Limits));
                 }
                 catch (ClientStoreException)
                 {
@@ -316,8 +316,7 @@ namespace SecurePush
         private async Task<WakeReport> NoticeAsync(PushId id, DiagnosticCode code, Progress end)
         {
             var isFirst = await UpdateOrDefaultAsync(state => state.Ledger.Notice(id, end), true);
-            var isClosed = code.Equals(DiagnosticCode.NoKey) || code.Equals(DiagnosticCode.Unopenable);
-            if (isFirst && (end != Progress.Gone || isClosed || configuration.ShowsNoticeWhenGone))
+            if (isFirst && (end != Progress.Gone || code.IsOfEnvelope || configuration.ShowsNoticeWhenGone))
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, code));
             }

@@ -162,7 +162,7 @@ namespace SecurePush
                     return new Reception { Kind = ReceptionKind.Unverified };
                 }
 
-                var fault = await FaultAsync(push, owner.Name);
+                var fault = await FaultAsync(push, owner.Name, wake);
                 if (fault != null)
                 {
                     return new Reception { Kind = ReceptionKind.Ignored, Code = fault };
@@ -233,7 +233,7 @@ namespace SecurePush
             () => (credentials as TokenCredentialsProvider)?.StoredUserNameAsync() ?? credentials.UserNameAsync());
 
         /// <summary>Why a push is to be ignored; <c>null</c> if it is genuine, or if pushes are not signed.</summary>
-        private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner)
+        private async Task<DiagnosticCode> FaultAsync(IncomingPush push, string owner, Wake wake)
         {
             if (configuration.PushKeys == null)
             {
@@ -245,6 +245,15 @@ namespace SecurePush
                 return DiagnosticCode.BadSignature;
             }
 
+            var fault = await FaultByKnownKeysAsync(push, owner);
+            return DiagnosticCode.BadSignature.Equals(fault) && PushVerifier.HasSignature(push)
+                && await LearnPushKeysAsync(wake.Deadline)
+                ? await FaultByKnownKeysAsync(push, owner)
+                : fault;
+        }
+
+        private async Task<DiagnosticCode> FaultByKnownKeysAsync(IncomingPush push, string owner)
+        {
             // The server may have removed a configured key, because it was stolen.
             var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
             var verifier = new PushVerifier(cryptography, stored ?? configuration.PushKeys, Limits.MaxPushAge);

@@ -72,6 +72,10 @@ namespace SecurePush
 
         /// <inheritdoc/>
         public override string ToString() => "secret " + Id;
+
+        /// <summary>The same notification with the content of its envelope.</summary>
+        internal SecretNotification WithContent(JsonValue content) => new SecretNotification(
+            Id, content.IsString ? content.Text() : content.Json(), content.Json(), WasRead);
     }
 
     /// <summary>The text that is shown in place of a secret that cannot be had now.</summary>

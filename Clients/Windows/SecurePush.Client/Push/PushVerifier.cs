@@ -5,23 +5,30 @@ using System.Text;
 namespace SecurePush
 {
     /// <summary>
-    /// Checks that a push comes from the server: an Ed25519 signature over the ID, the user and the time.
+    /// Checks that a push comes from the server: a signature (ECDSA with P-256) over the ID, the user and the time.
     /// </summary>
     internal sealed class PushVerifier
     {
+        /// <summary>How far the clock of the server may be ahead, in seconds: a day.</summary>
+        private const double MaxAhead = 86400;
+
         private readonly IClientCryptography cryptography;
-        private readonly PushKeySet keys;
+        private readonly PublicKeySet keys;
         private readonly double maxAge;
 
         /// <param name="cryptography">Verifies.</param>
         /// <param name="keys">The server's keys.</param>
         /// <param name="maxAge">The oldest signature, in seconds.</param>
-        public PushVerifier(IClientCryptography cryptography, PushKeySet keys, double maxAge)
+        public PushVerifier(IClientCryptography cryptography, PublicKeySet keys, double maxAge)
         {
             this.cryptography = cryptography;
             this.keys = keys;
             this.maxAge = maxAge;
         }
+
+        /// <summary>Whether a push has what a signature consists of, whoever made it.</summary>
+        public static bool HasSignature(IncomingPush push) =>
+            push.Id != null && IsTime(push.Timestamp) && Base64Url.Decode(push.Signature)?.Length == 64;
 
         /// <summary>Checks a push.</summary>
         /// <param name="push">The push.</param>
@@ -30,21 +37,20 @@ namespace SecurePush
         /// <returns><c>null</c> if the push is genuine; otherwise the reason to ignore it.</returns>
         public DiagnosticCode Fault(IncomingPush push, string userName, double now)
         {
+            if (!HasSignature(push))
+            {
+                return DiagnosticCode.BadSignature;
+            }
+
             var signature = Base64Url.Decode(push.Signature);
-            if (push.Id == null || !IsTime(push.Timestamp) || signature == null || signature.Length != 64)
-            {
-                return DiagnosticCode.BadSignature;
-            }
-
             var text = SignedText(push.Id.ToString(), userName, push.Timestamp, push.IsWithdrawal);
-            if (!keys.Keys.Any(key => cryptography.VerifyEd25519(key, text, signature)))
+            if (!keys.Keys.Any(key => cryptography.Verify(key.Point, text, signature)))
             {
                 return DiagnosticCode.BadSignature;
             }
 
-            // A time in the future is a clock that is behind. The signature says that the server wrote it.
             var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
-            return now - seconds > maxAge ? DiagnosticCode.TooOld : null;
+            return now - seconds > maxAge || seconds - now > MaxAhead ? DiagnosticCode.TooOld : null;
         }
 
         /// <summary>The bytes that the server signs.</summary>
