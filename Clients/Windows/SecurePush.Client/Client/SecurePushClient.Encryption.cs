@@ -8,6 +8,12 @@ namespace SecurePush
     /// <content>End-to-end encryption (contract, section F).</content>
     public sealed partial class SecurePushClient
     {
+        private PublicKeySet senderKeys;
+
+        /// <summary>The configured keys of senders that are on the curve.</summary>
+        private PublicKeySet SenderKeys =>
+            senderKeys = senderKeys ?? configuration.SenderKeys.OnCurve(cryptography);
+
         /// <summary>
         /// The fingerprint of this device's key, 8 groups of 4 hexadecimal digits: for a sender, or the user at another
         /// device, who compares it. <c>null</c> if the device has no key.
@@ -158,23 +164,23 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Decrypts a secret, if it is encrypted, and remembers its envelope. It throws
+        /// Reads a secret: decrypts it, if it is encrypted, and remembers its envelope. It throws
         /// <see cref="SecurePushException"/> if it is not to be shown, and <see cref="ClientStoreException"/> if that
         /// cannot be decided now.
         /// </summary>
-        private async Task<SecretNotification> OpenAsync(SecretNotification secret)
+        internal async Task<SecretNotification> OpenAsync(SecretNotification secret)
         {
-            if (!Envelope.IsEnvelope(secret.Json))
+            var payload = Envelope.Read(secret.Json);
+            if (!Envelope.IsEnvelope(payload))
             {
                 return configuration.RequiresEncryption
                     ? throw new SecurePushException(DiagnosticCode.NotEncrypted)
-                    : secret;
+                    : secret.WithContent(payload);
             }
 
-            var envelope = Envelope.Parse(secret.Json, cryptography);
+            var envelope = new Envelope(payload);
             var state = await keeper.ReadAsync();
-            var senders = configuration.SenderKeys;
-            if (senders != null && !envelope.IsSignedBy(senders, state.Owner, cryptography))
+            if (configuration.SenderKeys != null && !envelope.IsSignedBy(SenderKeys, state.Owner, cryptography))
             {
                 throw new SecurePushException(DiagnosticCode.UnknownSender);
             }

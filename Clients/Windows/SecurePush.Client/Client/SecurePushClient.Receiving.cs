@@ -14,6 +14,9 @@ namespace SecurePush
         /// <summary>In seconds.</summary>
         private const double Grace = 0.05;
 
+        /// <summary>The configured keys that are on the curve.</summary>
+        private PublicKeySet pushKeys;
+
         private enum ReceptionKind
         {
             /// <summary>The notification is to be fetched.</summary>
@@ -245,19 +248,21 @@ namespace SecurePush
                 return DiagnosticCode.BadSignature;
             }
 
-            var fault = await FaultByKnownKeysAsync(push, owner);
-            return DiagnosticCode.BadSignature.Equals(fault) && PushVerifier.HasSignature(push)
+            var now = clock.UnixTime;
+            var verifier = await VerifierAsync();
+            var fault = verifier.Fault(push, owner, now);
+            return DiagnosticCode.BadSignature.Equals(fault) && verifier.HasSignature(push, now)
                 && await LearnPushKeysAsync(wake.Deadline)
-                ? await FaultByKnownKeysAsync(push, owner)
+                ? (await VerifierAsync()).Fault(push, owner, now)
                 : fault;
         }
 
-        private async Task<DiagnosticCode> FaultByKnownKeysAsync(IncomingPush push, string owner)
+        private async Task<PushVerifier> VerifierAsync()
         {
             // The server may have removed a configured key, because it was stolen.
             var stored = configuration.RefreshesPushKeys ? (await keeper.ReadAsync()).PushKeys : null;
-            var verifier = new PushVerifier(cryptography, stored ?? configuration.PushKeys, Limits.MaxPushAge);
-            return verifier.Fault(push, owner, clock.UnixTime);
+            pushKeys = pushKeys ?? configuration.PushKeys.OnCurve(cryptography);
+            return new PushVerifier(cryptography, stored ?? pushKeys, Limits.MaxPushAge);
         }
 
         /// <summary>

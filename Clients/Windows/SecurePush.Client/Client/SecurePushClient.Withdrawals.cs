@@ -78,6 +78,9 @@ namespace SecurePush
                 }
                 else
                 {
+                    // What the device does not know is not remembered either: anybody may have sent its withdrawal.
+                    await UpdateOrDefaultAsync(
+                        state => state.Ledger.Find(id) == null && state.Questioned.Remove(id), false);
                     return;
                 }
             }

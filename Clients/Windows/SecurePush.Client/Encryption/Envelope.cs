@@ -27,19 +27,21 @@ namespace SecurePush
         private readonly string sender;
         private readonly byte[] signature;
 
-        /// <exception cref="SecurePushException">It is malformed.</exception>
-        private Envelope(IReadOnlyDictionary<string, JsonValue> members, IClientCryptography cryptography)
+        /// <summary>Reads an envelope, without opening it.</summary>
+        /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>: it is malformed.</exception>
+        public Envelope(JsonValue payload)
         {
+            var members = payload.Members();
             Require(members["e2e"].Json() == "2");
             iv = Bytes(members, "iv", 12);
             text = Base64Url.Decode(Text(members, "ct"), MaxLength);
-            Require(text != null && text.Length >= 16 && members.TryGetValue("keys", out var list) && list.IsObject);
+            Require(text?.Length >= 16 && members.TryGetValue("keys", out var list) && list.IsObject);
             foreach (var entry in members["keys"].Members())
             {
                 Require(UserDevice.IsId(entry.Key) && entry.Value.IsObject && keys.Count < MaxDevices);
                 var parts = entry.Value.Members();
                 var key = new SealedKey { Enc = Bytes(parts, "enc", 65), Text = Bytes(parts, "ct", 48) };
-                Require(cryptography.IsPublicKey(key.Enc));
+                Require(key.Enc[0] == 4);
                 keys.Add(entry.Key, key);
             }
 
@@ -57,31 +59,13 @@ namespace SecurePush
             }
         }
 
-        /// <summary>
-        /// Whether a payload is meant to be an envelope, also if it is malformed: the user never sees what is
-        /// encrypted.
-        /// </summary>
-        public static bool IsEnvelope(string json)
-        {
-            try
-            {
-                var value = JsonValue.Parse(Encoding.UTF8.GetBytes(json));
-                return value.IsObject && value.AllMembers().Any(member => member.Key == "e2e");
-            }
-            catch (FormatException)
-            {
-                return false;
-            }
-        }
-
-        /// <summary>Reads an envelope, without opening it.</summary>
+        /// <summary>Reads a payload strictly, whether it is encrypted or not.</summary>
         /// <exception cref="SecurePushException">With <c>SP-DECRYPT</c>: it is malformed.</exception>
-        public static Envelope Parse(string json, IClientCryptography cryptography)
+        public static JsonValue Read(string json)
         {
             try
             {
-                Require(json.Length <= MaxLength);
-                return new Envelope(JsonValue.ParseStrictly(Encoding.UTF8.GetBytes(json)).Members(), cryptography);
+                return JsonValue.ParseStrictly(Encoding.UTF8.GetBytes(json));
             }
             catch (FormatException)
             {
@@ -89,12 +73,19 @@ namespace SecurePush
             }
         }
 
+        /// <summary>
+        /// Whether a payload is meant to be an envelope, also if it is malformed: the user never sees what is
+        /// encrypted.
+        /// </summary>
+        public static bool IsEnvelope(JsonValue payload) =>
+            payload.IsObject && payload.Members().ContainsKey("e2e");
+
         /// <summary>Whether one of these senders has signed it for this recipient.</summary>
         public bool IsSignedBy(PublicKeySet senders, string recipient, IClientCryptography cryptography)
         {
             var hex = string.Concat(digest.Select(value => value.ToString("x2")));
             var signed = Encoding.UTF8.GetBytes(Version + "\n" + recipient + "\n" + hex + "\n");
-            return senders.Keys.Any(
+            return sender != null && senders != null && senders.Keys.Any(
                 key => key.Id == sender && cryptography.Verify(key.Point, signed, signature));
         }
 

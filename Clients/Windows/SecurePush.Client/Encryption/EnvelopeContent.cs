@@ -48,11 +48,12 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Whether it is too old, or made by a clock that is too far ahead.</summary>
-        public bool IsOutOfTime(double now) => At - now > MaxAhead || now - At > MaxAge;
+        /// <summary>Whether it is too old, or made by a clock that is too far ahead, in whole seconds.</summary>
+        public bool IsOutOfTime(double now) =>
+            At - Math.Floor(now) > MaxAhead || Math.Floor(now) - At > MaxAge;
 
         /// <summary>Whether it has expired.</summary>
-        public bool IsOver(double now) => ExpiresAt <= now;
+        public bool IsOver(double now) => ExpiresAt <= Math.Floor(now);
 
         /// <summary>.NET reads other forms, too: blanks around it, for example.</summary>
         private static string Uuid(string text) =>

@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Security.Cryptography;
+using System.Text;
 
 namespace SecurePush
 {
@@ -48,7 +49,7 @@ namespace SecurePush
             var found = new List<PublicKey>();
             foreach (var element in list.Elements(int.MaxValue))
             {
-                var key = element.Members();
+                var key = element.IsObject ? element.Members() : new Dictionary<string, JsonValue>();
 
                 // Only private and symmetric keys have these (RFC 7518, section 6).
                 if (key.ContainsKey("d") || key.ContainsKey("k"))
@@ -57,7 +58,7 @@ namespace SecurePush
                 }
 
                 var read = PublicKey.FromJwk(key);
-                if (read != null && found.Count < MaxKeys)
+                if (read != null)
                 {
                     found.Add(read);
                 }
@@ -74,10 +75,10 @@ namespace SecurePush
             return usable.Length > 0 ? new PublicKeySet(usable) : null;
         }
 
-        /// <summary>The keys that are points of the curve; <c>null</c> if none is.</summary>
+        /// <summary>The first keys that are points of the curve; <c>null</c> if none is.</summary>
         internal PublicKeySet OnCurve(IClientCryptography cryptography)
         {
-            var points = keys.Where(key => cryptography.IsPublicKey(key.Point)).ToArray();
+            var points = keys.Where(key => cryptography.IsPublicKey(key.Point)).Take(MaxKeys).ToArray();
             return points.Length > 0 ? new PublicKeySet(points) : null;
         }
     }
@@ -85,6 +86,8 @@ namespace SecurePush
     /// <summary>A public key with P-256.</summary>
     internal sealed class PublicKey
     {
+        private const int MaxIdBytes = 128;
+
         public PublicKey(byte[] point, string id = null)
         {
             Point = point;
@@ -106,8 +109,11 @@ namespace SecurePush
             }
 
             byte[] x = Base64Url.Decode(Text(members, "x")), y = Base64Url.Decode(Text(members, "y"));
-            return x?.Length == 32 && y?.Length == 32
-                ? new PublicKey(new byte[] { 4 }.Concat(x).Concat(y).ToArray(), Text(members, "kid"))
+            var id = Text(members, "kid");
+            var hasUsableId = !members.ContainsKey("kid")
+                || (id?.Length > 0 && Encoding.UTF8.GetByteCount(id) <= MaxIdBytes);
+            return x?.Length == 32 && y?.Length == 32 && hasUsableId
+                ? new PublicKey(new byte[] { 4 }.Concat(x).Concat(y).ToArray(), id)
                 : null;
         }
 

@@ -17,7 +17,7 @@ namespace SecurePush
         private readonly double maxAge;
 
         /// <param name="cryptography">Verifies.</param>
-        /// <param name="keys">The server's keys.</param>
+        /// <param name="keys">The server's keys; <c>null</c> if there is none.</param>
         /// <param name="maxAge">The oldest signature, in seconds.</param>
         public PushVerifier(IClientCryptography cryptography, PublicKeySet keys, double maxAge)
         {
@@ -26,9 +26,8 @@ namespace SecurePush
             this.maxAge = maxAge;
         }
 
-        /// <summary>Whether a push has what a signature consists of, whoever made it.</summary>
-        public static bool HasSignature(IncomingPush push) =>
-            push.Id != null && IsTime(push.Timestamp) && Base64Url.Decode(push.Signature)?.Length == 64;
+        /// <summary>Whether a push has a signature of this time, whoever made it.</summary>
+        public bool HasSignature(IncomingPush push, double now) => IsWhole(push) && !IsOutOfTime(push, now);
 
         /// <summary>Checks a push.</summary>
         /// <param name="push">The push.</param>
@@ -37,20 +36,19 @@ namespace SecurePush
         /// <returns><c>null</c> if the push is genuine; otherwise the reason to ignore it.</returns>
         public DiagnosticCode Fault(IncomingPush push, string userName, double now)
         {
-            if (!HasSignature(push))
+            if (!IsWhole(push))
             {
                 return DiagnosticCode.BadSignature;
             }
 
             var signature = Base64Url.Decode(push.Signature);
             var text = SignedText(push.Id.ToString(), userName, push.Timestamp, push.IsWithdrawal);
-            if (!keys.Keys.Any(key => cryptography.Verify(key.Point, text, signature)))
+            if (keys == null || !keys.Keys.Any(key => cryptography.Verify(key.Point, text, signature)))
             {
                 return DiagnosticCode.BadSignature;
             }
 
-            var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
-            return now - seconds > maxAge || seconds - now > MaxAhead ? DiagnosticCode.TooOld : null;
+            return IsOutOfTime(push, now) ? DiagnosticCode.TooOld : null;
         }
 
         /// <summary>The bytes that the server signs.</summary>
@@ -58,6 +56,15 @@ namespace SecurePush
             Encoding.UTF8.GetBytes(
                 "securepush-push-v1\n" + id + "\n" + userName + "\n" + timestamp + "\n"
                 + (isWithdrawal ? "withdraw\n" : ""));
+
+        private static bool IsWhole(IncomingPush push) =>
+            push.Id != null && IsTime(push.Timestamp) && Base64Url.Decode(push.Signature)?.Length == 64;
+
+        private bool IsOutOfTime(IncomingPush push, double now)
+        {
+            var seconds = double.Parse(push.Timestamp, NumberStyles.None, CultureInfo.InvariantCulture);
+            return now - seconds > maxAge || seconds - now > MaxAhead;
+        }
 
         /// <summary>Whether a text is a time: 1 to 12 digits, without a sign and without a zero in front.</summary>
         private static bool IsTime(string text) =>

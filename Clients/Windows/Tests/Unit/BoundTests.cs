@@ -158,9 +158,11 @@ namespace SecurePush.Tests
             public Task<bool> ReplaceCredentialsAsync(StoredCredentials expected, StoredCredentials replacement) =>
                 Break(() => memory.ReplaceCredentialsAsync(expected, replacement), true);
 
-            public Task<byte[]> ReadEncryptionKeyAsync() => Break(memory.ReadEncryptionKeyAsync, false);
+            public Task<byte[]> ReadEncryptionKeysAsync() => Break(memory.ReadEncryptionKeysAsync, false);
 
-            public Task SaveEncryptionKeyAsync(byte[] privateKey) => Break(() => Never<bool>(), true);
+            public Task SaveEncryptionKeysAsync(byte[] keys) => Break(() => Never<bool>(), true);
+
+            public Task<bool> RememberAsync(OpenedEnvelope opened) => Break(() => memory.RememberAsync(opened), true);
 
             public Task<bool> ClaimLockedNoticeAsync() => Break(memory.ClaimLockedNoticeAsync, true);
 

@@ -14,7 +14,7 @@ namespace SecurePush.Tests
         public string Id { get; set; }
 
         /// <summary>When it was made, in seconds since 1970.</summary>
-        public long At { get; set; } = 1800000000;
+        public long At { get; set; }
 
         /// <summary>When it expires.</summary>
         public long? ExpiresAt { get; set; }
