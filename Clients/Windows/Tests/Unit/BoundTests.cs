@@ -108,7 +108,7 @@ namespace SecurePush.Tests
                 new SecurePushConfiguration(SimulatedServer.Url) { PushKeys = device.Keys }, credentials, store,
                 new SimulatedTransport(device.Server, device.Clock, new SimulatedProcess(), device.NoFaults),
                 presenter ?? new SimulatedPresenter(device.Screen, new SimulatedProcess(), device.NoFaults),
-                device.Clock, null, TaskScheduler.Current);
+                device.Clock, new LibCrypto(), TaskScheduler.Current);
 
         private static async Task InTimeAsync(SimulatedDevice device, Func<Task> call)
         {
