@@ -66,7 +66,8 @@ import Testing
             randomness.contentKey = try #require(Self.bytes(sealing["contentKey"]))
             randomness.iv = try #require(Self.bytes(sealing["iv"]))
             for (device, key) in sealing["ephemeralKeys"]?.members ?? [] {
-                randomness.ephemeralKeys[device] = try #require(Self.privateKey(key))
+                let ephemeral: EnvelopeSoftwareKey = try #require(Self.privateKey(key))
+                randomness.ephemeralKeys[device] = ephemeral
             }
             var devices: [String: EnvelopeKey] = [:]
             for (device, key) in sealing["devices"]?.members ?? [] { devices[device] = try EnvelopeKey(jwk: key.json) }
