@@ -2,6 +2,8 @@
 struct DeviceEvent: Encodable, Sendable, Equatable {
     enum Name: String, Encodable, Sendable {
         case registered
+        /// The fingerprint of the device's key for end-to-end encryption.
+        case key
         case listening
         case received
         case shows
@@ -49,7 +51,7 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
             case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
-            case .registered, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
+            case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
             }
         let name = event == .loggedIn ? "logged in" : event.rawValue
         return (user.map { $0.printable.padded(to: 15) } ?? "") + platform.padded(to: 9) + name.padded(to: 12) + words
