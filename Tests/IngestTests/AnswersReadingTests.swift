@@ -50,7 +50,8 @@ struct AnswersReadingTests {
             let answer = try await bench.post(
                 #"{"Recipient":"alice","Payload":1,"Display":"redacted","Answers":["yes","no"],"Challenge":"8642"}"#)
             #expect(answer.status == .created)
-            let id = try #require(NotificationID(try #require(try answer.object()["Id"] as? String)))
+            let name = try #require(try answer.object()["Id"] as? String)
+            let id = try #require(NotificationID(name))
             let alice = try #require(UserName("alice"))
             #expect(try await bench.store.find(id, recipient: alice)?.display == .redacted)
             let question = try #require(try await bench.store.question(id, recipient: alice)?.question)
