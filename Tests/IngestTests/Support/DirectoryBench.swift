@@ -20,6 +20,7 @@ struct DirectoryBench: StoringBench {
     let lab: String
     /// What was handed over to be published.
     let handedOver: Mailbox<OutboxEntry>
+    let sealer: PayloadSealer
 
     /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
     func send(
@@ -49,6 +50,9 @@ func withDirectory(
         try Data(PayloadKeyRing.newLine().utf8).write(to: keyRing)
         let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
+        let keys = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+        let sealer = try PayloadSealer(path: keys.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(
@@ -68,7 +72,8 @@ func withDirectory(
         try await application.test(.router) { client in
             try await body(
                 DirectoryBench(
-                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver))
+                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver,
+                    sealer: sealer))
         }
     }
 }
