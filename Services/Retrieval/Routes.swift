@@ -6,13 +6,13 @@ import ServiceRuntime
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
     notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysController,
-    changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
+    changes: DeviceChanges, keys: any DeviceStore, noticesKeys: Bool = false, cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
     let installations = InstallationController(users: users, changes: changes)
     let registrations = RegistrationController(users: users, changes: changes)
     let devices = DeviceListController(users: users, changes: changes)
-    let deviceKeys = EncryptionKeyController(users: users, keys: keys)
+    let deviceKeys = EncryptionKeyController(users: users, keys: keys, notifies: noticesKeys)
     return Routes(
         [
             Route(

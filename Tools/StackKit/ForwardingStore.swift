@@ -253,9 +253,21 @@ extension ForwardingStore {
     }
 
     package func setEncryptionKey(
-        _ key: EncryptionKey, of installation: String, owner: UserName, now: Timestamp
+        _ key: EncryptionKey, of installation: String, owner: UserName, notifies: Bool, now: Timestamp
     ) async throws -> Bool {
-        try await open().setEncryptionKey(key, of: installation, owner: owner, now: now)
+        try await open().setEncryptionKey(key, of: installation, owner: owner, notifies: notifies, now: now)
+    }
+
+    package func leaseKeyNotice(now: Timestamp, until: Timestamp) async throws -> KeyNotice? {
+        try await open().leaseKeyNotice(now: now, until: until)
+    }
+
+    package func settle(_ notice: KeyNotice, told: Timestamp) async throws {
+        try await open().settle(notice, told: told)
+    }
+
+    package func postpone(_ notice: KeyNotice, until: Timestamp) async throws {
+        try await open().postpone(notice, until: until)
     }
 
     package func deviceCount(of owner: UserName) async throws -> Int {

@@ -38,7 +38,11 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                 // The purge removes rows of recipients without notifications.
                 ("silent_pushes", "SELECT, DELETE"),
                 // Senders read the keys and the number of a recipient's devices, and nothing else of the devices.
-                ("installations", "SELECT (id, owner, encryption_key, encryption_key_at)"),
+                // Ingest tells users about new keys.
+                (
+                    "installations",
+                    "SELECT (id, owner, encryption_key, encryption_key_at, key_notice_at), UPDATE (key_notice_at)"
+                ),
                 ("registrations", "SELECT (owner, platform)"), schema,
             ]
         case .dispatcher:

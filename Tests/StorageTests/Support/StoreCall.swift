@@ -15,7 +15,7 @@ enum StoreCall: CaseIterable {
     case admitSilent, releaseSilent
     case leaseDevice, endDeviceLease, expireDeviceLease, expiredLeases, leaseNewHandle, settleNewHandle
     case installationsOfOwner, devicesOfOwner, dueDevices
-    case setEncryptionKey, encryptionKeys, deviceCount
+    case setEncryptionKey, encryptionKeys, deviceCount, leaseKeyNotice, settleKeyNotice, postponeKeyNotice
     case markReadThen
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
     case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
@@ -137,6 +137,11 @@ enum StoreCall: CaseIterable {
         case .dueDevices: _ = try await store.dueDevices(unseenSince: noon, limit: 9, now: noon)
         case .encryptionKeys: _ = try await store.encryptionKeys(of: .alice, limit: 9)
         case .deviceCount: _ = try await store.deviceCount(of: .alice)
+        case .leaseKeyNotice: _ = try await store.leaseKeyNotice(now: noon, until: noon)
+        case .settleKeyNotice:
+            try await store.settle(KeyNotice(installation: "i", owner: .alice, until: noon), told: noon)
+        case .postponeKeyNotice:
+            try await store.postpone(KeyNotice(installation: "i", owner: .alice, until: noon), until: noon)
         case .setEncryptionKey:
             let key = EncryptionKey(point: ES256Key().publicPoint)
             if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }
