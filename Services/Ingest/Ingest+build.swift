@@ -42,7 +42,7 @@ func buildIngest(_ configuration: IngestConfiguration, context: ServiceContext) 
     acceptor.userLimit = configuration.own.userRateLimit.map { RateLimiter("user", $0) }
     let routes: Routes<ServiceRequestContext> = ingestRoutes(
         authentication: SenderAuthentication(senders: senders, users: users), acceptor: acceptor,
-        notifications: opened.store, devices: opened.store)
+        notifications: opened.store, devices: opened.store, reports: opened.store)
     let router = makeRouter(routes, context: context)
     router.addOperations(
         readiness: [

@@ -46,6 +46,8 @@ func buildRetrieval(
     let routes: Routes<ServiceRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
+        shown: ShownController(
+            users: users, notifications: opened.store, reports: opened.store, metrics: context.metrics),
         answers: AnswerController(
             users: users, store: opened.store, sealer: sealer, metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),

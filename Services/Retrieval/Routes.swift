@@ -5,8 +5,8 @@ import ServiceRuntime
 
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
-    notifications: NotificationReadController, answers: AnswerController, tokens: TokenController,
-    pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore, noticesKeys: Bool = false,
+    notifications: NotificationReadController, shown: ShownController, answers: AnswerController,
+    tokens: TokenController, pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore, noticesKeys: Bool = false,
     cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
@@ -23,7 +23,7 @@ func retrievalRoutes<Context: RequestContext>(
                 .get, "/api/notifications", .refusals(of: "inbox"), notifications.list,
                 readChanges: NotificationReadController.listMarksAsRead),
             Route(.post, "/api/notifications/read", "mark-read", notifications.markRead),
-            Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), notifications.markShown),
+            Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), shown.report),
             Route(.post, "/api/notifications/:id/answer", "answer", answers.answer),
             Route(.put, "/api/installations/:id", "device.register", installations.put),
             Route(.get, "/api/installations/:id", .refusals(of: "device.get"), installations.get),

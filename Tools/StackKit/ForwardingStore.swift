@@ -280,6 +280,22 @@ extension ForwardingStore {
 }
 
 extension ForwardingStore {
+    package func report(
+        _ report: DeviceReport, of id: NotificationID, by device: String, owner: UserName, now: Timestamp
+    ) async throws -> String? {
+        try await open().report(report, of: id, by: device, owner: owner, now: now)
+    }
+
+    package func shownDevices(of id: NotificationID, limit: Int) async throws -> [ShownDevice] {
+        try await open().shownDevices(of: id, limit: limit)
+    }
+
+    package func genericTexts(since: Timestamp) async throws -> [GenericTextCount] {
+        try await open().genericTexts(since: since)
+    }
+}
+
+extension ForwardingStore {
     package func add(_ family: RefreshFamily) async throws {
         try await open().add(family)
     }

@@ -51,7 +51,8 @@ func withDirectory(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows], sealer: try sealer()
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows],
+            sealer: try sealer()
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),

@@ -188,6 +188,8 @@ func withRetrieval(
     let routes: Routes<BasicRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
+        shown: ShownController(
+            users: users, notifications: reader ?? store, reports: store, metrics: context.metrics),
         answers: AnswerController(users: users, store: store, sealer: sealer, metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
         pushKeys: PushKeysController(
