@@ -20,6 +20,7 @@ struct DirectoryBench: StoringBench {
     let lab: String
     /// What was handed over to be published.
     let handedOver: Mailbox<OutboxEntry>
+    let sealer: PayloadSealer
 
     /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
     func send(
@@ -46,13 +47,15 @@ func withDirectory(
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
+        let keys = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
+        let sealer = try PayloadSealer(path: keys.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows],
-            sealer: try sealer()
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),
@@ -66,7 +69,8 @@ func withDirectory(
         try await application.test(.router) { client in
             try await body(
                 DirectoryBench(
-                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver))
+                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver,
+                    sealer: sealer))
         }
     }
 }
