@@ -6,7 +6,8 @@ import ServiceRuntime
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
     notifications: NotificationReadController, shown: ShownController, answers: AnswerController,
-    tokens: TokenController, pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore, noticesKeys: Bool = false,
+    tokens: TokenController, pushKeys: PushKeysController, changes: DeviceChanges, keys: any DeviceStore,
+    noticesKeys: Bool = false,
     cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users

@@ -109,7 +109,8 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
 package enum DatabaseRoles {
     private static let tables =
         [
-            "notifications", "payloads", "answers", "device_reports", "outbox", "registrations", "idempotency_keys", "installations",
+            "notifications", "payloads", "answers", "device_reports", "outbox", "registrations", "idempotency_keys",
+            "installations",
             "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
             "schema_migrations",
         ] + HubSchema.tables + [HubSchema.markTable]

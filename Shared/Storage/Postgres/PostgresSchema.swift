@@ -7,7 +7,8 @@
 /// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 enum PostgresSchema {
     static let statements =
-        notifications + payloads + answers + deviceReports + outbox + followUps + idempotencyKeys + [silentPushes] + outcomeWatch
+        notifications + payloads + answers + deviceReports + outbox + followUps + idempotencyKeys + [silentPushes]
+        + outcomeWatch
         + devices + deviceLeases + refreshTokens
 
     // Statuses change here, as HOT updates: no column that changes is in an index, and a page has room for the new
