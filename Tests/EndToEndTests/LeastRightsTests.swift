@@ -45,6 +45,7 @@ struct LeastRightsTests {
             ("ingest", "SELECT handle FROM installations", false),
             ("ingest", "SELECT document FROM installations", false),
             ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
+            ("ingest", "UPDATE installations SET key_notice_at = NULL \(nothing)", true),
             ("dispatcher", "SELECT encryption_key FROM installations", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),

@@ -58,7 +58,7 @@ func withDirectory(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),

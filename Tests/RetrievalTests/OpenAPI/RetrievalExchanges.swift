@@ -124,6 +124,16 @@ struct RetrievalExchanges: Sendable {
         try await call(415, .post, read, #"{"Ids":[]}"#, type: "text/plain")
         try await call(422, .post, read, #"{"Ids":["\#(id)"],"Through":"\#(id)"}"#)
         for _ in 0..<2 { try await call(204, .post, shown) }
+        for example in try await examples("post", "\(Self.inbox)/{id}/shown") {
+            try await call(204, .post, shown, example)
+        }
+        for body in [#"{"Text":"secret","Code":null,"Sdk":null,"DeviceId":null}"#, #"{"Text":"generic"}"#] {
+            try await call(204, .post, shown, body)
+        }
+        try await call(400, .post, shown, "{")
+        try await call(413, .post, shown, Self.tooLong)
+        try await call(415, .post, shown, #"{"Text":"secret"}"#, type: "text/plain")
+        try await call(422, .post, shown, #"{"Text":"","Code":"x","Sdk":" ","DeviceId":".."}"#)
         try await call(404, .post, shown, by: try bench.token("bob"))
         let expired = try await bench.accept("1", expiresAt: .now - .seconds(1))
         try await call(410, .post, "\(Self.inbox)/\(expired)/shown")
