@@ -26,7 +26,7 @@ compile SecurePush.Client.dll -r:System.Net.Http -r:System.Security -recurse:'Se
 compile StandIns.dll -nowarn:67 -r:System.Xml -recurse:'Tests/StandIns/*.cs'
 compile SecurePush.Client.Uwp.dll -r:SecurePush.Client.dll -r:StandIns.dll -recurse:'SecurePush.Client.Uwp/*.cs'
 compile SecurePush.Client.WindowsApp.dll -r:SecurePush.Client.dll -r:StandIns.dll -r:System.Xml -r:System.Xml.Linq \
-    SecurePush.Client.Uwp/ToastContent.cs SecurePush.Client.Uwp/ChannelAddress.cs \
+    SecurePush.Client.Uwp/AppBadge.cs SecurePush.Client.Uwp/ChannelAddress.cs \
     -recurse:'SecurePush.Client.WindowsApp/*.cs'
 compile PushTask.dll -r:SecurePush.Client.dll -r:SecurePush.Client.Uwp.dll -r:StandIns.dll \
     -recurse:"$example/Common/*.cs" -recurse:"$example/PushTask/*.cs"

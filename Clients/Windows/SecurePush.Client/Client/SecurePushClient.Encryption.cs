@@ -202,7 +202,7 @@ namespace SecurePush
 
             return content.IsOver(now)
                 ? throw new SecurePushException(DiagnosticCode.Expired)
-                : secret.WithContent(content.Value);
+                : secret.WithContent(content.Value, content.ExpiresAt);
         }
 
         /// <exception cref="ClientStoreException">The platform does not use the key now.</exception>

@@ -153,11 +153,19 @@ namespace SecurePush
             }
 
             var acquisition = await ClaimAsync(secret, unread, request, wake, deadline);
-            var isClosed = closed != null || secret.Text == null;
-            return isClosed && acquisition.Kind == AcquisitionKind.Secret
+            var isClosed = closed != null || !IsForSystem(secret);
+            closed = closed ?? (IsOver(secret) ? DiagnosticCode.Expired : null);
+            return (wake.IsForApp ? closed != null : isClosed) && acquisition.Kind == AcquisitionKind.Secret
                 ? await CloseAsync(secret.Id, closed)
                 : acquisition;
         }
+
+        /// <summary>Whether the system may show it: it is a text, nobody wants it hidden, and it has not expired.</summary>
+        private bool IsForSystem(SecretNotification secret) =>
+            secret.Text != null && secret.Display == MessageDisplay.Full
+            && configuration.Display == MessageDisplay.Full && !IsOver(secret);
+
+        private bool IsOver(SecretNotification secret) => secret.ExpiresAt?.ToUnixTimeSeconds() <= clock.UnixTime;
 
         /// <summary>
         /// Notes that this device has read a secret that it will not show. So the withdrawal that follows when the
@@ -318,15 +326,29 @@ namespace SecurePush
         /// </summary>
         private async Task<WakeReport> NoticeAsync(PushId id, DiagnosticCode code, Progress end)
         {
-            var isFirst = await UpdateOrDefaultAsync(state => state.Ledger.Notice(id, end), true);
-            if (isFirst && (end != Progress.Gone || code == null || code.IsOfEnvelope || configuration.ShowsNoticeWhenGone))
+            var isShown = end != Progress.Gone || code == null || code.IsOfEnvelope || configuration.ShowsNoticeWhenGone;
+            var isFirst = await UpdateOrDefaultAsync(state => Notice(state, id, end, isShown, code), true);
+            if (isFirst && isShown)
             {
-                await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, code));
+                var texts = configuration.Texts;
+                await ShowAsync(new GenericNotice(id, code == null ? texts.InApp : texts.Generic, code));
             }
 
             return code == null
                 ? new WakeReport(WakeResult.NewData)
                 : WakeReport.OfWaiting(end == Progress.Pending ? new[] { id } : new PushId[0], code);
+        }
+
+        /// <summary>Notes that the generic text is shown, and tells whether it is the first time.</summary>
+        private bool Notice(ClientState state, PushId id, Progress end, bool isShown, DiagnosticCode code)
+        {
+            var isFirst = state.Ledger.Notice(id, end);
+            if (isFirst && isShown && configuration.ReportsGenericTexts)
+            {
+                state.Report(ShownReport.OfGeneric(id, code));
+            }
+
+            return isFirst;
         }
 
         /// <summary>Asks the user to log in, once more for each new notification.</summary>

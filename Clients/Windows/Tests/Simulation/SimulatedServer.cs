@@ -27,6 +27,12 @@ namespace SecurePush.Tests
 
         public List<string> ShownReports { get; } = new List<string>();
 
+        /// <summary>The bodies of those reports.</summary>
+        public List<string> ShownBodies { get; } = new List<string>();
+
+        /// <summary>The bodies of answers.</summary>
+        public List<string> Answers { get; } = new List<string>();
+
         /// <summary>Bodies of installations, by ID.</summary>
         public Dictionary<string, string> Installations { get; } = new Dictionary<string, string>();
 
@@ -114,7 +120,14 @@ namespace SecurePush.Tests
                 case "HEAD notifications 3":
                     return Read(path[2], Query(request.Uri), request.Method == "GET");
                 case "POST notifications 4":
+                    if (path[3] == "answer")
+                    {
+                        Answers.Add(Encoding.UTF8.GetString(request.Body));
+                        return new TransportResponse(204);
+                    }
+
                     ShownReports.Add(path[2]);
+                    ShownBodies.Add(Encoding.UTF8.GetString(request.Body));
                     return Notifications.Any(entry => entry.Id == path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "POST notifications 3":
                     return new TransportResponse(204);
@@ -229,7 +242,7 @@ namespace SecurePush.Tests
 
         private static string Json(Stored entry, bool withPayload) =>
             "\"Id\":\"" + entry.Id + "\",\"Read\":" + (entry.IsRead ? "true" : "false")
-            + (withPayload ? ",\"Payload\":" + entry.Json : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
+            + (withPayload ? ",\"Payload\":" + entry.Json + entry.Rest : ",\"CreatedAt\":\"2026-11-22T10:00:00.000Z\"");
 
         private static TransportResponse Answer(string json) =>
             new TransportResponse(200, Encoding.UTF8.GetBytes(json), null, "application/json; charset=utf-8");
@@ -253,6 +266,9 @@ namespace SecurePush.Tests
             public string Id { get; set; }
 
             public string Json { get; set; }
+
+            /// <summary>More members of an answer to a fetch, each with a comma in front.</summary>
+            public string Rest { get; set; } = "";
 
             public bool IsRead { get; set; }
 
