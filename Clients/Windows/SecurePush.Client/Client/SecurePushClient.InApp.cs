@@ -126,7 +126,6 @@ namespace SecurePush
             IncomingPush push, CancellationToken cancellation = default(CancellationToken)) => Serial(async () =>
         {
             var wake = Begin();
-            wake.IsForApp = true;
             using (cancellation.Register(wake.Abandon))
             {
                 var reception = await NoteAsync(push, wake);
@@ -150,6 +149,11 @@ namespace SecurePush
                 {
                     case AcquisitionKind.Secret:
                         await SettleAsync(id, !wake.IsAbandoned, wake);
+                        if (acquisition.Unread != null)
+                        {
+                            await SetBadgeAsync(acquisition.Unread.Value);
+                        }
+
                         return acquisition.Secret;
                     case AcquisitionKind.Settled:
                         return null;

@@ -68,19 +68,18 @@ namespace SecurePush
         /// </summary>
         private Task NoteReadAsync(SecretNotification secret)
         {
-            var now = clock.Uptime;
             return UpdateOrDefaultAsync(
                 state =>
                 {
                     var entry = state.Ledger.Find(secret.Id);
-                    var isNews = !IsForSystem(secret) && (entry == null || entry.Progress == Progress.Gone);
+                    var isNews = !IsForSystem(secret)
+                        && (entry == null || (entry.Progress == Progress.Shown && entry.IsNoticed));
                     if (isNews)
                     {
-                        entry?.Become(Progress.Shown, now);
                         state.Report(secret.Id);
                     }
 
-                    return isNews;
+                    return isNews && entry != null ? entry.IsNoticed = false : false;
                 }, false);
         }
 
@@ -141,7 +140,11 @@ namespace SecurePush
             while (told.Count < MaxReports)
             {
                 var state = await ReadOrNullAsync();
-                var report = state?.Unreported.Find(candidate => !told.Contains(candidate.ToString()));
+
+                // The server knows a generic text by the device that shows it.
+                var installation = state?.Registration.InstallationId;
+                var report = state?.Unreported.Find(candidate =>
+                    !told.Contains(candidate.ToString()) && (installation != null || !candidate.IsGeneric));
                 if (report == null)
                 {
                     return;
@@ -149,7 +152,7 @@ namespace SecurePush
 
                 told.Add(report.ToString());
                 var path = "api/notifications/" + report.Id + "/shown";
-                var body = report.Body(state.Registration.InstallationId);
+                var body = report.Body(installation);
                 var call = new RetrievalCall("POST", path, null, body) { Success = 204 };
                 var outcome = await connection.SendAsync(call, end);
                 if (!outcome.IsSuccess && !outcome.IsOwnRefusal)

@@ -68,11 +68,6 @@ namespace SecurePush
         /// <summary>The keys of the texts in the app's resources.</summary>
         public ClientTexts Texts { get; set; } = new ClientTexts();
 
-        /// <summary>
-        /// Whether the server is told of generic texts. The test vectors do not have these requests.
-        /// </summary>
-        internal bool ReportsGenericTexts { get; set; } = true;
-
         /// <summary>Times and sizes.</summary>
         public ClientLimits Limits { get; set; } = new ClientLimits();
 

@@ -28,9 +28,6 @@ namespace SecurePush
         /// <summary>Cancelled when the system takes the time away.</summary>
         public CancellationToken Cancellation => source.Token;
 
-        /// <summary>Whether the app gets the secret, and the system shows nothing.</summary>
-        public bool IsForApp { get; set; }
-
         /// <summary>The notification of the push, while it is not decided how it ends.</summary>
         public PushId Fetching { get; set; }
 

@@ -282,15 +282,11 @@ namespace SecurePush
         /// <summary>Notes that a secret is shown, so that the server is told.</summary>
         internal void Report(PushId id) => Report(ShownReport.OfSecret(id));
 
-        /// <summary>
-        /// Notes what is shown, so that the server is told: of each notification the last, if it is told late.
-        /// </summary>
+        /// <summary>Notes what is shown, so that the server is told.</summary>
         internal void Report(ShownReport report)
         {
-            var isKnown = Unreported.Exists(known => known.ToString() == report.ToString());
-            if (!isKnown)
+            if (!Unreported.Exists(known => known.ToString() == report.ToString()))
             {
-                Unreported.RemoveAll(known => known.Id == report.Id);
                 Unreported.Add(report);
             }
 

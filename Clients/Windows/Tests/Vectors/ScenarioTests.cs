@@ -71,7 +71,6 @@ namespace SecurePush.Tests
                 var keys = settings["pushKeys"];
                 configuration = new SecurePushConfiguration(url)
                 {
-                    ReportsGenericTexts = false,
                     PushKeys = keys == null ? null : PublicKeySet.FromJwkSet(VectorFile.Bytes(keys)),
                 };
                 transport = new ScriptedTransport(VectorFile.List(json["server"]), url.Host, Clock);
