@@ -26,7 +26,8 @@ namespace SecurePushExample
             var id = toast == null ? null : ToastPresenter.IdOf(toast.Argument);
 
             // The sender may want a number that the user has to write: the page has a field for it.
-            var isDone = answer != null && await Session.Shared.AnswerAsync(answer.Id, answer.Action, answer.Text, null);
+            var isDone = answer != null
+                && await Session.Shared.AnswerAsync(answer.Id, answer.Action, answer.Text, null);
             if (id != null && !isDone)
             {
                 frame.Navigate(typeof(MessagePage), id);

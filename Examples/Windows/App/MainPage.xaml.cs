@@ -5,7 +5,9 @@ using Windows.UI.Xaml.Controls;
 
 namespace SecurePushExample
 {
-    /// <summary>The tutorial's screen: user name, password, "Log in" and "Send push", and the ways to the others.</summary>
+    /// <summary>
+    /// The tutorial's screen: user name, password, "Log in" and "Send push"; and the ways to the other pages.
+    /// </summary>
     public sealed partial class MainPage : Page
     {
         /// <summary>Makes the page.</summary>

@@ -127,7 +127,8 @@ namespace SecurePush
             {
                 var state = await keeper.ReadAsync();
                 var record = state.Registration;
-                var keys = configuration.EncryptsEndToEnd && record.UserName != null && record.UserName == state.KeyOwner
+                var isOwn = record.UserName != null && record.UserName == state.KeyOwner;
+                var keys = configuration.EncryptsEndToEnd && isOwn
                     ? await EncryptionKeysAsync()
                     : null;
                 if (keys != null

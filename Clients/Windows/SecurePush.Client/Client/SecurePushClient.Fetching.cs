@@ -234,7 +234,7 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Notes that a claimed secret, or the text in place of one that the system must not have, was shown, or that it
+        /// Notes that a claimed secret was shown, or the text in place of one that the system must not have, or that it
         /// waits for the next wake.
         /// </summary>
         private async Task SettleAsync(PushId id, bool isShown, Wake wake, bool isHidden = false)

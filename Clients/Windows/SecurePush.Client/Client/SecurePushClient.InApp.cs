@@ -35,7 +35,7 @@ namespace SecurePush
         });
 
         /// <summary>
-        /// A page of the inbox, oldest first, with the secrets: at most 20. All of them count as read. Nothing is shown.
+        /// A page of the inbox, oldest first, with the secrets: at most 20. They all count as read. Nothing is shown.
         /// </summary>
         /// <param name="after">The last ID of the page before; <c>null</c> for the first page.</param>
         /// <param name="unreadOnly">Whether read notifications are left out.</param>
@@ -174,8 +174,8 @@ namespace SecurePush
         }
 
         /// <summary>
-        /// Sends the user's answer to a notification whose sender asks for one, and removes it from the screen. There is
-        /// one answer for all devices; the same one may be sent again.
+        /// Sends the user's answer to a notification whose sender asks for one, and removes it from the screen. All
+        /// devices of the user have one answer together; the same one may be sent again.
         /// </summary>
         /// <param name="id">The notification.</param>
         /// <param name="action">The ID of one of its actions.</param>
@@ -187,8 +187,8 @@ namespace SecurePush
         /// <param name="cancellation">Ends it. The server may have the answer.</param>
         /// <exception cref="ArgumentException">A value cannot be one.</exception>
         /// <exception cref="SecurePushException">
-        /// <c>SP-409</c>: it was answered otherwise. <c>SP-410</c>: it is over. <c>SP-422</c>: the sender did not ask for
-        /// this action, or the challenge is wrong. Other codes: the server may not have it.
+        /// <c>SP-409</c>: it was answered otherwise. <c>SP-410</c>: it is over. <c>SP-422</c>: the sender did not ask
+        /// for this action, or the challenge is wrong. Other codes: the server may not have it.
         /// </exception>
         public Task AnswerAsync(
             PushId id, string action, string text = null, string challenge = null,

@@ -98,7 +98,8 @@ namespace SecurePush
             return new SecretNotification(
                 Id, content.IsString ? content.Text() : message?.Body, content.Json(), WasRead)
             {
-                Message = message, Display = Display, ExpiresAt = end < ExpiresAt || ExpiresAt == null ? end : ExpiresAt,
+                Message = message, Display = Display,
+                ExpiresAt = end < ExpiresAt || ExpiresAt == null ? end : ExpiresAt,
             };
         }
 

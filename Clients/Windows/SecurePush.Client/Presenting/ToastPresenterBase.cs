@@ -6,9 +6,9 @@ using System.Threading.Tasks;
 namespace SecurePush
 {
     /// <summary>
-    /// Shows notifications as toasts: what is the same for UWP and the Windows App SDK. Every text of the app comes from
-    /// its resources, by the keys of <see cref="ClientTexts"/>; <c>{0}</c> in it becomes the code. A tap starts the app
-    /// with the notification's ID in the argument. The calls of Windows may block, so they run on other threads.
+    /// Shows notifications as toasts: what is the same for UWP and the Windows App SDK. Every text of the app comes
+    /// from its resources, by the keys of <see cref="ClientTexts"/>; <c>{0}</c> in it becomes the code. A tap starts the
+    /// app with the notification's ID in the argument. The calls of Windows may block, so they run on other threads.
     /// </summary>
     public abstract class ToastPresenterBase : INotificationPresenter
     {

@@ -262,8 +262,8 @@ namespace SecurePush
 
             var isFirstReader = !secret.WasRead || request.IsRepeated;
             var entry = Ledger.Find(secret.Id);
-            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
-                && !isFirstReader)
+            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending
+                && !entry.IsFirstReader && !isFirstReader)
             {
                 EndWithdrawn(secret.Id, now, limits);
                 return new Claim { IsWithdrawn = true };

@@ -26,7 +26,8 @@ namespace SecurePush
             json.Text("keyOwner", state.KeyOwner);
             json.Text("departure", state.LastDeparture);
             json.Text("deviceMark", state.DeviceMark);
-            json.List("pushKeys", (state.PushKeys?.Keys ?? new PublicKey[0]).Select(key => Base64Url.Encode(key.Point)));
+            var pushKeys = state.PushKeys?.Keys ?? new PublicKey[0];
+            json.List("pushKeys", pushKeys.Select(key => Base64Url.Encode(key.Point)));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
             json.Number("pushKeysAskedAt", state.PushKeysAskedAt);
             json.Text("leaseProcess", state.LeaseProcess);

@@ -1,6 +1,6 @@
-/* A stand-in for the functions of bcrypt.dll and ncrypt.dll that SecurePush.Client calls, on OpenSSL, with the documented
- * signatures, constants and forms (learn.microsoft.com, "Cryptography API: Next Generation"). So the calls of the SDK run
- * without Windows. It is as strict as it can be: lengths, names and flags are checked. */
+/* A stand-in for the functions of bcrypt.dll and ncrypt.dll that SecurePush.Client calls, on OpenSSL, with the
+ * documented signatures, constants and forms (learn.microsoft.com, "Cryptography API: Next Generation"). So the calls
+ * of the SDK run without Windows. It is as strict as it can be: lengths, names and flags are checked. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
 #include <openssl/ec.h>
@@ -282,7 +282,8 @@ int32_t NCryptFinalizeKey(struct object *key, uint32_t flags) {
     return DEVICE_NOT_READY;
 }
 
-int32_t NCryptOpenKey(struct object *provider, struct object **key, const uint16_t *name, uint32_t spec, uint32_t flags) {
+int32_t NCryptOpenKey(
+    struct object *provider, struct object **key, const uint16_t *name, uint32_t spec, uint32_t flags) {
     char wanted[64];
     narrow(name, wanted);
     if (provider->kind != PROVIDER || spec != 0 || flags != 0x40) return INVALID_PARAMETER;

@@ -29,7 +29,8 @@ namespace SecurePush.Tests
             var xaml = XDocument.Load(Folder + "App/" + name + ".xaml");
             Assert.That((string)xaml.Root.Attribute(X + "Class"), Is.EqualTo(page.FullName));
             var project = File.ReadAllText(Folder + "App/App.csproj");
-            Assert.That(project, Is.StringContaining("\"" + name + ".xaml\"").And.StringContaining(name + ".xaml.cs\""));
+            Assert.That(project, Is.StringContaining("\"" + name + ".xaml\""));
+            Assert.That(project, Is.StringContaining("\"" + name + ".xaml.cs\""));
             var named = xaml.Descendants().Where(element => element.Attribute(X + "Name") != null).ToList();
             foreach (var element in named)
             {

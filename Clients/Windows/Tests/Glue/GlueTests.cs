@@ -105,8 +105,9 @@ namespace SecurePush.Tests
             var toast = ToastNotificationManager.Toasts.Single();
             Assert.That(toast.Content.GetXml().Replace(" />", "/>"), Is.EqualTo(
                 "<toast launch=\"securepush-secret=" + First + "\"><header id=\"logins\" title=\"&lt;Login&gt;\" "
-                + "arguments=\"securepush-thread.\"/><visual><binding template=\"ToastGeneric\"><text>&lt;Login&gt;</text>"
-                + "<text>Approve?</text></binding></visual><actions><input id=\"deny\" type=\"text\"/>"
+                + "arguments=\"securepush-thread.\"/><visual><binding template=\"ToastGeneric\">"
+                + "<text>&lt;Login&gt;</text><text>Approve?</text></binding></visual><actions>"
+                + "<input id=\"deny\" type=\"text\"/>"
                 + "<action content=\"Yes &amp; no\" arguments=\"securepush-answer=" + First
                 + "/approve\" activationType=\"foreground\"/><action content=\"No\" arguments=\"securepush-answer="
                 + First + "/deny\" hint-inputId=\"deny\"/></actions></toast>"));

@@ -13,9 +13,10 @@ namespace SecurePush.Tests
     [TestFixture]
     public sealed class MessageTests
     {
-        private const string Approval = "{\"Title\":\"Login\",\"Body\":\"Approve?\",\"Link\":\"https://app.example.com/l\","
-            + "\"Category\":\"login\",\"Thread\":\"logins\",\"Level\":\"time-sensitive\",\"Actions\":[{\"Id\":\"approve\","
-            + "\"Title\":\"Approve\"},{\"Id\":\"deny\",\"Title\":\"Deny\",\"Input\":true}],\"Data\":{\"n\":1.0}}";
+        private const string Approval =
+            "{\"Title\":\"Login\",\"Body\":\"Approve?\",\"Link\":\"https://app.example.com/l\",\"Category\":\"login\","
+            + "\"Thread\":\"logins\",\"Level\":\"time-sensitive\",\"Actions\":[{\"Id\":\"approve\",\"Title\":\"Approve\"},"
+            + "{\"Id\":\"deny\",\"Title\":\"Deny\",\"Input\":true}],\"Data\":{\"n\":1.0}}";
 
         private static readonly PushDevice Device = new PushDevice("https://a.notify.windows.com/");
 
@@ -87,7 +88,8 @@ namespace SecurePush.Tests
         [TestCase("\"code 4711\"", ",\"Display\":\"strange\"", MessageDisplay.Full)]
         [TestCase("\"code 4711\"", "", MessageDisplay.App)]
         [TestCase("\"code 4711\"", ",\"Display\":\"redacted\"", MessageDisplay.Redacted)]
-        public void WhatOnlyTheAppShowsIsReportedWhenItIsRead(string payload, string rest, MessageDisplay display) => Run(
+        public void WhatOnlyTheAppShowsIsReportedWhenItIsRead(
+            string payload, string rest, MessageDisplay display) => Run(
             async (device, app) =>
             {
                 var installation = await app.Client.RegisterAsync(Device);
@@ -109,7 +111,8 @@ namespace SecurePush.Tests
                 await app.Client.CatchUpAsync();
                 Assert.That(device.Screen.Secrets, Is.Empty);
                 Assert.That(device.Screen.Notices, Has.Count.EqualTo(1));
-                Assert.That(device.Server.ShownBodies.Skip(1), Is.EqualTo(new[] { Report("secret", null, installation) }));
+                Assert.That(
+                    device.Server.ShownBodies.Skip(1), Is.EqualTo(new[] { Report("secret", null, installation) }));
             }, configuration => configuration.Display = display);
 
         [Test]
@@ -157,7 +160,8 @@ namespace SecurePush.Tests
                 }
 
                 var over = Send(device, "\"x\"", ",\"ExpiresAt\":\"2020-01-01T00:00:00Z\"");
-                Assert.That((await app.Client.HandleAsync(device.Push(over))).Code.ToString(), Is.EqualTo("SP-EXPIRED"));
+                var late = await app.Client.HandleAsync(device.Push(over));
+                Assert.That(late.Code.ToString(), Is.EqualTo("SP-EXPIRED"));
                 Assert.That(device.Screen.Notices.Single().Code.ToString(), Is.EqualTo("SP-EXPIRED"));
                 Assert.That(device.Screen.Secrets, Has.Count.EqualTo(3));
             }, configuration => configuration.EncryptsEndToEnd = true);
@@ -219,7 +223,8 @@ namespace SecurePush.Tests
             await app.Client.AnswerAsync(id, "deny");
             Assert.That(device.Server.Answers, Is.EqualTo(new[]
             {
-                "{\"Action\":\"deny\",\"Text\":\"not \\\"me\\\"\",\"Challenge\":\"42\",\"DeviceId\":\"" + installation + "\"}",
+                "{\"Action\":\"deny\",\"Text\":\"not \\\"me\\\"\",\"Challenge\":\"42\",\"DeviceId\":\"" + installation
+                    + "\"}",
                 "{\"Action\":\"deny\",\"DeviceId\":\"" + installation + "\"}",
             }));
             Assert.That(device.Screen.Visible, Is.Empty);
@@ -234,7 +239,8 @@ namespace SecurePush.Tests
             var calls = new Func<Task>[]
             {
                 () => app.Client.AnswerAsync(id, "Approve"), () => app.Client.AnswerAsync(id, ""),
-                () => app.Client.AnswerAsync(id, "a", new string('ä', 1001)), () => app.Client.AnswerAsync(id, "a", "", ""),
+                () => app.Client.AnswerAsync(id, "a", new string('ä', 1001)),
+                () => app.Client.AnswerAsync(id, "a", "", ""),
                 () => app.Client.AnswerAsync(id, "a", "", "4 2"), () => app.Client.AnswerAsync(null, "a"),
                 () => app.Client.AnswerAsync(id, "a", "", new string('1', 17)),
             };
@@ -282,7 +288,8 @@ namespace SecurePush.Tests
                 device.Server.Send(device.Sender.Seal("\"b\"", installation, device.Disk.PublicKey));
                 device.Server.Send(device.Sender.Seal("\"c\"", "another", device.Disk.PublicKey));
                 var page = await app.Client.InboxWithSecretsAsync();
-                Assert.That(page.Entries.Select(entry => entry.Secret?.Text), Is.EqualTo(new[] { "Approve?", "b", null }));
+                Assert.That(
+                    page.Entries.Select(entry => entry.Secret?.Text), Is.EqualTo(new[] { "Approve?", "b", null }));
                 Assert.That(
                     page.Entries.Select(entry => entry.Code?.ToString()), Is.EqualTo(new[] { null, null, "SP-KEY" }));
                 Assert.That(page.Unread, Is.EqualTo(0));

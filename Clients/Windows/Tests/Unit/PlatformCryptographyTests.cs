@@ -6,7 +6,7 @@ using NUnit.Framework;
 namespace SecurePush.Tests
 {
     /// <summary>
-    /// The SDK's calls of CNG and of the platform provider, on a stand-in for their functions. OpenSSL does the other side.
+    /// The SDK's calls of CNG and of the platform provider, on a stand-in for their functions. OpenSSL does the rest.
     /// </summary>
     [TestFixture]
     public sealed class PlatformCryptographyTests

@@ -138,7 +138,8 @@ namespace SecurePush.Tests
             var notification = PushId.From((string)vector["notification"]);
             try
             {
-                var secret = client.OpenAsync(new SecretNotification(notification, null, payload)).GetAwaiter().GetResult();
+                var closed = new SecretNotification(notification, null, payload);
+                var secret = client.OpenAsync(closed).GetAwaiter().GetResult();
                 return Members(secret, payload);
             }
             catch (SecurePushException error)
