@@ -79,7 +79,13 @@ namespace SecurePush
                         state.Report(secret.Id);
                     }
 
-                    return isNews && entry != null ? entry.IsNoticed = false : false;
+                    if (isNews && entry != null)
+                    {
+                        // Only once.
+                        entry.IsNoticed = false;
+                    }
+
+                    return isNews;
                 }, false);
         }
 
