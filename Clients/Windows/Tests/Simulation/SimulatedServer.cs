@@ -25,9 +25,10 @@ namespace SecurePush.Tests
         /// <summary>Requests to any other host, or with credentials in the URL.</summary>
         public int StrayRequests { get; private set; }
 
+        /// <summary>The notifications whose secrets were reported as shown.</summary>
         public List<string> ShownReports { get; } = new List<string>();
 
-        /// <summary>The bodies of those reports.</summary>
+        /// <summary>The bodies of all reports.</summary>
         public List<string> ShownBodies { get; } = new List<string>();
 
         /// <summary>The bodies of answers.</summary>
@@ -126,8 +127,12 @@ namespace SecurePush.Tests
                         return new TransportResponse(204);
                     }
 
-                    ShownReports.Add(path[2]);
                     ShownBodies.Add(Encoding.UTF8.GetString(request.Body));
+                    if (JsonValue.Parse(request.Body).Members()["Text"].Text() == "secret")
+                    {
+                        ShownReports.Add(path[2]);
+                    }
+
                     return Notifications.Any(entry => entry.Id == path[2]) ? new TransportResponse(204) : Refusal(404);
                 case "POST notifications 3":
                     return new TransportResponse(204);
