@@ -19,7 +19,7 @@ import Testing
         let example = try Self.example()
         let device = try #require(example["device"]?.text)
         let payload = try #require(example["payload"]?.text)
-        let key = try #require(example["privateKeys"]?.elements?.first)
+        let key = try #require(example["privateKeys"]?.elements.first)
         let lines: [(name: String, value: JSONNode?)] = [
             ("device", example["device"]), ("private key d", key["d"]), ("public key x", key["x"]),
             ("public key y", key["y"]), ("id", example.at(["sealing", "id"])),
