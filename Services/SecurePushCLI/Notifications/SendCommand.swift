@@ -40,7 +40,7 @@ struct SendCommand: SenderCommand {
               securepush send --to alice --payload "Your results are in." --e2e
               securepush send --to alice --payload hello --wait dispatched
               securepush send --to alice --title "Deploy?" --payload "Version 2.1" \\
-                  --answers approve,deny --challenge 42 --wait answered && ./deploy
+                  --answers approve,deny --challenge 42 --wait answered
             """)
 
     @Option(
