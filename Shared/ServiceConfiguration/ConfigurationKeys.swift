@@ -190,11 +190,11 @@ package struct ConfigurationKeys: Sendable {
             + "notifications that arrive earlier share the next push. Give all dispatchers the same value")
     package let pushSigningKeyFile = ConfigurationKey(
         "PUSH_SIGNING_KEY_FILE", .existingFile,
-        meaning: "Ed25519 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
+        meaning: "P-256 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
     package let pushVerificationKeysFile = ConfigurationKey(
         "PUSH_VERIFICATION_KEYS_FILE", .existingFile,
         meaning:
-            "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
+            "JSON Web Key Set of the public keys (P-256) with which devices verify pushes: retrieval shows it at "
             + "GET /api/push-keys")
     package let webPushPublicKey = ConfigurationKey(
         "WEB_PUSH_PUBLIC_KEY", .applicationServerKey,
@@ -220,6 +220,10 @@ package struct ConfigurationKeys: Sendable {
         "RECIPIENT_E2E_REQUIRED", .boolean, default: "false",
         meaning: "Ingest refuses every payload that is not encrypted end to end, the tutorial's confirmation with an "
             + "empty body included")
+    package let e2eKeyNotice = ConfigurationKey(
+        "E2E_KEY_NOTICE", .boolean, default: "false",
+        meaning: "A notification tells a user's devices when one of them has a new key for end-to-end encryption: "
+            + "retrieval notes it, and ingest sends it. Give both the same value")
     package let rateLimitUser = ConfigurationKey(
         "RATE_LIMIT_USER", .rateLimitOrOff, default: "30/m,burst=30",
         meaning: "How often a user may send a confirmation to itself, counted by each ingest process: a number per s, "

@@ -1,5 +1,4 @@
 import AMQP
-import Crypto
 import Domain
 import Foundation
 import Foundations
@@ -46,6 +45,7 @@ struct LeastRightsTests {
             ("ingest", "SELECT handle FROM installations", false),
             ("ingest", "SELECT document FROM installations", false),
             ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
+            ("ingest", "UPDATE installations SET key_notice_at = NULL \(nothing)", true),
             ("dispatcher", "SELECT encryption_key FROM installations", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),
@@ -349,7 +349,7 @@ struct LeastRightsTests {
 
     /// The public key of the installation, for end-to-end encryption.
     private static func registerKey(_ retrieval: RunningService, _ token: String) async throws -> String {
-        let key = EncryptionKey(x: [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation))
+        let key = EncryptionKey(point: ES256Key().publicPoint)
         let jwk = try #require(key).jwk
         let answer = try await retrieval.request(.PUT, "/api/devices/phone-1/key", bearer: token, body: jwk)
         #expect(answer.status == 204, "\(answer.body)")

@@ -42,6 +42,20 @@ import Testing
         #expect(screen.takeShown() == 0)
     }
 
+    @Test func `A message is shown with its title, link and actions`() async throws {
+        let screen = try screen()
+        let json = #"{"Title":"Log-in","Body":"Approve?","Link":"https://a/","Actions":[{"Id":"yes","Title":"Y"}]}"#
+        await screen.show(
+            SecretNotification(id: ids[0], message: PushMessage(json: Data(json.utf8)), json: json))
+        #expect(events.lines == ["         shows       Log-in: Approve?  <https://a/>  [yes]"])
+    }
+
+    @Test func `What only the app shows has no reason`() async throws {
+        let screen = try screen()
+        await screen.show(GenericNotice(id: ids[0], localizationKey: ClientTexts().inApp, code: nil))
+        #expect(events.lines == ["         shows       You have a new message. Open the app to read it."])
+    }
+
     @Test(arguments: [
         (DiagnosticCode.loggedOut, "nobody is logged in, SP-LOGIN"),
         (.status(401), "the server answered 401, SP-401"), (.unreachable, "SP-OFFLINE"),

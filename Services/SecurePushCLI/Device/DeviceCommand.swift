@@ -84,6 +84,20 @@ struct DeviceCommand: NetworkCommand {
         completion: .file(), transform: filePath)
     var pushKeysFile: String?
 
+    @Flag(
+        name: .customLong("e2e"),
+        help: "Register a key, with which senders encrypt for the device, and print its fingerprint.")
+    var encrypts = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Show only what one of these senders has signed (a JWK Set). Implies --e2e.", valueName: "file"),
+        completion: .file(), transform: filePath)
+    var senderKeys: String?
+
+    @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
+    var requireEncryption = false
+
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions

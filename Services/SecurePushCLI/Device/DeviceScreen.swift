@@ -56,7 +56,12 @@ final class DeviceScreen: DeviceDisplay {
             state.secrets.insert(secret.id)
             state.shown += 1
         }
-        report(DeviceEvent(.shows, id: secret.id.rawValue, text: secret.text, kind: .payload))
+        var event = DeviceEvent(.shows, id: secret.id.rawValue, text: secret.text, kind: .payload)
+        if let message = secret.message {
+            (event.title, event.link) = (message.title, message.link)
+            event.actions = message.actions.isEmpty ? nil : message.actions.map(\.id)
+        }
+        report(event)
         await display(Display(id: secret.id.rawValue, text: secret.text, kind: .payload))
     }
 
@@ -68,7 +73,7 @@ final class DeviceScreen: DeviceDisplay {
         }
         report(
             DeviceEvent(
-                .shows, id: notice.id?.rawValue, text: text, kind: .generic, reason: Self.words(notice.code)))
+                .shows, id: notice.id?.rawValue, text: text, kind: .generic, reason: notice.code.map(Self.words)))
         await display(Display(id: notice.id?.rawValue, text: text, kind: .prompt))
     }
 

@@ -46,6 +46,9 @@ struct SimulatedDevice: Sendable {
                 let id = try await client.register(
                     PushDevice(platform: channel.platform.clientPlatform, channel: channel.handle))
                 report(DeviceEvent(.registered, text: id))
+                if let fingerprint = try? await client.encryptionKeyFingerprint {
+                    report(DeviceEvent(.key, text: fingerprint))
+                }
                 return session.use(logIn.first)
             } catch let failure as SecurePushFailure {
                 let reason = CommandFailure(failure, from: retrieval)

@@ -182,6 +182,14 @@ struct IngestExchanges: Sendable {
         try await bench.store.record([DispatchOutcome(id: id, attempt: attempt, deliveries: deliveries)])
         try await bench.store.markRead(id, at: .now)
         try await bench.store.markShown(id, at: .now)
+        let alice = try #require(UserName("alice"))
+        for (device, report) in [
+            ("shown-1", DeviceReport(text: .secret)), ("shown-2", DeviceReport(text: .generic, code: "SP-KEY")),
+        ] {
+            try await bench.store.save(
+                Installation(id: device, owner: alice, platform: .apple, handle: device, document: [], updatedAt: .now))
+            _ = try await bench.store.report(report, of: id, by: device, owner: alice, now: .now)
+        }
         let path = "\(Self.sends)/\(id)"
         let pages = ["", "?Limit=1", "?Recipient=alice&Status=read&Limit=200", "?Before=\(id)"]
         let absent = NotificationID()
@@ -209,7 +217,7 @@ struct IngestExchanges: Sendable {
         let owner = try #require(UserName("alice"))
         try await bench.store.save(
             Installation(id: "phone-1", owner: owner, platform: .apple, handle: "h", document: [], updatedAt: .now))
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
         let isKnown = try await bench.store.setEncryptionKey(key, of: "phone-1", owner: owner, now: .now)
         #expect(isKnown)
         for name in ["alice", "nobody"] {

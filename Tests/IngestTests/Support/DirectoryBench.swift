@@ -46,6 +46,9 @@ func withDirectory(
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
+        let keyRing = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keyRing)
+        let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
         let keys = folder.appending(path: "payload-keys")
         try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
@@ -55,7 +58,7 @@ func withDirectory(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),

@@ -192,6 +192,8 @@ func withRetrieval(
     let routes: Routes<BasicRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
+        shown: ShownController(
+            users: users, notifications: reader ?? store, reports: store, metrics: context.metrics),
         answers: AnswerController(
             users: users, store: reader as? any AnswerStore & NotificationReader ?? store, sealer: sealer,
             metrics: AnswerMetrics(context.metrics)),
