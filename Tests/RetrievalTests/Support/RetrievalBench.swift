@@ -154,11 +154,13 @@ private let passwordHash = Result { try PasswordHash.make(password: "correct hor
 ///   - budget: for the pages with payloads.
 ///   - cors: the web apps that may call.
 ///   - hasAuditLog: whether requests write lines to `audit.log`.
+///   - noticesKeys: whether users are told about new keys.
 func withRetrieval(
     issuesTokens: Bool = true, storeIsAway away: Bool = false, deviceError: StorageError? = nil,
     reader: (any NotificationReader)? = nil,
     refreshTTL: Duration? = nil, readiness: [ReadinessCheck] = [], logger: Logger = .silent,
     budget: RequestBudget = RequestBudget(), cors: CORSPolicy? = nil, hasAuditLog: Bool = false,
+    noticesKeys: Bool = false,
     _ body: @escaping @Sendable (RetrievalBench) async throws -> Void
 ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "securepush-retrieval-\(UUID().uuidString)")
@@ -201,7 +203,7 @@ func withRetrieval(
         pushKeys: PushKeysController(
             keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil,
             applicationServerKey: issuesTokens ? ApplicationServerKey(PushConfigurationTests.key) : nil),
-        changes: changes, keys: failing ?? store, cors: cors)
+        changes: changes, keys: failing ?? store, noticesKeys: noticesKeys, cors: cors)
     let router = makeRouter(routes, context: context)
     router.addOperations(readiness: readiness, openAPI: try retrievalOpenAPI(), context: context)
     let isDirect = RouteWay.current == .direct
