@@ -49,7 +49,8 @@ extension DeviceCommand {
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
             return SimulatedDevice(
                 user: user, channel: PushChannel(platform: platform, handle: handle, emulator: emulator), logIn: logIn,
-                configuration: configuration, http: requests, screen: screen, report: report)
+                answer: answer.map { .init(action: $0, challenge: challenge) }, configuration: configuration,
+                http: requests, screen: screen, report: report)
         }
         return DeviceFleet(
             devices: devices, retrieval: retrieval, emulator: emulator, limit: count, removal: keep ? .never : .always,

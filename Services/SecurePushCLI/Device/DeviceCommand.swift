@@ -98,6 +98,15 @@ struct DeviceCommand: NetworkCommand {
     @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
     var requireEncryption = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Answer each notification that is shown with this ID of its sender's answers.", valueName: "id"))
+    var answer: String?
+
+    @Option(
+        help: ArgumentHelp("The challenge that the user has seen at the sender's, for --answer.", valueName: "text"))
+    var challenge: String?
+
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Service") var network: NetworkOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -112,6 +121,7 @@ struct DeviceCommand: NetworkCommand {
         if devices == nil, usesNumbers, !(1...Self.maxDevices).contains(count ?? 0) {
             throw ValidationError("{n} in --user needs --devices or --count, 1 to \(Self.maxDevices.grouped).")
         }
+        if challenge != nil, answer == nil { throw ValidationError("--challenge needs --answer.") }
         if handle != nil, deviceCount > 1 { throw ValidationError("--handle is for one device.") }
     }
 

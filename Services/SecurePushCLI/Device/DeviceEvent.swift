@@ -10,6 +10,8 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         /// A text disappeared: it was withdrawn, or the log-in made the prompt superfluous.
         case removed
         case loggedIn
+        /// The user has answered a notification, or the answer does not count.
+        case answered
         case ignored
         case disconnected
         /// The server cannot serve a request now; the device tries again.
@@ -60,6 +62,7 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
                     + (actions.map { "  [\($0.joined(separator: " "))]" } ?? "")
                     + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
+            case .answered: [id, text?.printable, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
             }
@@ -68,5 +71,5 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     }
 
     /// Whether the line goes to standard output. The other events go to standard error, except with `--json`.
-    var isData: Bool { event == .received || event == .shows || event == .removed }
+    var isData: Bool { [.received, .shows, .removed, .answered].contains(event) }
 }

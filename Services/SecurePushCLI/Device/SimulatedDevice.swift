@@ -8,6 +8,7 @@ struct SimulatedDevice: Sendable {
     private let session: DeviceSession
     private let channel: PushChannel
     private let logIn: LogIn
+    private let answer: Answer?
     private let retryAfter = RetryAfterNote()
     private let report: @Sendable (DeviceEvent) -> Void
 
@@ -21,14 +22,24 @@ struct SimulatedDevice: Sendable {
         var delay: Duration?
     }
 
+    /// What the user answers to every notification.
+    struct Answer: Sendable {
+        /// The ID of the sender's answer.
+        var action: String
+        /// The digits or letters that the sender shows elsewhere.
+        var challenge: String?
+    }
+
     /// - Parameters:
+    ///   - answer: `nil` if the user answers nothing.
     ///   - http: the connections to retrieval, which all devices share.
     ///   - report: called with each event that the user does not see, without the platform.
     init(
-        user: String, channel: PushChannel, logIn: LogIn, configuration: SecurePushConfiguration, http: HTTPClient,
-        screen: any DeviceDisplay, report: @escaping @Sendable (DeviceEvent) -> Void
+        user: String, channel: PushChannel, logIn: LogIn, answer: Answer? = nil, configuration: SecurePushConfiguration,
+        http: HTTPClient, screen: any DeviceDisplay, report: @escaping @Sendable (DeviceEvent) -> Void
     ) {
         (self.channel, self.logIn, self.screen, self.report) = (channel, logIn, screen, report)
+        self.answer = answer
         session = DeviceSession(user: user, credentials: logIn.credentials)
         client = SecurePushClient(
             configuration: configuration, credentials: session, store: MemoryClientStore(),
@@ -114,8 +125,19 @@ struct SimulatedDevice: Sendable {
         if let id = push.push.id { report(DeviceEvent(.received, id: id.rawValue, kind: push.kind)) }
         if push.isForExtension { return await extend(push) }
         let result = await client.handle(push: push.push)
+        for id in result.shown { await sendAnswer(to: id) }
         guard result.result == .noData else { return }
         report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: result.code?.rawValue ?? "nothing to show"))
+    }
+
+    private func sendAnswer(to id: PushID) async {
+        guard let answer else { return }
+        do {
+            try await client.answer(id, action: answer.action, challenge: answer.challenge)
+            report(DeviceEvent(.answered, id: id.rawValue, text: answer.action))
+        } catch {
+            report(DeviceEvent(.answered, id: id.rawValue, reason: "\(error)"))
+        }
     }
 
     /// Receives an alert as the system does: the service extension replaces its text.
@@ -129,7 +151,9 @@ struct SimulatedDevice: Sendable {
             handler.timeWillExpire()
         }
         switch content.kind {
-        case .secret(let secret): await screen.show(secret)
+        case .secret(let secret):
+            await screen.show(secret)
+            await sendAnswer(to: secret.id)
         case .generic(let notice): await screen.show(notice)
         case .prompt(let prompt): await screen.show(prompt)
         case .nothing:
