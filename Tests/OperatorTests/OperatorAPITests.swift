@@ -8,6 +8,7 @@ import NIOCore
 import ServiceRuntime
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Operator

@@ -16,6 +16,7 @@ import Testing
         ["device", "--user", "alice", "--platform", "apple", "--count", "0"],
         ["device", "--user", "alice", "--platform", "apple", "--password-file", "a", "--token-file", "b"],
         ["device", "--user", "alice"],
+        ["device", "--user", "alice", "--platform", "apple", "--challenge", "42"],
         ["device", "--user", "alice", "--platform", "apple", "--devices", "2001"],
         ["device", "--user", "alice", "--platform", "apple", "--devices", "2", "--handle", "aa"],
         ["device", "--user", "load-{n}", "--platform", "apple"],

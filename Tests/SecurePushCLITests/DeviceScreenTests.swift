@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushClient
 import Synchronization
 import Testing
