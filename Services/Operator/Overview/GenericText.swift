@@ -1,4 +1,5 @@
 import Domain
+import Foundations
 
 extension Overview {
     /// Devices that have shown the generic text in the place of a secret, for one reason, by one SDK.

@@ -2,6 +2,7 @@ import Authentication
 import Domain
 import Foundations
 import Hummingbird
+import Metrics
 import NIOCore
 import ServiceRuntime
 

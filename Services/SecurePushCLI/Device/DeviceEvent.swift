@@ -9,6 +9,8 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case shows
         /// A text disappeared: it was withdrawn, or the log-in made the prompt superfluous.
         case removed
+        /// The device has answered, or tried to.
+        case answered
         case loggedIn
         case ignored
         case disconnected
@@ -59,6 +61,7 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
                     + (link.map { "  <\($0.printable)>" } ?? "")
                     + (actions.map { "  [\($0.joined(separator: " "))]" } ?? "")
                     + (reason.map { "  (\($0.printable))" } ?? "")
+            case .answered: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
@@ -68,5 +71,5 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     }
 
     /// Whether the line goes to standard output. The other events go to standard error, except with `--json`.
-    var isData: Bool { event == .received || event == .shows || event == .removed }
+    var isData: Bool { [.received, .shows, .removed, .answered].contains(event) }
 }

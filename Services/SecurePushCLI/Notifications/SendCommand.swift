@@ -43,7 +43,7 @@ struct SendCommand: SenderCommand {
                   --pin pins.json --sign-with sender-key.pem
               securepush send --to alice --payload hello --wait dispatched
               securepush send --to alice --title "Deploy?" --payload "Version 2.1" \\
-                  --answers approve,deny --challenge 42 --wait answered && ./deploy
+                  --answers approve,deny --challenge 42 --wait answered
             """)
 
     @Option(
