@@ -50,9 +50,6 @@ func withDirectory(
         try Data(PayloadKeyRing.newLine().utf8).write(to: keyRing)
         let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
-        let keys = folder.appending(path: "payload-keys")
-        try Data(PayloadKeyRing.newLine().utf8).write(to: keys)
-        let sealer = try PayloadSealer(path: keys.path, logger: .silent)
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(
