@@ -143,7 +143,8 @@ class PlatformTests {
             presenter.show(message(payload))
             assertEquals(payload, channel, shown().channel)
         }
-        assertEquals(NotificationManager.IMPORTANCE_LOW, manager.getNotificationChannel("securepush.passive").importance)
+        val passive = manager.getNotificationChannel("securepush.passive")
+        assertEquals(NotificationManager.IMPORTANCE_LOW, passive.importance)
         manager.getNotificationChannel("login").importance = NotificationManager.IMPORTANCE_NONE
         assertTrue(isRefused { presenter.show(message(payloads[1].first)) })
     }

@@ -88,7 +88,9 @@ class MessageTests {
         simulation.sleep(1_000)
         client().read(hidden)
         simulation.sleep(1_000)
-        for (id in listOf(hidden, odd)) assertEquals(listOf("generic", "secret"), reports(id).map { it.getString("Text") })
+        for (id in listOf(hidden, odd)) {
+            assertEquals(listOf("generic", "secret"), reports(id).map { it.getString("Text") })
+        }
         val last = reports(odd).last()
         assertEquals(installation, last.getString("DeviceId"))
         assertTrue(last.getString("Sdk").startsWith("android/0."))

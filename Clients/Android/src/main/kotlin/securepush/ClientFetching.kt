@@ -145,8 +145,14 @@ internal fun SecurePushClient.sleep(millis: Long): Boolean = try {
     false
 }
 
-/** Notes that a claimed secret was shown, or that it waits for the next wake. */
-internal fun SecurePushClient.settle(secret: SecretNotification, isShown: Boolean, wake: Wake, isByApp: Boolean = false) {
+/**
+ * Notes that a claimed secret was shown, or that it waits for the next wake.
+ *
+ * @param isByApp whether the app has shown it, and not the presenter.
+ */
+internal fun SecurePushClient.settle(
+    secret: SecretNotification, isShown: Boolean, wake: Wake, isByApp: Boolean = false
+) {
     val end = unlessLocked {
         keeper.update { state ->
             if (state.userChanges > wake.userChanges) return@update SecretLedger.End.WITHDRAWN

@@ -36,8 +36,8 @@ private fun SecurePushClient.refreshBadge(deadline: Long) {
 }
 
 /**
- * Tells the server which notifications this device shows, and where it shows the generic text and why. One wake does this for all wakes at the same time. A failure ends it
- * until the next wake.
+ * Tells the server which notifications this device shows, and where it shows the generic text and why. One wake does
+ * this for all wakes at the same time. A failure ends it until the next wake.
  */
 internal fun SecurePushClient.reportShown(deadline: Long) {
     if (!isReporting.compareAndSet(false, true)) return
