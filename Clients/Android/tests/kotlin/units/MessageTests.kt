@@ -99,11 +99,18 @@ class MessageTests {
     @Test
     fun aGenericTextIsReportedOnceWithItsCode() = simulation.run {
         device.logIn()
-        val id = send()
-        server.stored[0].isRevoked = true
-        push(id)
-        push(id)
-        assertEquals(listOf("SP-410"), reports(id).map { it.getString("Code") })
+        val malformed = JSONObject().put("e2e", 1)
+        val early = send(malformed)
+        push(early)
+        assertTrue("the device is not registered", reports(early).isEmpty())
+        client().register(PushDevice(PushDevice.Platform.FCM_V1, "token"))
+        val id = send(malformed)
+        for (round in 1..2) push(id)
+        for (other in listOf(early, id)) assertEquals(listOf("SP-DECRYPT"), reports(other).map { it.getString("Code") })
+        val gone = send()
+        server.stored.last().isRevoked = true
+        push(gone)
+        assertTrue("the server has nothing to note", reports(gone).isEmpty())
         // Without a network the report waits. The secret takes its place.
         val late = send()
         faults.disconnect("")

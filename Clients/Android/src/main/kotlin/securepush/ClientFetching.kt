@@ -197,9 +197,11 @@ private fun SecurePushClient.show(secret: SecretNotification, wake: Wake): WakeR
 /** Shows the generic text, once per notification. */
 private fun SecurePushClient.notice(id: PushID, code: DiagnosticCode, isGone: Boolean): WakeReport {
     val isShown = !isGone || code.isClosed || configuration.showsNoticeWhenGone
+    // The server notes nothing of what it does not have.
+    val isReported = isShown && (!isGone || code.isClosed || code == DiagnosticCode.EXPIRED)
     val isFirst = unlessLocked {
         keeper.update { state ->
-            state.ledger.notice(id, isGone).also { if (it && isShown) state.report(ShownReport(id, false, code)) }
+            state.ledger.notice(id, isGone).also { if (it && isReported) state.report(ShownReport(id, false, code)) }
         }
     } ?: true
     if (isFirst && isShown) presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, code))

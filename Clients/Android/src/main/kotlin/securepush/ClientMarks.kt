@@ -47,7 +47,9 @@ internal fun SecurePushClient.reportShown(deadline: Long) {
         val reported = HashSet<ShownReport>()
         while (reported.size < MAX_REPORTS) {
             val state = unlessLocked { keeper.read() } ?: return
-            val report = state.unreported.find { it !in reported } ?: return
+            // The server knows a generic text by the device that shows it.
+            val isRegistered = state.registration.installationID != null
+            val report = state.unreported.find { it !in reported && (it.isSecret || isRegistered) } ?: return
             reported.add(report)
             val call = RetrievalConnection.Call(
                 "api/notifications/${report.id}/shown", "POST", json = report.body(state.registration.installationID),
