@@ -1,9 +1,8 @@
 // The page: log in, permission, messages, log out.
-import { client, credentials, events, store } from './client.js';
+import { client, credentials, events } from './client.js';
 import * as config from './config.js';
 import { EmulatedDisplay, emulatedDevice, listen } from './emulator.js';
 import { InboxView } from './inbox-view.js';
-import { DeviceKey, PushVerifier } from './securepush/securepush.js';
 import { keepShell } from './shell.js';
 import { failureText, language, text } from './texts.js';
 
@@ -199,7 +198,7 @@ class App {
   async #register() {
     if (!this.hasNoPushService) {
       try {
-        await client.subscribe({ timeout: 8 });
+        await registered(client.subscribe({ timeout: 8 }));
         this.#stopListening();
         this.display = null;
         return text('channelPush');
@@ -212,20 +211,19 @@ class App {
       }
     }
     const device = await emulatedDevice();
-    await client.register(device);
+    await registered(client.register(device));
     this.stream ??= listen(device, this.registration);
     this.display ??= new EmulatedDisplay(device, this.registration);
     return text('channelEmulator');
   }
 
   async showFacts() {
-    const canVerify = await PushVerifier.isSupported();
-    const signed = canVerify ? 'signedYes' : 'signedImpossible';
-    byId('fact-signed').textContent = text(config.pushKeys ? signed : 'signedNo');
-    const hasKey = (await store.deviceKey()) !== null;
-    const canEncrypt = hasKey || (await DeviceKey.generate()) !== null;
-    byId('fact-encrypted').textContent = text(hasKey ? 'encryptedYes' : canEncrypt ? 'encryptedNotYet' : 'encryptedNo');
-    show('send-encrypted', hasKey && config.emulatorDevices !== null);
+    byId('fact-signed').textContent = text(config.pushKeys ? 'signedYes' : 'signedNo');
+    const fingerprint = await client.encryptionKeyFingerprint().catch(() => null);
+    byId('fact-encrypted').textContent = text(fingerprint ? 'encryptedYes' : 'encryptedNotYet');
+    byId('fingerprint').textContent = fingerprint ?? '';
+    show('fact-fingerprint', fingerprint !== null);
+    show('send-encrypted', fingerprint !== null && config.emulatorDevices !== null);
   }
 
   /** Shows the list and the number of unread messages again. Who asks while it is asked waits for the next time. */
@@ -309,6 +307,15 @@ class App {
   /** Tells a screen reader, wherever its user is in the page. */
   tell(message) {
     byId('news').textContent = message;
+  }
+}
+
+/** A device without a key receives what is not encrypted. */
+async function registered(registration) {
+  try {
+    await registration;
+  } catch (error) {
+    if (!error.installationID) throw error;
   }
 }
 

@@ -134,7 +134,7 @@ export class InboxView {
       const answer = await this.client.read(id);
       if (item.classList.contains('unread')) item.dispatchEvent(new CustomEvent('message-read', { bubbles: true }));
       this.#mark(item, true);
-      if (isShown()) secret.textContent = answer.text;
+      if (isShown()) secret.textContent = answer.text ?? answer.json;
       return null;
     } catch (error) {
       if (needsLogIn(error)) {

@@ -7,6 +7,7 @@ const english = {
   'securepush.withdrawn': 'This message was withdrawn.',
   'securepush.repeated': 'You have this message already. Open the app to read it again.',
   'securepush.nothing-new': 'There is no new message.',
+  'securepush.hidden': 'You have a new message. Open the app to read it.',
   logIn: 'Log in',
   logInTitle: 'Log in',
   logInText: 'Your messages are fetched from the server with your credentials. No push service ever has them.',
@@ -22,6 +23,7 @@ const english = {
   gone: 'This message is no longer there. (%@)',
   notForThisDevice: 'This message was encrypted for other devices, before this one had its key. (%@)',
   notDecrypted: 'This message could not be decrypted. (%@)',
+  notTrusted: 'This message is not shown: nobody knows whether it is genuine. (%@)',
   permissionTitle: 'Allow notifications',
   permissionText: 'New messages are then shown at once, also when this page is closed.',
   permissionTextEmulator: 'New messages are then shown as notifications of your system.',
@@ -42,6 +44,7 @@ const english = {
   factChannel: 'Pushes',
   factSigned: 'Signatures',
   factEncrypted: 'End-to-end',
+  factFingerprint: 'Fingerprint',
   channelPush: 'By the push service of this browser, also when this page is closed.',
   channelEmulator: 'This browser reaches no push service. This page listens to the emulator of the hub instead: keep it open.',
   channelNone: 'Not yet: notifications are not allowed.',
@@ -49,9 +52,7 @@ const english = {
   channelFailed: 'The push service cannot be reached. Messages come when this page is opened. (%@)',
   signedYes: 'Checked before anything is fetched.',
   signedNo: 'Off: the server does not sign.',
-  signedImpossible: 'This browser cannot check them. Messages come when the page is opened.',
   encryptedYes: 'On: senders can encrypt for this device. Its private key cannot leave it.',
-  encryptedNo: 'This browser has no X25519. Encrypted messages show a general text.',
   encryptedNotYet: 'The key is made with the registration.',
   unsupportedTitle: 'This browser cannot receive messages',
   unsupportedText: 'It has no notifications here. On an iPhone or iPad, add this page to the home screen first.',
@@ -64,6 +65,7 @@ const german = {
   'securepush.withdrawn': 'Diese Nachricht wurde zurückgezogen.',
   'securepush.repeated': 'Diese Nachricht haben Sie schon. Öffnen Sie die App, um sie noch einmal zu lesen.',
   'securepush.nothing-new': 'Es gibt keine neue Nachricht.',
+  'securepush.hidden': 'Neue Nachricht. Öffnen Sie die App, um sie zu lesen.',
   logIn: 'Anmelden',
   logInTitle: 'Anmelden',
   logInText: 'Nachrichten werden mit Ihren Zugangsdaten vom Server geholt. Kein Push-Dienst bekommt sie je zu sehen.',
@@ -79,6 +81,7 @@ const german = {
   gone: 'Diese Nachricht gibt es nicht mehr. (%@)',
   notForThisDevice: 'Diese Nachricht wurde für andere Geräte verschlüsselt, bevor dieses einen Schlüssel hatte. (%@)',
   notDecrypted: 'Diese Nachricht ließ sich nicht entschlüsseln. (%@)',
+  notTrusted: 'Diese Nachricht wird nicht gezeigt: niemand weiß, ob sie echt ist. (%@)',
   permissionTitle: 'Benachrichtigungen erlauben',
   permissionText: 'Neue Nachrichten erscheinen dann sofort, auch wenn diese Seite geschlossen ist.',
   permissionTextEmulator: 'Neue Nachrichten erscheinen dann als Benachrichtigungen Ihres Systems.',
@@ -99,6 +102,7 @@ const german = {
   factChannel: 'Pushes',
   factSigned: 'Signaturen',
   factEncrypted: 'Ende-zu-Ende',
+  factFingerprint: 'Fingerabdruck',
   channelPush: 'Über den Push-Dienst dieses Browsers, auch wenn diese Seite geschlossen ist.',
   channelEmulator: 'Dieser Browser erreicht keinen Push-Dienst. Diese Seite hört auf den Emulator des Hubs: lassen Sie sie offen.',
   channelNone: 'Noch nicht: Benachrichtigungen sind nicht erlaubt.',
@@ -106,9 +110,7 @@ const german = {
   channelFailed: 'Der Push-Dienst ist nicht erreichbar. Nachrichten kommen beim Öffnen der Seite. (%@)',
   signedYes: 'Geprüft, bevor etwas geholt wird.',
   signedNo: 'Aus: der Server signiert nicht.',
-  signedImpossible: 'Dieser Browser kann sie nicht prüfen. Nachrichten kommen beim Öffnen der Seite.',
   encryptedYes: 'Ein: Absender können für dieses Gerät verschlüsseln. Sein privater Schlüssel verlässt es nicht.',
-  encryptedNo: 'Dieser Browser hat kein X25519. Verschlüsselte Nachrichten zeigen einen allgemeinen Text.',
   encryptedNotYet: 'Der Schlüssel entsteht mit der Registrierung.',
   unsupportedTitle: 'Dieser Browser kann keine Nachrichten empfangen',
   unsupportedText: 'Auf iPhone und iPad legen Sie diese Seite zuerst auf den Home-Bildschirm.',
@@ -121,7 +123,8 @@ export const texts = language === 'de' ? german : english;
 export const text = (key, value = '') => (texts[key] ?? key).replace('%@', value);
 
 const failures = {
-  'SP-KEY': 'notForThisDevice', 'SP-DECRYPT': 'notDecrypted', 'SP-403': 'gone', 'SP-404': 'gone', 'SP-410': 'gone',
+  'SP-KEY': 'notForThisDevice', 'SP-DECRYPT': 'notDecrypted', 'SP-REPLAY': 'notTrusted', 'SP-SENDER': 'notTrusted',
+  'SP-PLAIN': 'notTrusted', 'SP-EXPIRED': 'gone', 'SP-403': 'gone', 'SP-404': 'gone', 'SP-410': 'gone',
 };
 
 /** Why something cannot be had. */

@@ -11,7 +11,7 @@ import { clearScreen, finishDepartures, leave } from './log-out.js';
 import { ownRegistration, WebNotificationPresenter } from './presenter.js';
 import { refreshOldPushKeys } from './push-key-refresh.js';
 import { adoptUser, confirmWithdrawals, receive } from './receiving.js';
-import { register } from './registration.js';
+import { register, renewKey } from './registration.js';
 import { renewFailedRegistration, renewSubscription } from './renewal.js';
 import { addReport, wakeReport } from './report.js';
 import { isLocked, StateKeeper } from './store.js';
@@ -214,8 +214,11 @@ export class SecurePushClient {
    *
    * The installation's ID is kept. When the server has given it up (410), or it belongs to another user (404), the
    * client makes a new one, and also for an endpoint of which `renewSubscription` knows nothing: the state may be that
-   * of another device, from a backup. With `encryptsEndToEnd`, each call registers the device's public key too: the server
-   * forgets it when an installation is replaced. Calls at the same time run one after another.
+   * of another device, from a backup. Calls at the same time run one after another.
+   *
+   * With `encryptsEndToEnd`, each call registers the device's public key too: the server forgets it when an installation is
+   * replaced. If that fails, the call rejects with a failure that has the `installationID`: the device is registered, and
+   * receives what is not encrypted. The key is sent again at the end of the next wake, and at the next call.
    *
    * @param {import('./subscription.js').PushDevice} device
    * @returns {Promise<string>} the installation's ID
@@ -329,6 +332,18 @@ export class SecurePushClient {
    */
   read(id) { return readSecret(this, id); }
 
+  /**
+   * The fingerprint of the device's key for end-to-end encryption, for users who compare it with the sender's: 8 groups
+   * of 4 hexadecimal digits.
+   *
+   * @returns {Promise<string | null>} `null` if the device has no key
+   * @throws {import('./store.js').ClientStoreError} if the store cannot be read now
+   */
+  async encryptionKeyFingerprint() {
+    const [newest] = await this.store.deviceKeys();
+    return newest ? newest.fingerprint(this.crypto) : null;
+  }
+
   // For the modules beside this one.
 
   /** @param {import('./state.js').ClientState} state */
@@ -418,7 +433,7 @@ export class SecurePushClient {
 
   /**
    * Reports shown notifications to the server, confirms withdrawals that came in the meantime, reads the server's keys
-   * for pushes if those that are stored are old, and repeats a registration that failed.
+   * for pushes if those that are stored are old, repeats a registration that failed, and replaces an old key.
    *
    * @param {Wake} wake
    */
@@ -427,6 +442,7 @@ export class SecurePushClient {
     await confirmWithdrawals(this, deadline);
     await refreshOldPushKeys(this, deadline);
     await renewFailedRegistration(this, deadline);
+    await renewKey(this, deadline);
     await finishDepartures(this, deadline);
     this.events?.send({ kind: 'wake' });
   }

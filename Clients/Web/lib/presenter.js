@@ -7,8 +7,8 @@ import { isPushID } from './push.js';
  * use the notification's ID, the prompt and the notices without an ID use one identifier each.
  *
  * @typedef {object} NotificationPresenter
- * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret rejects if it was not
- *   shown. The client tries again at the next wake
+ * @property {(secret: import('./answers.js').SecretNotification) => Promise<void>} showSecret shows its `text`, which is
+ *   not `null`; rejects if it was not shown. The client tries again at the next wake
  * @property {(notice: GenericNotice) => Promise<void>} showNotice
  * @property {(prompt: LogInPrompt) => Promise<void>} showPrompt
  * @property {(ids: string[]) => Promise<void>} remove removes the secrets and generic texts of these IDs, and no others
@@ -24,10 +24,10 @@ import { isPushID } from './push.js';
  */
 
 /**
- * The text that is shown in place of a secret that cannot be had now. The ID is `null` when the push had none that
- * can be used.
+ * The text that is shown in place of a secret that cannot be had now, or that only the app shows (its code is `null`). The
+ * ID is `null` when the push had none that can be used.
  *
- * @typedef {{id: string | null, localizationKey: string, code: string}} GenericNotice
+ * @typedef {{id: string | null, localizationKey: string, code: string | null}} GenericNotice
  */
 
 /**
@@ -58,6 +58,7 @@ export const englishTexts = Object.freeze({
   'securepush.withdrawn': 'This message was withdrawn.',
   'securepush.repeated': 'You have this message already. Open the app to read it again.',
   'securepush.nothing-new': 'There is no new message.',
+  'securepush.hidden': 'You have a new message. Open the app to read it.',
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
@@ -105,14 +106,15 @@ export class WebNotificationPresenter {
 
   /** @param {import('./answers.js').SecretNotification} secret */
   async showSecret(secret) {
-    const { id, text } = secret;
+    const { id } = secret;
+    const text = secret.text ?? '';
     const body = text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text;
     await this.#show(id, body, { kind: 'secret', secureId: id });
   }
 
   /** @param {GenericNotice} notice */
   async showNotice({ id, localizationKey, code }) {
-    await this.#show(id ?? noticeTag, this.#text(localizationKey, code), { kind: 'notice', secureId: id, code });
+    await this.#show(id ?? noticeTag, this.#text(localizationKey, code ?? ''), { kind: 'notice', secureId: id, code });
   }
 
   /** @param {LogInPrompt} prompt */

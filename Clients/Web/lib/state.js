@@ -14,9 +14,11 @@ import { mayHaveBeenRead, SecretLedger } from './ledger.js';
  *   is asked whether they still exist
  * @property {string[]} unreported shown notifications of which the server has not been told, oldest first
  * @property {RegistrationRecord} registration
- * @property {string | null} keyOwner the user for whom the device's key for end-to-end encryption was made
+ * @property {string | null} keyOwner the user for whom the device's keys for end-to-end encryption were made
+ * @property {string | null} [keySent] the fingerprint of the key that the server has taken
  * @property {string[] | null} pushKeys keys for pushes from `GET /api/push-keys`. They replace the configured ones
  * @property {number | null} pushKeysReadAt when they came, in seconds since 1970
+ * @property {number | null} [pushKeysAskedAt] when the server was asked for them because of a push, in seconds since 1970
  * @property {{process: string, takenAt: number} | null} refreshLease the process that refreshes the credentials now. A
  *   refresh token that is used twice ends the session
  */
@@ -49,7 +51,8 @@ const maxUnsent = 200;
 /** @returns {ClientState} */
 export const emptyState = () => ({
   owner: null, userChanges: 0, entries: [], cursor: null, isPrompted: false, unconfirmed: [], unreported: [],
-  registration: emptyRegistration(), keyOwner: null, pushKeys: null, pushKeysReadAt: null, refreshLease: null,
+  registration: emptyRegistration(), keyOwner: null, keySent: null, pushKeys: null, pushKeysReadAt: null,
+  pushKeysAskedAt: null, refreshLease: null,
 });
 
 /**
@@ -90,8 +93,10 @@ const members = {
     && orNull(is.text)(value.userName) && orNull(is.text)(value.digest) && orNull(is.number)(value.registeredAt)
     && orNull(is.wanted)(value.wanted ?? null) && orNull(is.text)(value.endpoint ?? null),
   keyOwner: orNull(is.text),
+  keySent: (/** @type {any} */ value) => orNull(is.text)(value ?? null),
   pushKeys: orNull((value) => Array.isArray(value) && value.every(is.text)),
   pushKeysReadAt: orNull(is.number),
+  pushKeysAskedAt: (/** @type {any} */ value) => orNull(is.number)(value ?? null),
 };
 
 /**
@@ -179,13 +184,16 @@ export class StateChanges {
    * withdrawal first. That includes a request without an answer: the browser may have ended the worker, or the network
    * failed, after the server had marked it as read.
    *
+   * The server has to confirm each withdrawal that is not signed: anybody could silence a message otherwise.
+   *
    * @param {string} id
+   * @param {boolean} isSigned
    * @param {number} now
    * @returns {boolean} whether it is to be removed from the screen now
    */
-  withdraw(id, now) {
+  withdraw(id, isSigned, now) {
     const entry = this.ledger.get(id);
-    if (entry && mayHaveBeenRead(entry)) {
+    if (!isSigned || (entry && mayHaveBeenRead(entry))) {
       addBounded(this.state.unconfirmed, id);
       return false;
     }
@@ -238,19 +246,20 @@ export class StateChanges {
    * while this device, its first reader, fetched it, it is shown, and the server has to confirm the withdrawal. If
    * another device was the first, the withdrawal holds.
    *
-   * @param {import('./answers.js').SecretNotification} secret
+   * @param {import('./answers.js').FetchedNotification} secret
    * @param {FetchRequest} request
    * @param {string} process
+   * @param {boolean} isSigned whether withdrawals are signed. Otherwise one of them says nothing against the server's answer
    * @param {number} now
    * @returns {ReturnType<SecretLedger['claim']> | {kind: 'withdrawn'}} `withdrawn`: it is to be removed from the screen
    */
-  claim(secret, request, process, now) {
+  claim(secret, request, process, isSigned, now) {
     // A damaged state begins at 0 again. Its secrets are shown.
     if (this.state.userChanges > request.userChanges) return { kind: 'settled' };
     const isFirstReader = !secret.wasRead || request.isRepeated;
     const entry = this.ledger.get(secret.id);
     const isUnread = entry?.progress === 'pending' && !entry.isFirstReader;
-    if (this.state.unconfirmed.includes(secret.id) && isUnread && !isFirstReader) {
+    if (isSigned && this.state.unconfirmed.includes(secret.id) && isUnread && !isFirstReader) {
       this.endWithdrawn(secret.id, now);
       return { kind: 'withdrawn' };
     }

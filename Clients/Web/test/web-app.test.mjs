@@ -279,7 +279,7 @@ test('the page of the example', { timeout: 900_000 }, async (context) => {
     const { page } = app;
     const stored = () => app.driver.evaluate(async (url) => {
       const { store } = await import(url);
-      const values = await Promise.all([store.credentials(), store.deviceKey(), store.departures()]);
+      const values = await Promise.all([store.credentials(), store.deviceKeys(), store.departures()]);
       return [values[0], values[1], values[2].length];
     }, `${stack.app}client.js`);
     const registered = async () => (await stack.json('/emulator/devices'))

@@ -98,7 +98,7 @@ extension Envelope {
     public var ephemeralKeys: [String: EnvelopeSoftwareKey]
 
     /// New values from the system's source.
-    init() {
+    public init() {
         id = UUID()
         createdAt = Int(Date().timeIntervalSince1970)
         contentKey = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }

@@ -9,7 +9,7 @@ import { randomNumbers, SimulatedClock } from './clock.mjs';
 import { SimulatedServer } from './server.mjs';
 
 /** One for all devices, because making keys takes longer than a wake. */
-export const pair = generateKeyPairSync('ed25519');
+export const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 export const pushKeys = { keys: [pair.publicKey.export({ format: 'jwk' })] };
 
 /** The data of a `push` event. */
@@ -133,7 +133,7 @@ export class SimulatedDevice {
   push(id, { withdraw = false, signer = pair } = {}) {
     const ts = String(Math.floor(this.clock.now));
     const text = `securepush-push-v1\n${id}\n${SimulatedServer.user}\n${ts}\n${withdraw ? 'withdraw\n' : ''}`;
-    const sig = sign(null, Buffer.from(text), signer.privateKey).toString('base64url');
+    const sig = sign('sha256', Buffer.from(text), { key: signer.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
     return JSON.stringify({ secureId: id, ...(withdraw ? { withdraw: '1' } : {}), ts, sig });
   }
 
@@ -171,8 +171,9 @@ export class SimulatedDevice {
       saveCredentials: (value) => call('save credentials', true, () => disk.saveCredentials(value)),
       replaceCredentials: (expected, value) => (
         call('replace credentials', true, () => disk.replaceCredentials(expected, value))),
-      deviceKey: () => call('device key', false, () => disk.deviceKey()),
-      keepDeviceKey: (key) => call('keep device key', true, () => disk.keepDeviceKey(key)),
+      deviceKeys: () => call('device keys', false, () => disk.deviceKeys()),
+      updateDeviceKeys: (change) => call('update device keys', true, () => disk.updateDeviceKeys(change)),
+      rememberEnvelope: (envelope) => call('remember envelope', true, () => disk.rememberEnvelope(envelope)),
       updateAll: (change) => call('update all', true, () => disk.updateAll(change)),
       departures: () => call('departures', false, () => disk.departures()),
       claimLockedNotice: () => this.#call(process, 'claim locked notice', () => disk.claimLockedNotice()),

@@ -12,7 +12,9 @@ const events = new ClientEvents();
 const credentials = new TokenCredentialsProvider({ retrievalURL, store, transport, events });
 
 export const client = new SecurePushClient({
-  configuration: makeConfiguration({ retrievalURL, limits: { secondsPerTry: 5 }, texts: { generic: 'generic' } }),
+  configuration: makeConfiguration({
+    retrievalURL, limits: { secondsPerTry: 5 }, texts: { generic: 'generic' }, senderKeys: { keys: [] }, requiresEncryption: true,
+  }),
   credentials, store, transport, events, presenter: new WebNotificationPresenter({ title: 'My app' }),
 });
 
@@ -41,15 +43,21 @@ export const other = new SecurePushClient({
 });
 
 export async function visit(): Promise<string[]> {
-  const installationID: string = await client.subscribe({ tags: ['news'], timeout: 8 });
+  const installationID = await client.subscribe({ tags: ['news'], timeout: 8 }).catch((error: unknown) => {
+    if (error instanceof SecurePushFailure && error.installationID !== null) return error.installationID;
+    throw error;
+  });
+  const fingerprint: string | null = await client.encryptionKeyFingerprint();
   const { result, shown, code } = await client.catchUp();
   if (result === 'failed' && code !== null) console.log(installationID, code.startsWith('SP-'));
   const page: InboxPage = await client.inbox({ unreadOnly: true });
   const texts: string[] = [];
   for (const { id, isRead, createdAt } of page.entries) {
-    if (!isRead) texts.push(`${createdAt ?? ''} ${(await client.read(id)).text}`);
+    if (isRead) continue;
+    const { text, message, json } = await client.read(id);
+    texts.push(`${createdAt ?? ''} ${message?.title ?? ''} ${text ?? json}`);
   }
-  return [...shown, ...texts];
+  return [...shown, ...texts, fingerprint ?? ''];
 }
 
 export async function logIn(userName: string, password: string): Promise<string | null> {
