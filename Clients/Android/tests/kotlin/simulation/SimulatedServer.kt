@@ -34,6 +34,7 @@ class SimulatedServer {
     var strayRequests = 0
     /** The bodies of the installations, by ID. */
     val installations = LinkedHashMap<String, String>()
+    /** The notifications whose secrets were reported as shown. */
     val shownReports = LinkedHashSet<String>()
     /** The statuses of the next registrations; then 200. */
     val registrationStatuses = ArrayList<Int>()
@@ -103,7 +104,7 @@ class SimulatedServer {
             TransportResponse(204)
         }
         method == "POST" && path.last() == "shown" -> {
-            shownReports.add(path[2])
+            if (JSONObject(bodies.last().second).getString("Text") == "secret") shownReports.add(path[2])
             if (isThere(path[2])) TransportResponse(204) else refusal(404)
         }
         method == "POST" && path.last() == "answer" -> answer(stored.find { it.id.rawValue == path[2] })
