@@ -166,6 +166,11 @@ class PlatformTests {
         assertEquals(listOf(group, "b"), manager.activeNotifications.map { it.tag })
         presenter.remove(listOf(other))
         assertTrue(manager.activeNotifications.isEmpty())
+        // The system removes the last message. The summary must not stay.
+        presenter.show(message(payload, Instant.ofEpochMilli(System.currentTimeMillis() + 60_000)))
+        assertTrue(manager.activeNotifications.all { it.notification.timeoutAfter in 50_000..60_000 })
+        presenter.show(message(payload, id = other))
+        assertEquals(0, manager.activeNotifications.first { it.tag == group }.notification.timeoutAfter)
     }
 
     @Test

@@ -55,14 +55,15 @@ class NotificationManagerPresenter @JvmOverloads constructor(
         extras.putString(KIND, KIND_SECRET)
         val public = builder(context.getString(R.string.securepush_hidden), secret.id, channel).build()
         val builder = builder(cut(message.body), secret.id, channel).addExtras(extras).setPublicVersion(public)
+        // A time that has passed would be no time-out at all.
+        val millis = secret.expiresAt?.let { maxOf(1, it.toEpochMilli() - clock.date) }
         message.title?.let { builder.setContentTitle(it) }
         if (message.category in SYSTEM_CATEGORIES) builder.setCategory(message.category)
         for (action in message.actions) builder.addAction(actions.make(secret.id, action))
-        // A time that has passed would be no time-out at all.
-        secret.expiresAt?.let { builder.setTimeoutAfter(maxOf(1, it.toEpochMilli() - clock.date)) }
+        millis?.let { builder.setTimeoutAfter(it) }
         message.thread?.let { thread ->
             builder.setGroup(GROUP + thread)
-            summarize(GROUP + thread, channel)
+            summarize(GROUP + thread, channel, tag, millis)
         }
         post(tag, builder.build())
     }
@@ -70,10 +71,15 @@ class NotificationManagerPresenter @JvmOverloads constructor(
     /** The system cuts texts off, and a call with a very long one fails. */
     private fun cut(text: String): String = if (text.length > MAX_TEXT) text.take(MAX_TEXT) + "…" else text
 
-    /** The one that stands for a thread where the system folds it. It says nothing, and makes no sound of its own. */
-    private fun summarize(group: String, channel: String) {
+    /**
+     * Shows what stands for a thread where the system folds it. It says nothing, and makes no sound of its own. It goes
+     * with the last message; if the system removes that, then at the same time, or at the next wake.
+     */
+    private fun summarize(group: String, channel: String, tag: String, millis: Long?) {
+        val others = manager.activeNotifications.filter { it.notification.group == group && it.tag != group }
         val summary = builder(context.getString(R.string.securepush_hidden), null, channel).setGroup(group)
             .setGroupSummary(true).setGroupAlertBehavior(Notification.GROUP_ALERT_CHILDREN)
+        if (millis != null && others.all { it.tag == tag }) summary.setTimeoutAfter(millis)
         post(group, summary.build())
     }
 
