@@ -173,7 +173,7 @@ export class SimulatedServer {
     const limit = Math.min(Number(query.get('Limit')), this.devicesPerPage ?? 100);
     const ids = [...this.installations.keys()].sort().filter((id) => id > (query.get('After') ?? ''));
     const page = ids.slice(0, limit).map((id) => ({
-      installationId: id, platform: 'browser', pushChannel: 'secret', LastSeenAt: '2026-11-22T00:00:00.000Z',
+      installationId: id, platform: this.installations.get(id).platform ?? 'browser', pushChannel: 'secret', LastSeenAt: '2026-11-22T00:00:00.000Z',
     }));
     return answer(200, { Installations: page, ...(ids.length > limit ? { Next: page.at(-1).installationId } : {}) });
   }
