@@ -299,8 +299,8 @@ let package = Package(
             "RetrievalTests",
             [
                 "Retrieval", "Domain", "Foundations", "ServiceConfiguration", "ServiceRuntime", "Authentication",
-                "Storage", "APITestSupport", "StackKit", "TestSupport", crypto, httpTypes, hummingbird,
-                hummingbirdTesting, logging, nioCore, serviceLifecycle,
+                "Storage", "APITestSupport", "StackKit", "TestSupport", httpTypes, hummingbird, hummingbirdTesting,
+                logging, nioCore, serviceLifecycle,
             ]),
         tests(
             "PushServicesTests",
@@ -356,7 +356,7 @@ if Context.environment["SECUREPUSH_TOOLS"] != nil {
         tool("BenchmarkSeed", "Seed", ["Domain", "Foundations", "Storage", "Messaging", logging, serviceLifecycle]),
 
         // Writes the test vectors of the SDKs; see Clients/vectors/README.md.
-        tool("Vectors", "Vectors", ["Domain", "Foundations", "NotificationHubs", securePushEnvelope]),
+        tool("Vectors", "Vectors", ["Domain", "Foundations", "NotificationHubs"]),
         tests("VectorsTests", in: "Tools/Tests", ["Vectors", "Foundations"]),
 
         // Breaks a stack by a seeded plan, and judges the history; see docs/explanation/chaos-testing.md.

@@ -190,11 +190,11 @@ package struct ConfigurationKeys: Sendable {
             + "notifications that arrive earlier share the next push. Give all dispatchers the same value")
     package let pushSigningKeyFile = ConfigurationKey(
         "PUSH_SIGNING_KEY_FILE", .existingFile,
-        meaning: "Ed25519 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
+        meaning: "P-256 key, PKCS#8 PEM: the dispatcher signs every push (securepush keys generate --push)")
     package let pushVerificationKeysFile = ConfigurationKey(
         "PUSH_VERIFICATION_KEYS_FILE", .existingFile,
         meaning:
-            "JSON Web Key Set of the public keys (Ed25519) with which devices verify pushes: retrieval shows it at "
+            "JSON Web Key Set of the public keys (P-256) with which devices verify pushes: retrieval shows it at "
             + "GET /api/push-keys")
     package let webPushPublicKey = ConfigurationKey(
         "WEB_PUSH_PUBLIC_KEY", .applicationServerKey,

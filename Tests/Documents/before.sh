@@ -36,7 +36,7 @@ devices() {
     done
     curl -X PUT "$RETRIEVAL_URL/api/devices/phone-2/key" -H "Authorization: Bearer $TOKEN" \
         -H "Content-Type: application/json" \
-        -d '{"kty":"OKP","crv":"X25519","x":"jdoGmAprMMeBCl6LW_JCOHleskcq4l6e1FVKzfXkWxA"}'
+        -d '{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}'
 }
 
 # A notification that the hub has refused, with its dead letter.

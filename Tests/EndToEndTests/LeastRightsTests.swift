@@ -1,5 +1,4 @@
 import AMQP
-import Crypto
 import Domain
 import Foundation
 import Foundations
@@ -338,7 +337,7 @@ struct LeastRightsTests {
 
     /// The public key of the installation, for end-to-end encryption.
     private static func registerKey(_ retrieval: RunningService, _ token: String) async throws -> String {
-        let key = EncryptionKey(x: [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation))
+        let key = EncryptionKey(point: ES256Key().publicPoint)
         let jwk = try #require(key).jwk
         let answer = try await retrieval.request(.PUT, "/api/devices/phone-1/key", bearer: token, body: jwk)
         #expect(answer.status == 204, "\(answer.body)")

@@ -15,11 +15,12 @@ struct EncryptedPayloadTests {
         Base64.encode([UInt8](repeating: 0, count: count), .url)
     }
 
-    private static let entry = #"{"enc":"\#(zeros(32))","ct":"\#(zeros(48))"}"#
+    private static let point = Base64.encode([4] + [UInt8](repeating: 0, count: 64), .url)
+    private static let entry = #"{"enc":"\#(point)","ct":"\#(zeros(48))"}"#
     private static let iv = zeros(12)
 
     private static func envelope(
-        e2e: String = "1", keys: String = #"{"phone":\#(entry)}"#, iv: String = iv, ct: String = zeros(16),
+        e2e: String = "2", keys: String = #"{"phone":\#(entry)}"#, iv: String = iv, ct: String = zeros(16),
         more: String = ""
     ) -> String {
         #"{"e2e":\#(e2e),"keys":\#(keys),"iv":"\#(iv)","ct":"\#(ct)"\#(more)}"#
@@ -31,7 +32,9 @@ struct EncryptedPayloadTests {
         let devices = (0..<100).map { #""i\#($0)":\#(entry)"# }.joined(separator: ",")
         return [
             envelope(), envelope(ct: zeros(100_000)), envelope(keys: "{\(devices)}"),
-            #" { "ct":"\#(zeros(17))", "iv":"\#(iv)","keys":{"a.b_c-D":\#(entry)} , "e2e":1 } "#,
+            #" { "ct":"\#(zeros(17))", "iv":"\#(iv)","keys":{"a.b_c-D":\#(entry)} , "e2e":2 } "#,
+            envelope(more: #","from":"billing","sig":"\#(zeros(64))""#),
+            envelope(more: #","sig":"\#(zeros(64))","from":"\#(String(repeating: "é", count: 64))""#),
         ]
     }()
 
@@ -44,16 +47,26 @@ struct EncryptedPayloadTests {
 
     static let bad: [String] = {
         let devices = (0...100).map { #""i\#($0)":\#(entry)"# }.joined(separator: ",")
-        let short = #"{"enc":"\#(zeros(31))","ct":"\#(zeros(48))"}"#
-        let unwrapped = #"{"enc":"\#(zeros(32))","ct":"\#(zeros(32))"}"#
+        let short = #"{"enc":"\#(zeros(32))","ct":"\#(zeros(48))"}"#
+        let compressed = #"{"enc":"\#(zeros(65))","ct":"\#(zeros(48))"}"#
+        let unwrapped = #"{"enc":"\#(point)","ct":"\#(zeros(32))"}"#
+        let signature = zeros(64)
         return [
-            #""Your results are in.""#, "null", "1", "[]", "{}", #"{"e2e":1}"#, #"{"Text":"secret"}"#,
-            envelope(e2e: "2"), envelope(e2e: "1.0"), envelope(e2e: #""1""#), envelope(e2e: "true"),
+            #""Your results are in.""#, "null", "1", "[]", "{}", #"{"e2e":2}"#, #"{"Text":"secret"}"#,
+            envelope(e2e: "1"), envelope(e2e: "2.0"), envelope(e2e: "2e0"), envelope(e2e: #""2""#),
+            envelope(e2e: "true"),
             envelope(keys: "{}"), envelope(keys: "[]"), envelope(keys: "null"), envelope(keys: "{\(devices)}"),
             envelope(keys: #"{"":\#(entry)}"#), envelope(keys: #"{"a b":\#(entry)}"#), envelope(keys: #"{"a":1}"#),
             envelope(keys: #"{"a":\#(entry),"a":\#(entry)}"#), envelope(keys: #"{"a":\#(short)}"#),
-            envelope(keys: #"{"a":\#(unwrapped)}"#), envelope(keys: #"{"a":{"enc":"\#(zeros(32))"}}"#),
-            envelope(keys: #"{"a":{"enc":"\#(zeros(32))","ct":"\#(zeros(48))","name":"secret"}}"#),
+            envelope(keys: #"{"a":\#(compressed)}"#),
+            envelope(keys: #"{"a":\#(unwrapped)}"#), envelope(keys: #"{"a":{"enc":"\#(point)"}}"#),
+            envelope(keys: #"{"a":{"enc":"\#(point)","ct":"\#(zeros(48))","name":"secret"}}"#),
+            envelope(more: #","from":"billing""#), envelope(more: #","sig":"\#(signature)""#),
+            envelope(more: #","from":"","sig":"\#(signature)""#), envelope(more: #","from":7,"sig":"\#(signature)""#),
+            envelope(more: #","from":"\#(String(repeating: "x", count: 129))","sig":"\#(signature)""#),
+            envelope(more: #","from":"billing","sig":"\#(zeros(63))""#),
+            envelope(more: #","from":"billing","sig":null"#),
+            envelope(more: #","from":"billing","sig":"\#(signature)","kid":"secret""#),
             envelope(iv: zeros(11)), envelope(iv: zeros(16)), envelope(iv: "AAAAAAAAAAAAAAA="), envelope(iv: "*"),
             envelope(ct: ""), envelope(ct: zeros(15)), envelope(ct: zeros(17) + "="), envelope(ct: "secret text!"),
             envelope(more: #","title":"secret""#), envelope(more: #","ct":"\#(zeros(16))""#),

@@ -1,5 +1,4 @@
 import APITestSupport
-import Crypto
 import Domain
 import Foundation
 import Foundations
@@ -25,7 +24,7 @@ import Testing
             #expect(try await bench.install("phone-1", body).status == .ok)
             #expect(try await bench.install("phone-1", "{}").status == .unprocessableContent)
             let key = try #require(
-                EncryptionKey(x: [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)))
+                EncryptionKey(point: ES256Key().publicPoint))
             #expect(
                 try await bench.request(.put, "/api/devices/phone-1/key", by: alice, body: key.jwk).status == .noContent
             )

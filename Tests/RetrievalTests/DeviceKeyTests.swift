@@ -1,5 +1,4 @@
 import APITestSupport
-import Crypto
 import Domain
 import Foundations
 import HTTPTypes
@@ -17,8 +16,7 @@ struct DeviceKeyTests {
     private static func body(_ handle: String) -> String { #"{"platform":"apns","pushChannel":"\#(handle)"}"# }
 
     private static func key() throws -> EncryptionKey {
-        let bytes = [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
-        return try #require(EncryptionKey(x: bytes))
+        try #require(EncryptionKey(point: ES256Key().publicPoint))
     }
 
     /// What a sender is told of a user's devices.
@@ -47,7 +45,7 @@ struct DeviceKeyTests {
             #expect(stored.map(\.deviceID) == ["Phone-1"] && stored.map(\.key) == [key])
             // No answer to the user changes by it.
             let listed = try await bench.request(.get, "/api/installations", by: try bench.token()).text
-            #expect(!listed.contains("X25519"))
+            #expect(!listed.contains("P-256"))
         }
     }
 
@@ -77,12 +75,18 @@ struct DeviceKeyTests {
     }
 
     @Test(arguments: [
-        (#"{"kty":"EC","crv":"P-256","x":"AA"}"#, ["/crv", "/kty", "/x"]),
-        (#"{"kty":"OKP","crv":"Ed25519","x":"hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"}"#, ["/crv"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"hSDw"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519"}"#, ["/x"]), ("{}", ["/crv", "/kty", "/x"]), ("[]", [""]),
+        (#"{"kty":"OKP","crv":"X25519","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#, ["/crv", "/kty", "/y"]),
+        (
+            #"{"kty":"EC","crv":"P-384","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#,
+            ["/crv"]
+        ),
+        (#"{"kty":"EC","crv":"P-256","x":"f83O","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#, ["/x"]),
+        // Not on the curve.
+        (
+            #"{"kty":"EC","crv":"P-256","x":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","y":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"}"#,
+            ["/x"]
+        ),
+        (#"{"kty":"EC","crv":"P-256"}"#, ["/x", "/y"]), ("{}", ["/crv", "/kty", "/x", "/y"]), ("[]", [""]),
     ])
     func `Every invalid member is named`(_ body: String, _ pointers: [String]) async throws {
         try await withRetrieval { bench in
@@ -98,7 +102,7 @@ struct DeviceKeyTests {
     @Test func `A private key is refused in clear words`() async throws {
         try await withRetrieval { bench in
             #expect(try await bench.install("a", Self.body("H")).status == .ok)
-            let secret = Base64.encode(Curve25519.KeyAgreement.PrivateKey().rawRepresentation, .url)
+            let secret = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"
             let body = String(try Self.key().jwk.dropLast()) + #","d":"\#(secret)"}"#
             let answer = try await bench.putKey("a", body)
             try answer.expectProblem(422)

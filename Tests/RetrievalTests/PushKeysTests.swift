@@ -54,8 +54,8 @@ import Testing
         try await file.source.reload()
         #expect(file.document == Array(rotated.jwks.utf8))
         // The document has the bytes of the file, also if another tool wrote it.
-        let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
-        let written = #"{ "keys": [{"x":"\#(x)","crv":"Ed25519","kty":"OKP","key_ops":["verify"]}] }"#
+        let (x, y) = ("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")
+        let written = #"{ "keys": [{"y":"\#(y)","x":"\#(x)","crv":"P-256","kty":"EC","key_ops":["verify"]}] }"#
         try write(written)
         try await file.source.reload()
         #expect(file.document == Array(written.utf8))
@@ -69,8 +69,8 @@ import Testing
     @Test func `A private key is refused at the start`() throws {
         try withFile { path in
             let key =
-                #"{"keys":[{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","#
-                + #""x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#
+                #"{"keys":[{"kty":"EC","crv":"P-256","d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI","#
+                + #""x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#
             try Data(key.utf8).write(to: URL(filePath: path))
             let error = #expect(throws: ConfigurationError.self) {
                 try ConfigurationKeys.pushVerificationKeysFile.making {
@@ -78,7 +78,7 @@ import Testing
                 }
             }
             #expect(error.map { "\($0)".contains("PUSH_VERIFICATION_KEYS_FILE") } ?? false)
-            #expect(error.map { !"\($0)".contains("nWGxne") } ?? false)
+            #expect(error.map { !"\($0)".contains("jpsQnn") } ?? false)
         }
     }
 }

@@ -57,7 +57,7 @@ import Testing
             StoredDevice.installation(installation).json(withContent: true)
                 == head + end + #","Handle":"secret","Installation":{"a":1}}"#)
         var withKey = installation
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
         withKey.encryptionKey = DeviceEncryptionKey(deviceID: "i", key: key, createdAt: time)
         #expect(
             StoredDevice.installation(withKey).json(withContent: false)

@@ -40,7 +40,7 @@ package struct StackSecrets: Sendable {
     package var webPushKeyPEM: String { webPushKey.pemRepresentation }
     package var webPushPublicKey: String { Base64.encode(webPushKey.publicKey.x963Representation, .url) }
 
-    /// The JWK Set that verifies signed pushes (RFC 8037).
+    /// The JWK Set that verifies signed pushes.
     package var pushKeys: String { PushVerificationKeys(pushKey.publicKey).jwks }
 
     /// A user's token, signed with HS256 (RFC 7515).

@@ -4,32 +4,32 @@ import NotificationHubs
 
 /// Native pushes: the bodies of the dispatcher, as devices get them, and forms that it never sends.
 enum PushVectors {
-    static func cases() throws -> [VectorCase] {
+    static func cases(_ signatures: VectorSignatures) throws -> [VectorCase] {
         var cases: [VectorCase] = []
         for platform in Platform.known {
             for isSigned in [false, true] {
-                let signature = isSigned ? try VectorKeys.sign(VectorKeys.pushed) : nil
+                let signature = isSigned ? signatures.push : nil
                 for presentation in [Presentation.silent, .alert] {
                     let sent = try plan(presentation).notification(
                         for: platform, now: Timestamp(milliseconds: Int64(VectorKeys.date)), signature: signature)
                     let name = "\(platform) \(presentation == .silent ? "silent" : "alert")"
                     cases.append(try Self.case(name, platform, sent, signature))
                 }
-                let withdrawal = isSigned ? try VectorKeys.sign(VectorKeys.pushed, withdraw: true) : nil
+                let withdrawal = isSigned ? signatures.withdrawal : nil
                 let sent = HubNotification.withdrawal(
                     of: try id(), recipient: try user(), for: platform, signature: withdrawal)
                 cases.append(try Self.case("\(platform) withdrawal", platform, sent, withdrawal, withdraw: true))
             }
         }
-        return cases + (try declarative()) + (try oddities())
+        return cases + (try declarative(signatures)) + oddities(signatures.push)
     }
 
     /// Pushes to browsers with `BROWSER_PUSH_URL`: the same values, within a message that Safari can show by itself.
-    private static func declarative() throws -> [VectorCase] {
+    private static func declarative(_ signatures: VectorSignatures) throws -> [VectorCase] {
         try [false, true].flatMap { isSigned in
             try [DispatchWork.push, .withdrawal].map { work in
                 let isWithdrawal = work == .withdrawal
-                let signature = isSigned ? try VectorKeys.sign(VectorKeys.pushed, withdraw: isWithdrawal) : nil
+                let signature = isSigned ? (isWithdrawal ? signatures.withdrawal : signatures.push) : nil
                 var plan = try plan(.alert)
                 plan.work = work
                 let data = PushData(plan, signature: signature, browserPage: "https://app.example.com/")
@@ -113,9 +113,8 @@ enum PushVectors {
     }
 
     /// Harmless differences, and pushes of other senders.
-    private static func oddities() throws -> [VectorCase] {
+    private static func oddities(_ signature: PushSignature) -> [VectorCase] {
         let (id, unusable) = (VectorKeys.pushed, rejected("SP-PUSH"))
-        let signature = try VectorKeys.sign(id)
         let (ts, sig) = (String(signature.timestamp), signature.signature)
         let longID = String(repeating: "x", count: 64)
         return [

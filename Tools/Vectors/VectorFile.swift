@@ -10,14 +10,14 @@ struct VectorFile: Sendable {
     /// The files with scenarios.
     static let scenarioNames = ["fetch-plans.json", "withdrawals.json", "hostile.json"]
 
-    /// The files that are made here. The scenarios of `hostile.json` are those of the folder.
+    /// The files that are made here, with the signatures of the folder. The scenarios of `hostile.json` are those of the
+    /// folder. `Clients/vectors/reference` makes `signatures.json` and `e2e.json`.
     static func all(_ folder: String) throws -> [VectorFile] {
+        let signatures = try VectorSignatures(try VectorFile("signatures.json", in: folder))
         let stored = try VectorFile("hostile.json", in: folder)
         return [
-            VectorFile(name: "pushes.json", lists: [("cases", try PushVectors.cases())]),
-            VectorFile(name: "signatures.json", lists: [("cases", try SignatureVectors.cases())]),
+            VectorFile(name: "pushes.json", lists: [("cases", try PushVectors.cases(signatures))]),
             VectorFile(name: "tags.json", lists: [("cases", TagVectors.cases())]),
-            VectorFile(name: "e2e.json", lists: [("cases", try EnvelopeVectors.cases())]),
             VectorFile(
                 name: "hostile.json",
                 lists: [("pushes", HostileVectors.pushes())] + stored.lists.filter { $0.name == "answers" }),

@@ -78,6 +78,8 @@ class Case:
     def but(self, **values):
         """The same case, told differently."""
         self.__dict__.update(values)
+        if "recipient" in values:
+            self.sealing = None
         return self
 
     def changed(self, path, change):

@@ -1,3 +1,4 @@
+import Domain
 package import Foundations
 import Logging
 package import OutgoingHTTP

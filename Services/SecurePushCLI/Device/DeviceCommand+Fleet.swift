@@ -60,7 +60,7 @@ extension DeviceCommand {
             return try PushKeySet(jwkSet: Data(try SecretFile.read(path, of: "--push-keys-file").utf8))
         } catch is PushKeySet.Malformed {
             throw CommandFailure(
-                .configuration, "--push-keys-file: \(path.printable) is not a JWK Set with an Ed25519 key.")
+                .configuration, "--push-keys-file: \(path.printable) is not a JWK Set with a key on P-256.")
         }
     }
 

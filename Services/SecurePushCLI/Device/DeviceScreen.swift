@@ -68,7 +68,7 @@ final class DeviceScreen: DeviceDisplay {
         }
         report(
             DeviceEvent(
-                .shows, id: notice.id?.rawValue, text: text, kind: .generic, reason: Self.words(notice.code)))
+                .shows, id: notice.id?.rawValue, text: text, kind: .generic, reason: notice.code.map(Self.words)))
         await display(Display(id: notice.id?.rawValue, text: text, kind: .prompt))
     }
 

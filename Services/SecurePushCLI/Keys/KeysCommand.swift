@@ -1,6 +1,7 @@
 import ArgumentParser
 import Authentication
 import Domain
+import SecurePushEnvelope
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,12 +23,14 @@ struct KeysCommand: AsyncParsableCommand {
                 "Make a payload key ring with one key, or keys that sign tokens or pushes. Never overwrites files.",
             discussion: """
                 With --push it makes a private key for the dispatcher, with mode 0600, and a set of public keys, which \
-                retrieval shows to devices.
+                retrieval shows to devices. With --sender it makes a private key for `securepush send --sign-with` and \
+                a set of public keys (senderKeys) for your apps.
 
                 EXAMPLES
                   securepush keys generate --payload-keys-file payload.keys
                   securepush keys generate --signing-key signing-key.pem --jwks jwks.json
                   securepush keys generate --push
+                  securepush keys generate --sender
                 """)
 
         @Option(
@@ -45,12 +48,24 @@ struct KeysCommand: AsyncParsableCommand {
             transform: filePath)
         var jwks: String?
 
+        @Flag(
+            help:
+                "Make a sender's key: a private key (--signing-key, else sender-key.pem), and public keys for apps (--jwks, else sender-keys.json)."
+        )
+        var sender = false
+
         @OptionGroup(title: "Pushes") var pushKeys: PushKeyOptions
         @OptionGroup(title: "Output") var output: OutputOptions
 
         var audited: Audited? { ("keys.generate", nil) }
 
         func validate() throws {
+            if sender {
+                if pushKeys.push || payloadKeysFile != nil {
+                    throw ValidationError("Give --sender without --payload-keys-file and --push.")
+                }
+                return
+            }
             if (signingKey == nil) != (jwks == nil) {
                 throw ValidationError("Give --signing-key and --jwks together.")
             }
@@ -68,7 +83,14 @@ struct KeysCommand: AsyncParsableCommand {
                 var files: [String]
             }
             let made: [String]
-            if pushKeys.push {
+            if sender {
+                let paths = [signingKey ?? "sender-key.pem", jwks ?? "sender-keys.json"]
+                for path in paths where SecretFile.exists(path) { throw KeysCommand.exists(path) }
+                let key = SenderKey()
+                guard try SecretFile.create(paths[0], key.pem) else { throw KeysCommand.exists(paths[0]) }
+                _ = try SecretFile.replace(paths[1], key.jwkSet, mode: 0o644)
+                made = paths
+            } else if pushKeys.push {
                 made = try pushKeys.files().generate().files
             } else if let signingKey, let jwks {
                 for path in [signingKey, jwks] where SecretFile.exists(path) { throw KeysCommand.exists(path) }

@@ -18,10 +18,10 @@ struct LoadScreen: DeviceDisplay {
     func show(_ notice: GenericNotice) async { note([notice.id], notice.code) }
     func show(_ prompt: LogInPrompt) async { note(prompt.ids, prompt.code) }
 
-    private func note(_ ids: [PushID?], _ code: DiagnosticCode) {
+    private func note(_ ids: [PushID?], _ code: DiagnosticCode?) {
         let ids = ids.compactMap { $0.flatMap { NotificationID($0.rawValue) } }
         measurements.update { state in
-            for id in ids { state.reads.fail(id, code.rawValue) }
+            for id in ids { state.reads.fail(id, code?.rawValue ?? "no text") }
         }
     }
 

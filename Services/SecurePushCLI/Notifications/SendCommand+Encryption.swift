@@ -20,9 +20,11 @@ extension SendCommand {
         var ids: [String] = []
         let client = try ingest.client()
         let wanted = try notification(payload: text, now: .now)
+        let sender = try encryption.senderKey()
         let targets = try await targets(recipients, client)
+        for line in try encryption.check(targets) { console.message(line) }
         for (done, target) in targets.enumerated() {
-            let body = try Self.encrypted(wanted, for: target).json
+            let body = try Self.encrypted(wanted, for: target, signedBy: sender).json
             let response: APIResponse
             do {
                 response = try await client.request(.post, "/api/notifications", json: body)
@@ -71,11 +73,16 @@ extension SendCommand {
     }
 
     /// The same notification for one recipient, with the payload encrypted.
-    static func encrypted(_ body: NotificationBody, for target: EncryptionTarget) throws -> NotificationBody {
+    static func encrypted(
+        _ body: NotificationBody, for target: EncryptionTarget, signedBy sender: SenderKey? = nil
+    ) throws -> NotificationBody {
         var encrypted = body
         encrypted.recipients = [target.recipient]
         do {
-            encrypted.payloadJSON = try target.keys.seal(Data(body.payloadJSON.utf8), for: target.recipient)
+            encrypted.payloadJSON = try target.keys.seal(
+                Data(body.payloadJSON.utf8), for: target.recipient,
+                expiresAt: body.expiresAt.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1_000) },
+                signedBy: sender)
         } catch {
             throw CommandFailure(.failed, "The payload cannot be encrypted: \(ErrorText.describe(error))")
         }

@@ -11,7 +11,9 @@ struct SendCommand: SenderCommand {
         discussion: """
             The ingest service seals the payload. Only its ID passes through the broker, the hub and the push \
             networks. With --e2e this command encrypts the payload for the keys of each recipient's devices before it \
-            sends it, so that the services cannot read it either. Devices that register later cannot read it.
+            sends it, so that the services cannot read it either. Devices that register later cannot read it. With \
+            --pin it remembers the keys of each recipient and refuses new and changed ones (exit code 1), with their \
+            fingerprints, which the app shows too; with --sign-with the devices know that it comes from you.
 
             A file of recipients has one name per line; empty lines and lines that begin with # are ignored. A name \
             that is given twice gets one notification. More than 1,000 recipients are sent to in several requests. \
@@ -32,7 +34,8 @@ struct SendCommand: SenderCommand {
               securepush send --to alice --payload "Good morning." --not-before 8h
               securepush send --to-file customers.txt --payload hello \\
                   --idempotency-key news-2026-11
-              securepush send --to alice --payload "Your results are in." --e2e
+              securepush send --to alice --payload "Your results are in." --e2e \\
+                  --pin pins.json --sign-with sender-key.pem
               securepush send --to alice --payload hello --wait dispatched
             """)
 
@@ -58,6 +61,8 @@ struct SendCommand: SenderCommand {
         name: .customLong("e2e"),
         help: "Encrypt the payload end to end, for the devices that the recipient has now. An alert is not encrypted.")
     var isEncrypted = false
+
+    @OptionGroup(title: "End-to-end encryption") var encryption: EncryptionOptions
 
     @Option(help: "Wake the app in the background (silent), or show a generic alert first (alert).")
     var presentation: Presentation?
@@ -114,6 +119,7 @@ struct SendCommand: SenderCommand {
             throw ValidationError("--to-file and --payload cannot both be standard input.")
         }
         try validateIdempotencyKey()
+        try encryption.validate(isEncrypted: isEncrypted)
         if expiresAt != nil && expiresIn != nil {
             throw ValidationError("Give either --expires-at or --expires-in, not both.")
         }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundations
 
 /// The public key of a Web Push sender (RFC 8292): a browser binds a subscription to it, and only pushes that are
@@ -10,8 +9,8 @@ package struct ApplicationServerKey: Sendable, Hashable {
     /// - Parameter text: the uncompressed point (RFC 8292, section 3.2) in base64url without padding.
     /// - Returns: `nil` unless it is a point on P-256 in exactly this form.
     package init?(_ text: String) {
-        guard text.utf8.count == 87, let bytes = Base64.decode(text, .url), bytes.first == 4,
-            (try? P256.Signing.PublicKey(x963Representation: bytes)) != nil
+        guard text.utf8.count == 87, let bytes = Base64.decode(text, .url), let point = P256Point(bytes: bytes),
+            point.isOnCurve
         else { return nil }
         self.text = text
     }

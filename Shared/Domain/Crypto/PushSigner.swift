@@ -5,7 +5,7 @@ package import Logging
 package struct PushSignature: Sendable, Hashable {
     /// `ts`: when the push was signed, in seconds since the Unix epoch.
     package let timestamp: Int64
-    /// `sig`: the Ed25519 signature in base64url without padding, 86 characters.
+    /// `sig`: the 64 bytes r‖s of the ES256 signature in base64url without padding, 86 characters.
     package let signature: String
 
     package init(timestamp: Int64, signature: String) {

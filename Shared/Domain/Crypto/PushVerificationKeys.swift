@@ -1,34 +1,25 @@
-import Crypto
 package import Foundations
 
-/// A public key with which a device verifies pushes: an Ed25519 key as a JSON Web Key (RFC 8037).
+/// A public key with which a device verifies pushes: a key on P-256 as a JSON Web Key.
 package struct PushVerificationKey: Sendable, Hashable {
     /// The `kid`. A key that has none in its file gets its thumbprint (RFC 7638).
     package let keyID: String
-    /// The 32 bytes of the key.
-    let x: [UInt8]
+    let point: P256Point
 
-    init(x: [UInt8], keyID: String? = nil) {
-        self.x = x
-        self.keyID = keyID ?? Self.thumbprint(x)
+    init(point: P256Point, keyID: String? = nil) {
+        self.point = point
+        self.keyID = keyID ?? Base64.encode(point.thumbprint, .url)
     }
 
     /// Whether the signature is valid for a push with these values.
     package func isValid(
         _ signature: PushSignature, of id: NotificationID, recipient: UserName, withdraw: Bool = false
     ) -> Bool {
-        guard let bytes = Base64.decode(signature.signature, .url),
-            let key = try? Curve25519.Signing.PublicKey(rawRepresentation: x)
-        else { return false }
-        let text = PushSignature.signedText(
-            id, recipient: recipient, timestamp: signature.timestamp, withdraw: withdraw)
-        return key.isValidSignature(bytes, for: text)
-    }
-
-    /// The required members in the order of their names and without blanks (RFC 7638, RFC 8037 section 2).
-    private static func thumbprint(_ x: [UInt8]) -> String {
-        let members = #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64.encode(x, .url))"}"#
-        return Base64.encode(SHA256.hash(data: Array(members.utf8)), .url)
+        guard let bytes = Base64.decode(signature.signature, .url) else { return false }
+        return point.isValid(
+            bytes,
+            of: PushSignature.signedText(
+                id, recipient: recipient, timestamp: signature.timestamp, withdraw: withdraw))
     }
 }
 
@@ -42,7 +33,8 @@ package struct PushVerificationKeys: Sendable, Hashable {
 
     package init(_ key: PushVerificationKey) { keys = [key] }
 
-    /// Reads a set. Everything in it is public, so a private key is refused, and so is every other kind of key.
+    /// Reads a set. Everything in it is public, so a private key is refused. Keys of other kinds are skipped, as devices
+    /// do. A key on P-256 that devices could not read is a mistake, and refused.
     ///
     /// - Parameter jwks: a JSON Web Key Set (RFC 7517, section 5).
     /// - Throws: ``SetupError``, which holds nothing of the text.
@@ -57,41 +49,51 @@ package struct PushVerificationKeys: Sendable, Hashable {
         keys = []
         for (index, element) in elements.enumerated() {
             do throws(SetupError) {
-                keys.append(try Self.key(element))
+                if let key = try Self.key(element) { keys.append(key) }
             } catch {
                 throw SetupError(.malformed, "key \(index + 1) \(error.message)")
             }
         }
+        guard !keys.isEmpty else {
+            throw SetupError(
+                .malformed, "the set has no key on P-256. Make one with `securepush keys generate --push`.")
+        }
     }
 
-    private static func key(_ jwk: JSONValue) throws(SetupError) -> PushVerificationKey {
+    /// - Returns: `nil` for a key of another kind.
+    private static func key(_ jwk: JSONValue) throws(SetupError) -> PushVerificationKey? {
+        guard jwk.members != nil else { throw SetupError(.malformed, "is not an object.") }
         guard !EncryptionKey.privateMembers.contains(where: { jwk[$0] != nil }) else {
             throw SetupError(
                 .malformed, "is private or secret. Remove it, and replace the key: everybody can read this set.")
         }
-        guard jwk["kty"]?.text == "OKP", jwk["crv"]?.text == "Ed25519" else {
-            throw SetupError(.malformed, "is not an Ed25519 key (kty OKP, crv Ed25519).")
+        guard jwk["kty"]?.text == "EC", jwk["crv"]?.text == "P-256" else { return nil }
+        guard let x = coordinate(jwk, "x"), let y = coordinate(jwk, "y") else {
+            throw SetupError(.malformed, "has no x and y of 32 bytes in base64url.")
         }
-        guard let x = jwk["x"]?.text.flatMap({ Base64.decode($0, .url) }), x.count == 32 else {
-            throw SetupError(.malformed, "has no x of 32 bytes in base64url.")
+        guard let point = P256Point(bytes: [4] + x + y), point.isOnCurve else {
+            throw SetupError(.malformed, "is not a point on P-256.")
         }
         if let use = jwk["use"], use.text != "sig" { throw SetupError(.malformed, "has a use that is not sig.") }
-        if let algorithm = jwk["alg"], algorithm.text != "EdDSA", algorithm.text != "Ed25519" {
-            throw SetupError(.malformed, "has an alg that is not EdDSA.")
+        if let algorithm = jwk["alg"], algorithm.text != "ES256" {
+            throw SetupError(.malformed, "has an alg that is not ES256.")
         }
-        if let keyID = jwk["kid"] {
-            guard let text = keyID.text, (1...128).contains(text.utf8.count) else {
-                throw SetupError(.malformed, "has a kid that is not a string of 1 to 128 bytes.")
-            }
-            return PushVerificationKey(x: x, keyID: text)
+        guard let keyID = jwk["kid"] else { return PushVerificationKey(point: point) }
+        guard let text = keyID.text, (1...128).contains(text.utf8.count) else {
+            throw SetupError(.malformed, "has a kid that is not a string of 1 to 128 bytes.")
         }
-        return PushVerificationKey(x: x)
+        return PushVerificationKey(point: point, keyID: text)
+    }
+
+    private static func coordinate(_ jwk: JSONValue, _ name: String) -> [UInt8]? {
+        guard let bytes = jwk[name]?.text.flatMap({ Base64.decode($0, .url) }) else { return nil }
+        return bytes.count == P256Point.coordinateLength ? bytes : nil
     }
 
     /// Puts a key first and keeps the others, up to ``maxKeys`` in all. A key that is in the set already moves.
     package func adding(_ key: PushVerificationKey) -> PushVerificationKeys {
         var changed = self
-        changed.keys = Array(([key] + keys.filter { $0.x != key.x }).prefix(Self.maxKeys))
+        changed.keys = Array(([key] + keys.filter { $0.point != key.point }).prefix(Self.maxKeys))
         return changed
     }
 
@@ -118,12 +120,10 @@ package struct PushVerificationKeys: Sendable, Hashable {
             json.array("keys") { json in
                 for key in keys {
                     json.object { json in
-                        json.member("kty", "OKP")
-                        json.member("crv", "Ed25519")
-                        json.member("x", Base64.encode(key.x, .url))
+                        key.point.writeMembers(to: &json)
                         json.member("kid", key.keyID)
                         json.member("use", "sig")
-                        json.member("alg", "EdDSA")
+                        json.member("alg", "ES256")
                     }
                 }
             }

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundations
 
 /// Seals the tokens of a key for the store. A token is a password for an hour: who can read the database alone must not

@@ -1,3 +1,4 @@
+import Domain
 package import Foundations
 
 /// Pushes to browsers, UnifiedPush apps and whatever else has a push service of RFC 8030. It needs no account: a key of

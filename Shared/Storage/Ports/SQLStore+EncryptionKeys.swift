@@ -8,8 +8,8 @@ extension SQLStore {
     ) async throws -> Bool {
         try await run(
             """
-            UPDATE installations SET encryption_key = \(key.x),
-                encryption_key_at = CASE WHEN encryption_key = \(key.x) THEN encryption_key_at ELSE \(now) END
+            UPDATE installations SET encryption_key = \(key.bytes),
+                encryption_key_at = CASE WHEN encryption_key = \(key.bytes) THEN encryption_key_at ELSE \(now) END
             WHERE lower(id) = \(DeviceID.folded(installation)) AND owner = \(owner)
             """) > 0
     }
@@ -33,7 +33,7 @@ extension SQLRow {
     /// Reads two columns of an installation; `nil` if it has no key.
     mutating func encryptionKey(of id: String) throws -> DeviceEncryptionKey? {
         let key = try mapIfPresent { bytes in
-            guard let key = EncryptionKey(x: bytes) else { throw unreadable("encryption_key") }
+            guard let key = EncryptionKey(point: bytes) else { throw unreadable("encryption_key") }
             return key
         }
         guard let key else {

@@ -1,10 +1,11 @@
-import Crypto
 import Domain
 import Foundations
 import Testing
 
 struct EncryptionKeyTests {
-    private static let good = "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"
+    /// RFC 7515, appendix A.3.
+    private static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+    private static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 
     private func read(_ text: String) throws -> (key: EncryptionKey?, issues: [MemberIssues.Issue]) {
         try Array(text.utf8).withUnsafeBufferPointer { bytes in
@@ -14,95 +15,77 @@ struct EncryptionKeyTests {
         }
     }
 
-    /// The points of order 1, 2, 4 and 8 (https://cr.yp.to/ecdh.html), in all encodings below 2^255.
-    static let lowOrderPoints = [
-        "0000000000000000000000000000000000000000000000000000000000000000",
-        "0100000000000000000000000000000000000000000000000000000000000000",
-        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    ]
-
-    private static func bytes(_ hex: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = hex[...]
-        while let pair = Optional(rest.prefix(2)), !pair.isEmpty {
-            bytes.append(UInt8(pair, radix: 16) ?? 0)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
-    }
-
-    /// The top bit of a key is ignored (RFC 7748, section 5), so each point has a second encoding.
-    @Test(arguments: lowOrderPoints) func `Points of low order are refused`(_ hex: String) throws {
-        for mask in [0, 0x80] as [UInt8] {
-            var bytes = Self.bytes(hex)
-            bytes[31] |= mask
-            let key = try #require(EncryptionKey(x: bytes))
-            #expect(key.isLowOrder)
-            let result = try read(#"{"kty":"OKP","crv":"X25519","x":"\#(Base64.encode(bytes, .url))"}"#)
-            #expect(result.key == nil)
-            #expect(result.issues.map(\.pointer) == ["/x"])
-        }
+    /// A sender that agrees on a secret with such a point would give away its own key, or a secret that others know.
+    @Test(arguments: [
+        (y, x), (x, x), (String(repeating: "A", count: 43), String(repeating: "A", count: 43)),
+        // The prime of the field: the same as x 0, whose y this is, but not below the prime.
+        ("_____wAAAAEAAAAAAAAAAAAAAAD_______________8", "ZkhceA4vg9ckM71dhKBrtlQcKvMdrocXKL-FahdPk_Q"),
+    ])
+    func `Points beside the curve are refused`(_ x: String, _ y: String) throws {
+        let result = try read(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#)
+        #expect(result.key == nil)
+        #expect(result.issues.map(\.pointer) == ["/x"])
+        #expect(result.issues.first?.detail.contains("not on the curve") == true)
     }
 
     @Test func `Keys that libraries make are good`() throws {
         for _ in 0..<100 {
-            let made = [UInt8](Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation)
-            let key = try #require(EncryptionKey(x: made))
-            #expect(!key.isLowOrder)
+            let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
             let result = try read(key.jwk)
             #expect(result.key == key && result.issues.isEmpty)
         }
-        // RFC 7748, section 6.1.
-        #expect(try read(#"{"kty":"OKP","crv":"X25519","x":"\#(Self.good)"}"#).key?.jwk.contains(Self.good) == true)
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)"}"#
+        #expect(try read(jwk).key?.jwk == jwk)
     }
 
-    @Test func `What platforms add to a key is ignored`() throws {
+    @Test func `The members may have any order, and what platforms add is ignored`() throws {
         let more = #""key_ops":[],"ext":true,"kid":"1","alg":"ECDH-ES""#
-        let exported = #"{\#(more),"kty":"OKP","crv":"X25519","x":"\#(Self.good)"}"#
-        let result = try read(exported)
+        let result = try read(#"{"y":"\#(Self.y)",\#(more),"kty":"EC","x":"\#(Self.x)","crv":"P-256"}"#)
         #expect(result.issues.isEmpty)
-        #expect(result.key?.jwk == #"{"kty":"OKP","crv":"X25519","x":"\#(Self.good)"}"#)
+        #expect(result.key?.jwk == #"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)"}"#)
     }
 
     @Test(arguments: [
-        (#"{}"#, ["/kty", "/crv", "/x"]),
+        (#"{}"#, ["/kty", "/crv", "/x", "/y"]),
         (#"[]"#, [""]),
         (#"null"#, [""]),
-        (#"{"kty":"EC","crv":"X25519","x":"GOOD"}"#, ["/kty"]),
-        (#"{"kty":"okp","crv":"X25519","x":"GOOD"}"#, ["/kty"]),
-        (#"{"kty":1,"crv":"X25519","x":"GOOD"}"#, ["/kty"]),
-        (#"{"kty":"OKP","crv":"Ed25519","x":"GOOD"}"#, ["/crv"]),
-        (#"{"kty":"OKP","crv":"X448","x":"GOOD"}"#, ["/crv"]),
-        (#"{"kty":"OKP","crv":"X25519"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","X":"GOOD"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":null}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":""}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"GOOD="}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"GOODA"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmp"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"GOOD","x":"GOOD"}"#, ["/x"]),
-        (#"{"kty":"OKP","crv":"X25519","x":"GOOD","d":"GOOD"}"#, ["/d"]),
-        (#"{"kty":"oct","k":"GOOD"}"#, ["/kty", "/k", "/crv", "/x"]),
-        (#"{"kty":"EC","crv":"P-256","x":"AA"}"#, ["/kty", "/crv", "/x"]),
+        (#"{"kty":"OKP","crv":"P-256","x":"GOOD","y":"FINE"}"#, ["/kty"]),
+        (#"{"kty":"ec","crv":"P-256","x":"GOOD","y":"FINE"}"#, ["/kty"]),
+        (#"{"kty":1,"crv":"P-256","x":"GOOD","y":"FINE"}"#, ["/kty"]),
+        (#"{"kty":"EC","crv":"P-384","x":"GOOD","y":"FINE"}"#, ["/crv"]),
+        (#"{"kty":"EC","crv":"secp256k1","x":"GOOD","y":"FINE"}"#, ["/crv"]),
+        (#"{"kty":"EC","crv":"P-256","y":"FINE"}"#, ["/x"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD"}"#, ["/y"]),
+        (#"{"kty":"EC","crv":"P-256","X":"GOOD","y":"FINE"}"#, ["/x"]),
+        (#"{"kty":"EC","crv":"P-256","x":null,"y":"FINE"}"#, ["/x"]),
+        (#"{"kty":"EC","crv":"P-256","x":"","y":""}"#, ["/x", "/y"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD=","y":"FINE"}"#, ["/x"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOODA","y":"FINEAA"}"#, ["/x", "/y"]),
+        // Bits that are not used, and the other alphabet of base64.
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a1"}"#, ["/y"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD","y":"x/FEzRu9m36HLN/tue659LNpXW6pCyStikYjKIWI5a0"}"#, ["/y"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD","x":"GOOD","y":"FINE"}"#, ["/x"]),
+        (#"{"kty":"EC","crv":"P-256","x":"GOOD","y":"FINE","d":"GOOD"}"#, ["/d"]),
+        (#"{"kty":"oct","k":"GOOD"}"#, ["/kty", "/k", "/crv", "/x", "/y"]),
+        (#"{"kty":"OKP","crv":"X25519","x":"GOOD"}"#, ["/kty", "/crv", "/y"]),
     ])
     func `Every mistake is named`(_ text: String, _ pointers: [String]) throws {
-        let result = try read(text.replacing("GOOD", with: Self.good))
+        let result = try read(text.replacing("GOOD", with: Self.x).replacing("FINE", with: Self.y))
         #expect(result.key == nil)
         #expect(result.issues.map(\.pointer) == pointers)
-        #expect(!result.issues.contains { $0.detail.contains(Self.good) })
+        #expect(!result.issues.contains { $0.detail.contains(Self.x) })
     }
 
     @Test func `A private key is called one`() throws {
-        let result = try read(#"{"kty":"OKP","crv":"X25519","x":"\#(Self.good)","d":"\#(Self.good)"}"#)
+        let result = try read(
+            #"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)","d":"\#(Self.x)"}"#)
         #expect(result.issues.first?.detail.contains("private") == true)
     }
 
-    @Test func `A key has 32 bytes`() {
-        for count in [0, 31, 33, 64] { #expect(EncryptionKey(x: [UInt8](repeating: 9, count: count)) == nil) }
+    @Test func `A key is an uncompressed point`() {
+        for count in [0, 1, 64, 66] { #expect(EncryptionKey(point: [UInt8](repeating: 4, count: count)) == nil) }
+        for first in [0, 2, 3, 6] as [UInt8] {
+            #expect(EncryptionKey(point: [first] + [UInt8](repeating: 9, count: 64)) == nil)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CryptoExtras
+import Domain
 import Foundations
 import PushServices
 import TestSupport

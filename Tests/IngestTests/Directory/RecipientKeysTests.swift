@@ -10,11 +10,12 @@ import Testing
 
 @Suite("GET /api/recipients/{name}/keys")
 struct RecipientKeysTests {
-    private static let x = "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"
+    private static let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+    private static let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 
     private static func key() throws -> EncryptionKey {
-        let bytes = try #require(Base64.decode(x, .url))
-        return try #require(EncryptionKey(x: bytes))
+        let point = try [4] + #require(Base64.decode(x, .url)) + #require(Base64.decode(y, .url))
+        return try #require(EncryptionKey(point: point))
     }
 
     private func keys(
@@ -44,7 +45,8 @@ struct RecipientKeysTests {
             #expect(answer.status == .ok)
             #expect(answer.headers[.contentType] == "application/json")
             #expect(answer.headers[.cacheControl] == "no-store")
-            let key = #""Key":{"kty":"OKP","crv":"X25519","x":"\#(Self.x)"},"CreatedAt":"2027-01-15T08:00:00.123Z"}"#
+            let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Self.x)","y":"\#(Self.y)"}"#
+            let key = #""Key":\#(jwk),"CreatedAt":"2027-01-15T08:00:00.123Z"}"#
             #expect(
                 answer.text
                     == #"{"Keys":[{"DeviceId":"Browser.1","# + key + #",{"DeviceId":"phone","# + key + "]}")

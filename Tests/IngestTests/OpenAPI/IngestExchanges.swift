@@ -189,7 +189,7 @@ struct IngestExchanges: Sendable {
         let owner = try #require(UserName("alice"))
         try await bench.store.save(
             Installation(id: "phone-1", owner: owner, platform: .apple, handle: "h", document: [], updatedAt: .now))
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
         let isKnown = try await bench.store.setEncryptionKey(key, of: "phone-1", owner: owner, now: .now)
         #expect(isKnown)
         for name in ["alice", "nobody"] {

@@ -1,3 +1,4 @@
+import Domain
 import Foundations
 import OutgoingHTTP
 import StackKit

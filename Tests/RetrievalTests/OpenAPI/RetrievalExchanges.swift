@@ -19,7 +19,9 @@ struct RetrievalExchanges: Sendable {
     static let register = "/api/register"
     static let installation = "/api/installations/phone-1"
     static let key = "/api/devices/phone-1/key"
-    static let jwk = #"{"kty":"OKP","crv":"X25519","x":"hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"}"#
+    static let jwk =
+        #"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","#
+        + #""y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#
     static let device = #"{"Platform":"apns","Handle":"00fc13adff785122","Tags":["ward:7"]}"#
     static let tooLong = String(repeating: " ", count: 65_537)
 
@@ -231,7 +233,7 @@ struct RetrievalExchanges: Sendable {
         try await call(400, .put, Self.key, "{")
         try await call(413, .put, Self.key, Self.tooLong)
         try await call(415, .put, Self.key, Self.jwk, type: "text/plain")
-        try await call(422, .put, Self.key, #"{"kty":"OKP","crv":"Ed25519","x":"","d":""}"#)
+        try await call(422, .put, Self.key, #"{"kty":"OKP","crv":"P-384","x":"","y":1,"d":""}"#)
         try await call(404, .put, Self.key, Self.jwk, by: try bench.token("bob"))
         try await call(401, .put, Self.key, Self.jwk, by: "")
         for method in [HTTPRequest.Method.get, .delete] { try await call(405, method, Self.key, by: "") }

@@ -29,6 +29,7 @@ struct RetrievalOpenAPITests {
         "components/schemas/EncryptionKey/properties/kty",
         "components/schemas/EncryptionKey/properties/crv",
         "components/schemas/EncryptionKey/properties/x",
+        "components/schemas/EncryptionKey/properties/y",
         // Keys with these are refused.
         "components/schemas/EncryptionKey/properties/d", "components/schemas/EncryptionKey/properties/p",
         "components/schemas/EncryptionKey/properties/q", "components/schemas/EncryptionKey/properties/dp",

@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func key(_ byte: UInt8) throws -> EncryptionKey {
-        try #require(EncryptionKey(x: [UInt8](repeating: byte, count: EncryptionKey.length)))
+        try #require(EncryptionKey(point: [4] + [UInt8](repeating: byte, count: 64)))
     }
 
     private func keys(_ store: any Store, of owner: UserName = .alice) async throws -> [DeviceEncryptionKey] {
@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: conformingStores)
     func `A key is stored with its installation, and found by its owner`(_ kind: StoreKind) async throws {
         let store = try await kind.open()
-        let key = try #require(EncryptionKey(x: (0..<32).map { UInt8(truncatingIfNeeded: 250 + $0) }))
+        let key = try #require(EncryptionKey(point: [4] + (0..<64).map { UInt8(truncatingIfNeeded: 220 + $0) }))
         try await store.save(Self.installation("Phone"))
         #expect(try await keys(store).isEmpty)
         #expect(try await store.installation("Phone")?.encryptionKey == nil)

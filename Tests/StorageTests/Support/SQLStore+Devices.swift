@@ -17,7 +17,7 @@ extension SQLStore {
         let registration = Registration(id: "r", owner: .alice, platform: .apns, handle: "h", updatedAt: noon)
         #expect(try await end(first, .saveInstallation(installation, handles: ["h"]), now: noon))
         #expect(try await end(second, .saveRegistration(registration, handles: ["h"]), now: noon))
-        let key = try #require(EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length)))
+        let key = try #require(EncryptionKey(point: ES256Key().publicPoint))
         #expect(try await setEncryptionKey(key, of: "i", owner: .alice, now: noon))
         #expect(try await leaseNewHandle(now: noon, until: due) == "h")
         #expect(try await leaseNewHandle(now: noon, until: due) == "h")

@@ -138,7 +138,7 @@ enum StoreCall: CaseIterable {
         case .encryptionKeys: _ = try await store.encryptionKeys(of: .alice, limit: 9)
         case .deviceCount: _ = try await store.deviceCount(of: .alice)
         case .setEncryptionKey:
-            let key = EncryptionKey(x: [UInt8](repeating: 9, count: EncryptionKey.length))
+            let key = EncryptionKey(point: ES256Key().publicPoint)
             if let key { _ = try await store.setEncryptionKey(key, of: "i", owner: .alice, now: noon) }
         default: return false
         }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -9,150 +9,135 @@ import Crypto
 /// A payload that only the recipient's devices can read: the server stores it and does not interpret it.
 ///
 /// The content is encrypted once, by AES-256-GCM with a random key. That key is sealed for every device by HPKE
-/// (RFC 9180). The recipient's name is authenticated both times, so an envelope cannot be given to another user.
-/// `Clients/vectors/README.md` describes every byte.
-public enum Envelope {
+/// (RFC 9180), bound to the recipient's name and to the encrypted content. A sender may sign it. See
+/// `docs/reference/e2e-envelope.md`.
+public struct Envelope: Sendable {
     /// The most devices of one envelope. A user has at most 100 installations.
-    public static let maxDevices = 1_000
+    public static let maxDevices = 100
     /// The longest content, in bytes. The server accepts envelopes of 256 KiB.
     public static let maxContentBytes = 256 << 10
 
-    /// Encrypts a content for all devices of a recipient.
-    ///
-    /// - Parameters:
-    ///   - content: the JSON text that would otherwise be the `Payload`, in UTF-8.
-    ///   - recipient: the user's name, as in `Recipient`.
-    ///   - devices: the keys of `GET /api/recipients/{name}/keys`, by `DeviceId`.
-    /// - Returns: the JSON text for `Payload`. Its devices are in the order of their IDs.
-    /// - Throws: ``EnvelopeError``.
-    public static func seal(
-        _ content: Data, for recipient: String, devices: [String: EnvelopeKey]
-    ) throws(EnvelopeError) -> String {
-        try seal(content, for: recipient, devices: devices, with: EnvelopeRandomness())
+    private let keys: [String: SealedKey]
+    private let iv: Data
+    private let ct: Data
+    private let sender: Sender?
+
+    private struct Sender {
+        var id: String
+        var signature: Data
     }
 
-    /// Encrypts with chosen random values, for test vectors. Nobody else may do that: a content key or an ephemeral key
-    /// that is used twice protects nothing.
-    @_spi(TestVectors) public static func seal(
-        _ content: Data, for recipient: String, devices: [String: EnvelopeKey], with randomness: EnvelopeRandomness
-    ) throws(EnvelopeError) -> String {
-        guard (1...maxDevices).contains(devices.count) else { throw .wrongNumberOfDevices }
-        guard content.count <= maxContentBytes else { throw .tooLong }
-        let aad = Data(recipient.utf8)
-        do {
-            var keys: [String: EnvelopeDocument.Key] = [:]
-            for (device, key) in devices {
-                let sealed = try SealedKey(
-                    sealing: randomness.contentKey, for: key, info: info, aad: aad,
-                    ephemeral: (randomness.ephemeralKeys[device] ?? EnvelopePrivateKey()).key)
-                keys[device] = EnvelopeDocument.Key(
-                    enc: Base64URL.encode(sealed.enc), ct: Base64URL.encode(sealed.ct))
-            }
-            let box = try AES.GCM.seal(
-                content, using: SymmetricKey(data: randomness.contentKey),
-                nonce: try AES.GCM.Nonce(data: randomness.iv), authenticating: aad)
-            let document = EnvelopeDocument(
-                e2e: 1, keys: keys, iv: Base64URL.encode(randomness.iv),
-                ct: Base64URL.encode(box.ciphertext + box.tag))
-            return try document.json
-        } catch {
-            throw .malformedKey
-        }
-    }
-
-    /// Decrypts an envelope.
-    ///
-    /// - Parameters:
-    ///   - payload: the JSON text of the `Payload`.
-    ///   - recipient: the user of this device.
-    ///   - device: the installation's ID.
-    ///   - key: the device's key; `nil` if it has none.
-    /// - Returns: the content, which is JSON text of the sender.
-    /// - Throws: ``EnvelopeError/notForThisDevice`` or ``EnvelopeError/unopenable``.
-    public static func open(
-        _ payload: String, for recipient: String, device: String, with key: EnvelopePrivateKey?
-    ) throws(EnvelopeError) -> Data {
-        guard payload.utf8.count <= maxPayloadBytes,
-            let document = try? JSONDecoder().decode(EnvelopeDocument.self, from: Data(payload.utf8)),
-            document.e2e == 1, document.keys.count <= maxDevices,
-            let iv = Base64URL.decode(document.iv), iv.count == 12,
-            let ct = Base64URL.decode(document.ct, maxLength: maxPayloadBytes), ct.count >= 16
-        else { throw .unopenable }
-        guard let entry = document.keys[device], let key else { throw .notForThisDevice }
-        guard let enc = Base64URL.decode(entry.enc), enc.count == 32,
-            let sealed = Base64URL.decode(entry.ct), sealed.count == 48
-        else { throw .unopenable }
-        let aad = Data(recipient.utf8)
-        do {
-            let contentKey = try SealedKey(enc: enc, ct: sealed).open(with: key.key, info: info, aad: aad)
-            let box = try AES.GCM.SealedBox(
-                nonce: try AES.GCM.Nonce(data: iv), ciphertext: ct.dropLast(16), tag: ct.suffix(16))
-            return try AES.GCM.open(box, using: SymmetricKey(data: contentKey), authenticating: aad)
-        } catch {
-            throw .unopenable
-        }
-    }
-
-    /// Tells whether a payload is meant to be an envelope: a JSON object with the members `e2e` and `ct`. It may still
-    /// be malformed.
+    /// Reads a payload.
     ///
     /// - Parameter payload: the JSON text of the `Payload`.
-    public static func isEnvelope(_ payload: String) -> Bool {
-        // The tree of a large payload needs more memory than a service extension has, so others are not read.
-        guard payload.utf8.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{"),
-            payload.contains("\"e2e\""), payload.contains("\"ct\"")
-        else { return false }
-        let members = (try? JSONSerialization.jsonObject(with: Data(payload.utf8))) as? [String: Any]
-        return members?["e2e"] != nil && members?["ct"] != nil
+    /// - Returns: `nil` for a payload that is not encrypted: JSON that is no object with a member `e2e`.
+    /// - Throws: ``EnvelopeError/unopenable`` for a malformed envelope, and for a text that is not ``StrictJSON``: never
+    ///   show either.
+    public init?(payload: String) throws(EnvelopeError) {
+        guard payload.utf8.count <= Self.maxPayloadBytes, let json = try? StrictJSON(payload.utf8) else {
+            throw .unopenable
+        }
+        guard let version = json["e2e"] else { return nil }
+        guard version.number == "2", let entries = json["keys"]?.members,
+            (1...Self.maxDevices).contains(entries.count), let iv = Self.bytes(json["iv"], 12...12),
+            let ct = Self.bytes(json["ct"], 16...Self.maxPayloadBytes)
+        else { throw .unopenable }
+        var keys: [String: SealedKey] = [:]
+        for (device, entry) in entries {
+            guard Self.isInstallationID(device), let enc = Self.bytes(entry["enc"], 65...65), enc.first == 4,
+                let sealed = Self.bytes(entry["ct"], 48...48)
+            else { throw .unopenable }
+            keys[device] = SealedKey(enc: enc, ct: sealed)
+        }
+        (self.keys, self.iv, self.ct) = (keys, iv, ct)
+        guard json["from"] != nil || json["sig"] != nil else {
+            sender = nil
+            return
+        }
+        guard let id = json["from"]?.text, (1...128).contains(id.utf8.count),
+            let signature = Self.bytes(json["sig"], 64...64)
+        else { throw .unopenable }
+        sender = Sender(id: id, signature: signature)
     }
 
-    private static let info = Data("securepush-e2e-v1".utf8)
+    /// Verifies and decrypts.
+    ///
+    /// Call ``OpenedEnvelope/verify(wasOpenedBefore:now:)`` before you show the content.
+    ///
+    /// - Parameters:
+    ///   - recipient: the user of this device.
+    ///   - device: the installation's ID.
+    ///   - keys: the device's keys, the newest first: former ones open what was sealed before a rotation.
+    ///   - senderKeys: the senders that this device accepts; `nil`: a signature is not verified.
+    /// - Throws: ``EnvelopeError``.
+    public func open(
+        for recipient: String, device: String, with keys: [any EnvelopePrivateKey], senderKeys: SenderKeys? = nil
+    ) throws(EnvelopeError) -> OpenedEnvelope {
+        let name = Data(recipient.utf8)
+        let digest = Self.digest(iv, ct)
+        if let senderKeys {
+            guard let sender,
+                senderKeys.keys.isValid(sender.signature, for: Self.signedText(name, digest), by: sender.id)
+            else { throw .wrongSender }
+        }
+        guard let entry = self.keys[device], !keys.isEmpty else { throw .notForThisDevice }
+        let contentKey = try Self.unwrap(entry, with: keys, aad: Self.keyAAD(name, digest))
+        guard
+            let box = try? AES.GCM.SealedBox(
+                nonce: AES.GCM.Nonce(data: iv), ciphertext: ct.dropLast(16), tag: ct.suffix(16)),
+            let content = try? AES.GCM.open(box, using: SymmetricKey(data: contentKey), authenticating: name)
+        else { throw .unopenable }
+        return try OpenedEnvelope(content)
+    }
+
+    private static func unwrap(
+        _ entry: SealedKey, with keys: [any EnvelopePrivateKey], aad: Data
+    ) throws(EnvelopeError) -> Data {
+        var failure = EnvelopeError.unopenable
+        for key in keys {
+            do {
+                return try entry.open(with: key, info: info, aad: aad)
+            } catch {
+                // Another key may fit; one that cannot be used now might have.
+                if error == .keyUnavailable { failure = error }
+            }
+        }
+        throw failure
+    }
+
+    private static func bytes(_ json: StrictJSON?, _ lengths: ClosedRange<Int>) -> Data? {
+        guard let text = json?.text, let bytes = Base64URL.decode(text, maxLength: maxPayloadBytes),
+            lengths.contains(bytes.count)
+        else { return nil }
+        return bytes
+    }
+
+    /// The server's rule for the IDs of installations.
+    static func isInstallationID(_ id: String) -> Bool {
+        (1...128).contains(id.utf8.count) && id.utf8.contains { $0 != UInt8(ascii: ".") }
+            && id.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
+    static func digest(_ iv: Data, _ ct: Data) -> Data { Data(SHA256.hash(data: iv + ct)) }
+
+    /// The additional data of a sealed key.
+    static func keyAAD(_ recipient: Data, _ digest: Data) -> Data { recipient + [0] + digest }
+
+    /// The text that a sender signs.
+    static func signedText(_ recipient: Data, _ digest: Data) -> Data {
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return Data("securepush-e2e-v2\n".utf8) + recipient + Data("\n".utf8) + hex + Data("\n".utf8)
+    }
+
+    static let info = Data("securepush-e2e-v2".utf8)
     /// The longest answer of the server, in bytes.
     private static let maxPayloadBytes = 2 << 20
-}
-
-/// The random values of one envelope.
-@_spi(TestVectors) public struct EnvelopeRandomness: Sendable {
-    /// 32 bytes.
-    public var contentKey: Data
-    /// 12 bytes.
-    public var iv: Data
-    /// By device. A device without one gets a new key.
-    public var ephemeralKeys: [String: EnvelopePrivateKey]
-
-    /// New values from the system's source.
-    init() {
-        contentKey = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        iv = Data(AES.GCM.Nonce())
-        ephemeralKeys = [:]
-    }
-
-    /// Chosen values.
-    public init(contentKey: Data, iv: Data, ephemeralKeys: [String: EnvelopePrivateKey]) {
-        self.contentKey = contentKey
-        self.iv = iv
-        self.ephemeralKeys = ephemeralKeys
-    }
-}
-
-/// The JSON of an envelope.
-private struct EnvelopeDocument: Codable {
-    struct Key: Codable {
-        var enc: String
-        var ct: String
-    }
-
-    var e2e: Int
-    var keys: [String: Key]
-    var iv: String
-    var ct: String
-
-    /// The text, with the members in the order of their names.
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
-    }
 }

@@ -6,91 +6,67 @@ import CryptoKit
 import Crypto
 #endif
 
-/// The public key of a device, with which senders encrypt for it: X25519 (RFC 7748), as a JSON Web Key (RFC 8037).
+/// The public key of a device, with which senders encrypt for it: a point of P-256 as a JSON Web Key (RFC 7518, section
+/// 6.2).
 ///
 /// The device registers it with `PUT /api/devices/{installationId}/key`; a sender gets it from
 /// `GET /api/recipients/{name}/keys`.
 public struct EnvelopeKey: Sendable, Hashable {
-    /// The 32 bytes of the key.
-    public let rawRepresentation: Data
+    /// The uncompressed point: a byte 4, and 32 bytes each of x and y (SEC 1, section 2.3.3).
+    public let x963Representation: Data
 
-    /// Reads the bytes of a key.
+    /// Reads an uncompressed point.
     ///
-    /// - Throws: ``EnvelopeError/malformedKey``, also for a point of low order, with which every secret would be zero.
-    public init(rawRepresentation: Data) throws(EnvelopeError) {
-        guard rawRepresentation.count == 32, !Self.isOfLowOrder(rawRepresentation) else { throw .malformedKey }
-        self.rawRepresentation = Data(rawRepresentation)
+    /// - Throws: ``EnvelopeError/malformedKey``, also for a point that is not on the curve.
+    public init(x963Representation: Data) throws(EnvelopeError) {
+        guard x963Representation.count == 65, x963Representation.first == 4,
+            (try? P256.KeyAgreement.PublicKey(x963Representation: x963Representation)) != nil
+        else { throw .malformedKey }
+        self.x963Representation = Data(x963Representation)
     }
 
-    /// Reads a JSON Web Key: `{"kty":"OKP","crv":"X25519","x":"…"}`. Other members are ignored, but a private key is
-    /// refused.
+    /// Reads a JSON Web Key: `{"kty":"EC","crv":"P-256","x":"…","y":"…"}`, as strict JSON. Other members are ignored, but
+    /// a private key is refused.
     ///
     /// - Throws: ``EnvelopeError/malformedKey``.
     public init(jwk: Data) throws(EnvelopeError) {
-        guard jwk.count <= Self.maxBytes, let document = try? JSONDecoder().decode(KeyDocument.self, from: jwk),
-            document.kty == "OKP", document.crv == "X25519", document.d == nil,
-            let bytes = Base64URL.decode(document.x)
-        else { throw .malformedKey }
-        try self.init(rawRepresentation: bytes)
+        guard jwk.count <= Self.maxBytes, let json = try? StrictJSON(jwk) else { throw .malformedKey }
+        try self.init(json)
     }
 
-    /// The JSON Web Key, with the members `kty`, `crv` and `x`.
-    public var jwk: String { "{\"kty\":\"OKP\",\"crv\":\"X25519\",\"x\":\"\(Base64URL.encode(rawRepresentation))\"}" }
+    init(_ json: StrictJSON) throws(EnvelopeError) {
+        guard json["kty"]?.text == "EC", json["crv"]?.text == "P-256", json["d"] == nil, json["k"] == nil,
+            let x = json["x"]?.text.flatMap({ Base64URL.decode($0) }), x.count == 32,
+            let y = json["y"]?.text.flatMap({ Base64URL.decode($0) }), y.count == 32
+        else { throw .malformedKey }
+        try self.init(x963Representation: [4] + x + y)
+    }
+
+    /// The JSON Web Key, with the members `kty`, `crv`, `x` and `y`.
+    public var jwk: String { #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"# }
+
+    /// The SHA-256 thumbprint (RFC 7638), 32 bytes.
+    public var thumbprint: Data {
+        Data(SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
+    }
+
+    /// The text that people compare: the first 16 bytes of the thumbprint as 8 groups of 4 hexadecimal digits.
+    public var fingerprint: String { Self.fingerprint(of: thumbprint) }
+
+    static func fingerprint(of thumbprint: Data) -> String {
+        let digits = "0123456789abcdef".map { String($0) }
+        let pairs = thumbprint.prefix(16).map { digits[Int($0 >> 4)] + digits[Int($0 & 15)] }
+        return stride(from: 0, to: pairs.count - 1, by: 2).map { pairs[$0] + pairs[$0 + 1] }.joined(separator: " ")
+    }
+
+    private var x: String { Base64URL.encode(x963Representation[1..<33]) }
+    private var y: String { Base64URL.encode(x963Representation[33..<65]) }
 
     /// The longest JSON Web Key, in bytes.
     static let maxBytes = 4 << 10
-
-    /// Tells whether an exchange with the key yields zero. The library says so, and no list of points is needed.
-    private static func isOfLowOrder(_ bytes: Data) -> Bool {
-        guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes),
-            let secret = try? Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: key)
-        else { return true }
-        return secret.withUnsafeBytes { $0.allSatisfy { $0 == 0 } }
-    }
-}
-
-/// The private key of a device, which opens what senders have encrypted for it. It never leaves the device.
-public struct EnvelopePrivateKey: Sendable {
-    let key: Curve25519.KeyAgreement.PrivateKey
-
-    /// Makes a new key.
-    public init() { key = Curve25519.KeyAgreement.PrivateKey() }
-
-    /// Reads the 32 bytes of a key.
-    ///
-    /// - Throws: ``EnvelopeError/malformedKey``.
-    public init(rawRepresentation: Data) throws(EnvelopeError) {
-        guard rawRepresentation.count == 32,
-            let key = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: rawRepresentation)
-        else { throw .malformedKey }
-        self.key = key
-    }
-
-    /// The 32 bytes of the key: never log them.
-    public var rawRepresentation: Data { key.rawRepresentation }
-
-    /// The key for senders.
-    public var publicKey: EnvelopeKey { EnvelopeKey(key.publicKey) }
 }
 
 extension EnvelopeKey {
-    /// The public key of a private one, which is never of low order.
-    fileprivate init(_ key: Curve25519.KeyAgreement.PublicKey) { rawRepresentation = key.rawRepresentation }
-}
-
-extension EnvelopePrivateKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A fixed text, so that no log shows the key.
-    public var description: String { "private key" }
-    /// The same as ``description``, so that a debugger shows no key.
-    public var debugDescription: String { description }
-    /// No children, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-/// A JSON Web Key, as far as it matters here.
-private struct KeyDocument: Decodable {
-    var kty: String
-    var crv: String
-    var x: String
-    var d: String?
+    /// The public key of a private one.
+    init(_ key: P256.KeyAgreement.PublicKey) { x963Representation = key.x963Representation }
 }

@@ -3,7 +3,8 @@ public import Foundation
 /// The keys of a recipient's devices, as `GET /api/recipients/{name}/keys` gives them to a sender.
 ///
 /// Get them for every notification: a device that was added since the last one cannot read what is not encrypted for
-/// it, and a device that was removed must not read it any more.
+/// it, and a device that was removed must not read it any more. Compare them with ``RecipientPins`` before you use them:
+/// the server could add a key of its own.
 public struct RecipientKeys: Sendable, Hashable {
     /// The keys by the IDs of the devices. If it is empty, nobody could read an envelope.
     public let devices: [String: EnvelopeKey]
@@ -14,18 +15,21 @@ public struct RecipientKeys: Sendable, Hashable {
     ///
     /// - Throws: ``EnvelopeError/malformedAnswer``.
     public init(answer: Data) throws(EnvelopeError) {
-        guard answer.count <= Self.maxBytes,
-            let document = (try? JSONSerialization.jsonObject(with: answer)) as? [String: Any],
-            let entries = document["Keys"] as? [[String: Any]], entries.count <= Envelope.maxDevices
+        guard answer.count <= Self.maxBytes, let entries = (try? StrictJSON(answer))?["Keys"]?.elements,
+            entries.count <= Envelope.maxDevices
         else { throw .malformedAnswer }
         var devices: [String: EnvelopeKey] = [:]
         var unusable: [String] = []
         for entry in entries {
-            guard let device = entry["DeviceId"] as? String, devices[device] == nil else { throw .malformedAnswer }
-            if let key = Self.key(entry["Key"]) { devices[device] = key } else { unusable.append(device) }
+            guard let device = entry["DeviceId"]?.text, Envelope.isInstallationID(device), devices[device] == nil
+            else { throw .malformedAnswer }
+            if let key = entry["Key"].flatMap({ try? EnvelopeKey($0) }) {
+                devices[device] = key
+            } else {
+                unusable.append(device)
+            }
         }
-        self.devices = devices
-        self.unusable = unusable
+        (self.devices, self.unusable) = (devices, unusable)
     }
 
     /// Encrypts a content for all these devices.
@@ -33,10 +37,14 @@ public struct RecipientKeys: Sendable, Hashable {
     /// - Parameters:
     ///   - content: the JSON text that would otherwise be the `Payload`, in UTF-8.
     ///   - recipient: the user whose keys these are.
+    ///   - expiry: from then on devices do not show it. Use the notification's `ExpiresAt`.
+    ///   - sender: signs the envelope.
     /// - Returns: the JSON text for `Payload`.
     /// - Throws: ``EnvelopeError``; ``EnvelopeError/wrongNumberOfDevices`` if there are no keys.
-    public func seal(_ content: Data, for recipient: String) throws(EnvelopeError) -> String {
-        try Envelope.seal(content, for: recipient, devices: devices)
+    public func seal(
+        _ content: Data, for recipient: String, expiresAt expiry: Date? = nil, signedBy sender: SenderKey? = nil
+    ) throws(EnvelopeError) -> String {
+        try Envelope.seal(content, for: recipient, devices: devices, expiresAt: expiry, signedBy: sender)
     }
 
     /// The path of the keys of a recipient in the ingest API, with the name percent-encoded.
@@ -50,11 +58,4 @@ public struct RecipientKeys: Sendable, Hashable {
 
     /// The longest answer, in bytes: many times that of 100 devices.
     private static let maxBytes = 1 << 20
-
-    private static func key(_ value: Any?) -> EnvelopeKey? {
-        guard let value = value as? [String: Any], JSONSerialization.isValidJSONObject(value),
-            let jwk = try? JSONSerialization.data(withJSONObject: value)
-        else { return nil }
-        return try? EnvelopeKey(jwk: jwk)
-    }
 }

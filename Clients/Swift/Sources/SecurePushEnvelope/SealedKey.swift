@@ -6,47 +6,48 @@ import CryptoKit
 import Crypto
 #endif
 
-/// A content key, sealed for one device: HPKE (RFC 9180), mode base, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256,
+/// A content key, sealed for one device: HPKE (RFC 9180), mode base, DHKEM(P-256, HKDF-SHA256), HKDF-SHA256,
 /// AES-128-GCM, one message.
 ///
-/// CryptoKit has HPKE from iOS 17 on, and it lets nobody choose the ephemeral key, which the test vectors must. This is
-/// the same algorithm for iOS 15, of the primitives that CryptoKit has there; the tests compare it with the vectors of
-/// RFC 9180 (appendix A.1.1) and with swift-crypto's HPKE.
+/// CryptoKit has HPKE from iOS 17 on, not for keys in the Secure Enclave, and it lets nobody choose the ephemeral key,
+/// which the test vectors must. This is the same algorithm of the primitives that CryptoKit has in iOS 15; the tests
+/// compare it with the vectors of RFC 9180 (appendix A.3.1) and with swift-crypto's HPKE.
 struct SealedKey: Sendable, Hashable {
-    /// The ephemeral public key, 32 bytes.
+    /// The ephemeral public key, 65 bytes.
     var enc: Data
     /// The ciphertext and the tag.
     var ct: Data
 
     /// Seals a text.
     ///
-    /// - Throws: an error of the library for a key of low order.
+    /// - Throws: an error of the library.
     init(
-        sealing text: Data, for key: EnvelopeKey, info: Data, aad: Data,
-        ephemeral: Curve25519.KeyAgreement.PrivateKey = Curve25519.KeyAgreement.PrivateKey()
+        sealing text: Data, for key: EnvelopeKey, info: Data, aad: Data, ephemeral: any EnvelopePrivateKey
     ) throws {
-        let publicKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: key.rawRepresentation)
-        let secret = try ephemeral.sharedSecretFromKeyAgreement(with: publicKey)
-        enc = ephemeral.publicKey.rawRepresentation
-        let context = try HPKEContext(secret, enc: enc, recipient: key.rawRepresentation, info: info)
+        enc = ephemeral.publicKey.x963Representation
+        let context = try HPKEContext(
+            try ephemeral.sharedSecret(with: key), enc: enc, recipient: key.x963Representation, info: info)
         let box = try AES.GCM.seal(text, using: context.key, nonce: context.nonce, authenticating: aad)
         ct = box.ciphertext + box.tag
     }
 
-    init(enc: Data, ct: Data) {
-        self.enc = enc
-        self.ct = ct
-    }
+    init(enc: Data, ct: Data) { (self.enc, self.ct) = (enc, ct) }
 
     /// Opens the text.
     ///
-    /// - Throws: an error of the library if it was sealed for another key, or was changed.
-    func open(with key: Curve25519.KeyAgreement.PrivateKey, info: Data, aad: Data) throws -> Data {
-        let secret = try key.sharedSecretFromKeyAgreement(
-            with: try Curve25519.KeyAgreement.PublicKey(rawRepresentation: enc))
-        let context = try HPKEContext(secret, enc: enc, recipient: key.publicKey.rawRepresentation, info: info)
-        let box = try AES.GCM.SealedBox(nonce: context.nonce, ciphertext: ct.dropLast(16), tag: ct.suffix(16))
-        return try AES.GCM.open(box, using: context.key, authenticating: aad)
+    /// - Throws: ``EnvelopeError/keyUnavailable`` if the key cannot be used now, and ``EnvelopeError/unopenable`` if the
+    ///   text was sealed for another key, or was changed.
+    func open(with key: any EnvelopePrivateKey, info: Data, aad: Data) throws(EnvelopeError) -> Data {
+        guard let point = try? EnvelopeKey(x963Representation: enc) else { throw .unopenable }
+        guard let secret = try? key.sharedSecret(with: point) else { throw .keyUnavailable }
+        do {
+            let context = try HPKEContext(
+                secret, enc: enc, recipient: key.publicKey.x963Representation, info: info)
+            let box = try AES.GCM.SealedBox(nonce: context.nonce, ciphertext: ct.dropLast(16), tag: ct.suffix(16))
+            return try AES.GCM.open(box, using: context.key, authenticating: aad)
+        } catch {
+            throw .unopenable
+        }
     }
 }
 
@@ -55,15 +56,12 @@ private struct HPKEContext {
     let key: SymmetricKey
     let nonce: AES.GCM.Nonce
 
-    /// "HPKE", DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM (section 7).
-    private static let suite = Data("HPKE".utf8) + Data([0x00, 0x20, 0x00, 0x01, 0x00, 0x01])
-    /// "KEM", DHKEM(X25519, HKDF-SHA256).
-    private static let kem = Data("KEM".utf8) + Data([0x00, 0x20])
+    /// "HPKE", DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-128-GCM (section 7).
+    private static let suite = Data("HPKE".utf8) + Data([0x00, 0x10, 0x00, 0x01, 0x00, 0x01])
+    /// "KEM", DHKEM(P-256, HKDF-SHA256).
+    private static let kem = Data("KEM".utf8) + Data([0x00, 0x10])
 
-    init(_ secret: SharedSecret, enc: Data, recipient: Data, info: Data) throws {
-        // Section 7.1.4: an exchange that yields zero is refused.
-        let dh = secret.withUnsafeBytes { Data($0) }
-        guard dh.contains(where: { $0 != 0 }) else { throw EnvelopeError.malformedKey }
+    init(_ dh: Data, enc: Data, recipient: Data, info: Data) throws {
         let prk = Self.extract(Self.kem, salt: Data(), "eae_prk", SymmetricKey(data: dh))
         let shared = Self.expand(Self.kem, prk, "shared_secret", enc + recipient, 32)
         let none = SymmetricKey(data: Data())

@@ -67,7 +67,7 @@ struct FaultReport: Sendable {
         if seen.completions != 1 { wrong.append("\(seen.completions) completions") }
         if seen.seconds > 28 { wrong.append("\(seen.seconds) s") }
         if seen.shown > 1 { wrong.append("shown \(seen.shown) times") }
-        if seen.shown == 0, seen.hints == 0, !cell.looksTooOld { wrong.append("the user sees nothing") }
+        if seen.shown == 0, seen.hints == 0, !cell.looksWronglyTimed { wrong.append("the user sees nothing") }
         if seen.strayRequests > 0 { wrong.append("\(seen.strayRequests) requests to another host") }
         if seen.leaks > 0 { wrong.append("\(seen.leaks) texts that are nobody's") }
         if seen.finallyShown.contains(where: { $0 > (cell.mayForget ? 2 : 1) }) {
@@ -79,9 +79,10 @@ struct FaultReport: Sendable {
 }
 
 extension FaultCell {
-    /// A silent push whose signature seems to be more than 28 days old is ignored (contract, section A).
-    fileprivate var looksTooOld: Bool {
-        fault == .clockForward && way != .alert && [.parse, .verify, .store].contains(stage)
+    /// A silent push whose signature seems to be more than 28 days old, or of a time more than a day ahead, is ignored
+    /// (contract, section A).
+    fileprivate var looksWronglyTimed: Bool {
+        [.clockForward, .clockBack].contains(fault) && way != .alert && [.parse, .verify, .store].contains(stage)
     }
 
     /// Shown IDs are forgotten when the state is damaged. A push that the server repeats then shows the secret again.

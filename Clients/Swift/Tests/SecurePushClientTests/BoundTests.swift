@@ -45,14 +45,19 @@ import Testing
             return true
         }
 
-        func envelopeKey() async throws -> EnvelopePrivateKey? {
+        func envelopeKeys() async throws -> EnvelopeKeyRing {
             try await fail(writes: false)
-            return nil
+            return EnvelopeKeyRing()
         }
 
-        func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+        func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
             try await fail(writes: true)
-            return key
+            return true
+        }
+
+        func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
+            try await fail(writes: true)
+            return true
         }
 
         func claimLockedNotice() async -> Bool { true }

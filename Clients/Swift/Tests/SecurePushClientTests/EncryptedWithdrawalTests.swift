@@ -10,18 +10,18 @@ import Testing
 
     /// A phone that gets an envelope for another device.
     private func phone() async throws -> SimulatedPhone {
-        let phone = try await SimulatedPhone { $0.encryptsEndToEnd = true }
+        let phone = try await SimulatedPhone(signer: PushSigner()) { $0.encryptsEndToEnd = true }
         try await phone.client.register(device)
-        phone.server.add("01", try envelope())
+        phone.server.add("01", try envelope(of: phone))
         return phone
     }
 
-    private func envelope() throws -> String {
-        try Envelope.seal(Data("\"secret\"".utf8), for: "alice", devices: ["other": EnvelopePrivateKey().publicKey])
+    private func envelope(of phone: SimulatedPhone) throws -> String {
+        try phone.sender.seal("\"secret\"", to: ["other": EnvelopeSoftwareKey().publicKey])
     }
 
     private func withdraw(_ id: String, from phone: SimulatedPhone) async {
-        _ = await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
+        await phone.withdraw(id)
     }
 
     @Test func itsOwnWithdrawalLeavesTheGenericText() async throws {
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aPageOfThem() async throws {
         let phone = try await phone()
-        phone.server.add("02", try envelope())
+        phone.server.add("02", try envelope(of: phone))
         let report = await phone.client.catchUp()
         #expect(report.code == .noKey && report.shown.isEmpty && report.waiting.isEmpty)
         await withdraw("02", from: phone)

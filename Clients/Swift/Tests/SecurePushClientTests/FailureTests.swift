@@ -105,7 +105,7 @@ import Testing
         let phone = try await SimulatedPhone()
         phone.server.fail("GET notifications/01", .error(error), times: 50)
         #expect(await phone.push("01").code?.rawValue == code)
-        #expect(await phone.screen.notices["01"]?.code.rawValue == code)
+        #expect(await phone.screen.notices["01"]?.code?.rawValue == code)
     }
 
     @Test(arguments: [

@@ -43,8 +43,8 @@ import Testing
         let phone = try await SimulatedPhone { $0.encryptsEndToEnd = true }
         let device = try await phone.client.register(device)
         let key = try #require(try await phone.store.envelopeKey()).publicKey
-        phone.server.add("01", try Envelope.seal(Data("\"sealed\"".utf8), for: "alice", devices: [device: key]))
-        phone.server.add("02", try Envelope.seal(Data("\"sealed\"".utf8), for: "alice", devices: ["other": key]))
+        phone.server.add("01", try phone.sender.seal("\"sealed\"", to: [device: key]))
+        phone.server.add("02", try phone.sender.seal("\"sealed\"", to: ["other": key]))
         #expect(try await phone.client.read(try #require(PushID("01"))).text == "sealed")
         let other = try #require(PushID("02"))
         await #expect(throws: SecurePushFailure(code: .noKey)) { try await phone.client.read(other) }

@@ -327,9 +327,13 @@ private actor LogOutDuringReads: ClientStore {
         try await store.replace(expected, with: new)
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
+    func envelopeKeys() async throws -> EnvelopeKeyRing { try await store.envelopeKeys() }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? { try await store.keep(key) }
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
+        try await store.replace(expected, with: new)
+    }
+
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await store.remember(envelope) }
 
     func claimLockedNotice() async -> Bool { await store.claimLockedNotice() }
 }

@@ -226,7 +226,7 @@ import Testing
         try await phone.client.register(device)
         #expect(await phone.screen.secrets.isEmpty)
         #expect(phone.requests.filter { $0.hasPrefix("PUT installations") }.count == 2)
-        #expect(try await phone.store.envelopeKey()?.rawRepresentation != key.rawRepresentation)
+        #expect(try await phone.store.envelopeKey()?.publicKey != key.publicKey)
     }
 
     /// A clock that jumps must not let two processes use one refresh token.
@@ -287,12 +287,14 @@ private struct DyingStore: ClientStore {
         return try await store.replace(expected, with: new)
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? { try await store.envelopeKey() }
+    func envelopeKeys() async throws -> EnvelopeKeyRing { try await store.envelopeKeys() }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
         try death.step()
-        return try await store.keep(key)
+        return try await store.replace(expected, with: new)
     }
+
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await store.remember(envelope) }
 
     func claimLockedNotice() async -> Bool { false }
 }

@@ -9,7 +9,7 @@ import Testing
     private let new = PushSigner()
 
     private func set(_ signers: PushSigner..., member: String = "") -> Data {
-        let keys = signers.map { #"{"kty":"OKP","crv":"Ed25519","x":"\#($0.x)"\#(member)}"# }
+        let keys = signers.map { "{\($0.jwkMembers)\(member)}" }
         return Data(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8)
     }
 
@@ -37,13 +37,48 @@ import Testing
         #expect(refreshes(phone) == 2)
         #expect(try await push("03", old, on: phone).code == .badSignature)
         #expect(try await push("03", new, on: phone).code == nil)
+        #expect(refreshes(phone) == 2)
+    }
+
+    /// The server had to replace its key at once, and the app is not opened.
+    @Test func aPushOfAnUnknownKeyMakesTheDeviceAskOnceAnHour() async throws {
+        let phone = try await SimulatedPhone(keys: try old.keys)
+        for id in ["01", "02"] { phone.server.add(id) }
+        phone.server.change { $0.pushKeys = set(old) }
+        for _ in 0..<5 { #expect(try await push("01", new, on: phone).code == .badSignature) }
+        // Others, whose signature cannot be one, are not worth a question.
+        phone.clock.jump(by: 3_601)
+        for sig in ["", "AAAA", "="] {
+            let forged = IncomingPush(data: ["secureId": "01", "ts": "1800003601", "sig": sig])
+            #expect(await phone.client.handle(push: forged).code == .badSignature)
+        }
+        #expect(phone.requests == ["GET push-keys"])
+        phone.server.change { $0.pushKeys = set(new) }
+        #expect(try await push("01", new, on: phone).shown.count == 1)
+        #expect(refreshes(phone) == 2)
+        #expect(try await push("02", old, on: phone).code == .badSignature)
+        #expect(refreshes(phone) == 2)
+        let asked = phone.server.change { state in
+            state.requests.filter { $0.url.path.hasSuffix("push-keys") }.compactMap { $0.headers["Authorization"] }
+        }
+        #expect(asked.isEmpty)
+    }
+
+    /// A server that does not answer is asked as rarely.
+    @Test func aFailedQuestionCounts() async throws {
+        let phone = try await SimulatedPhone(keys: try old.keys)
+        phone.server.change { $0.pushKeys = set(new) }
+        phone.server.fail("GET push-keys", .error(.unreachable), times: 50)
+        for _ in 0..<3 { #expect(try await push("01", new, on: phone).code == .badSignature) }
+        #expect(refreshes(phone) == 1)
+        phone.server.change { $0.faults = [] }
+        phone.clock.jump(by: 3_601)
+        #expect(try await push("01", new, on: phone).code == .status(404))
     }
 
     @Test func aCatchUpMakesTheDeviceLearnTheNextKey() async throws {
         let phone = try await SimulatedPhone(keys: try old.keys)
         phone.server.change { $0.pushKeys = set(new) }
-        #expect(try await push("01", new, on: phone).code == .badSignature)
-        #expect(phone.requests.isEmpty)
         _ = await phone.client.catchUp()
         #expect(try await push("01", new, on: phone).code != .badSignature)
         // The clock went back, so the age is negative.
@@ -81,6 +116,7 @@ import Testing
             // It is asked for again at the next wake.
             #expect(refreshes(phone) == 2)
             #expect(try await push("01", new, on: phone).code == .badSignature)
+            #expect(refreshes(phone) == 3)
         }
     }
 
@@ -130,5 +166,7 @@ import Testing
         _ = await phone.client.catchUp()
         #expect(refreshes(phone) == 0)
         #expect(try await push("01", old, on: phone).code == .status(404))
+        if hasKeys { #expect(try await push("01", new, on: phone).code == .badSignature) }
+        #expect(refreshes(phone) == 0)
     }
 }

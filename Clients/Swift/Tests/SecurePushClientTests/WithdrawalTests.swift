@@ -4,12 +4,17 @@ import Testing
 @testable import SecurePushClient
 
 @Suite(.timeLimit(.minutes(10))) struct WithdrawalTests {
-    private func withdraw(_ id: String, on phone: SimulatedPhone) async -> WakeReport {
-        await phone.client.handle(push: IncomingPush(data: ["secureId": id, "withdraw": "1"]))
+    private func withdraw(_ id: String, on phone: SimulatedPhone) async -> WakeReport { await phone.withdraw(id) }
+
+    /// A phone whose server signs.
+    private func signedPhone(
+        isLoggedIn: Bool = true, _ adjust: (inout SecurePushConfiguration) -> Void = { _ in }
+    ) async throws -> SimulatedPhone {
+        try await SimulatedPhone(isLoggedIn: isLoggedIn, signer: PushSigner(), adjust)
     }
 
     @Test func aRevokedSecretDisappears() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         _ = await phone.push("01")
         phone.server.change { $0.items[0].isRevoked = true }
@@ -22,7 +27,7 @@ import Testing
 
     /// `DISPATCH_WITHDRAW=read` withdraws from all devices of the user, the reader included.
     @Test func theFirstReaderKeepsWhatTheOthersLose() async throws {
-        let reader = try await SimulatedPhone()
+        let reader = try await signedPhone()
         let other = try await SimulatedPhone(sharing: reader)
         reader.server.add("01")
         _ = await reader.push("01")
@@ -38,7 +43,7 @@ import Testing
     }
 
     @Test func aWithdrawalIsConfirmedLaterWhenTheServerDoesNotAnswer() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         _ = await phone.push("01")
         phone.server.change { $0.items[0].isRevoked = true }
@@ -51,7 +56,7 @@ import Testing
     }
 
     @Test func withdrawalsAtTheSameTimeAreConfirmedOnceEach() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         let ids = (100..<110).map(String.init)
         for id in ids { phone.server.add(id) }
         _ = await phone.client.catchUp()
@@ -64,7 +69,7 @@ import Testing
 
     /// Another device has read them, while nobody was logged in to this one.
     @Test func thePromptGoesWithTheLastNotificationBehindIt() async throws {
-        let phone = try await SimulatedPhone(isLoggedIn: false)
+        let phone = try await signedPhone(isLoggedIn: false)
         for id in ["01", "02"] {
             phone.server.add(id)
             _ = await phone.push(id)
@@ -77,7 +82,7 @@ import Testing
     }
 
     @Test func aWithdrawalBeforeItsPushPreventsIt() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         _ = await withdraw("01", on: phone)
         phone.server.add("01")
         #expect(await phone.push("01").shown.isEmpty)
@@ -85,7 +90,7 @@ import Testing
     }
 
     @Test func aWithdrawalRemovesTheGenericTextAndEndsTheWait() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.fail("GET notifications/01", .error(.unreachable), times: 20)
         _ = await phone.push("01")
         #expect(await phone.screen.notices["01"] != nil)
@@ -96,7 +101,7 @@ import Testing
 
     /// Another device reads while this one fetches: the answer says that it was read.
     @Test func aWithdrawalDuringTheFetchOfALaterReaderWins() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         phone.server.change { $0.items[0].isRead = true }
         phone.server.fail("GET notifications/01", .meanwhile { _ = await withdraw("01", on: phone) })
@@ -106,7 +111,7 @@ import Testing
 
     /// The withdrawal is the echo of this device's own fetch.
     @Test func aWithdrawalDuringTheFirstFetchDoesNotLoseTheSecret() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         phone.server.fail("GET notifications/01", .meanwhile { _ = await withdraw("01", on: phone) })
         #expect(await phone.push("01").shown.count == 1)
@@ -115,7 +120,7 @@ import Testing
 
     /// The server marks the notification as read, and its answer is lost. The second answer says that it was read.
     @Test func aLostAnswerDoesNotMakeAnotherDeviceTheReader() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         let server = phone.server
         server.change { $0.items[0].isRead = true }
@@ -157,7 +162,7 @@ import Testing
 
     /// The server has refused the token, so it has marked nothing as read for this device.
     @Test func aWithdrawalEndsWhatWasOnlyRefused() async throws {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         phone.server.change { $0.token = "other" }
         #expect(await phone.push("01").code == .status(401))
@@ -169,7 +174,7 @@ import Testing
 
     /// The answer with the payloads is lost after the server has marked them as read.
     @Test func theEchoOfALostPageDoesNotEndTheWait() async throws {
-        let phone = try await SimulatedPhone { $0.limits.maxSecretsPerPage = 2 }
+        let phone = try await signedPhone { $0.limits.maxSecretsPerPage = 2 }
         for id in ["01", "02", "03"] { phone.server.add(id) }
         phone.server.fail("GET notifications?include=payload", .error(.unreachable), times: 50)
         phone.server.fail("GET notifications/", .error(.unreachable), times: 50)
@@ -190,7 +195,7 @@ import Testing
 
     /// A phone that has asked for a notification. The server has marked it as read, and no answer has come.
     private func phoneThatAsked() async throws -> SimulatedPhone {
-        let phone = try await SimulatedPhone()
+        let phone = try await signedPhone()
         phone.server.add("01")
         phone.server.fail("GET notifications/01", .error(.unreachable), times: 50)
         _ = await phone.push("01")

@@ -32,11 +32,21 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     public static let noKey = DiagnosticCode(rawValue: "SP-KEY")
     /// The notification is end-to-end encrypted, and cannot be opened.
     public static let unopenable = DiagnosticCode(rawValue: "SP-DECRYPT")
+    /// The envelope was opened before under another notification, or its time is too far from now.
+    public static let replayed = DiagnosticCode(rawValue: "SP-REPLAY")
+    /// The envelope is not signed by one of ``SecurePushConfiguration/senderKeys``.
+    public static let unknownSender = DiagnosticCode(rawValue: "SP-SENDER")
+    /// The notification is not end-to-end encrypted, and the app requires that.
+    public static let notEncrypted = DiagnosticCode(rawValue: "SP-PLAIN")
+    /// The notification has expired.
+    public static let expired = DiagnosticCode(rawValue: "SP-EXPIRED")
+    /// The device could not note that it has opened an envelope, so the content is not shown yet.
+    public static let notStored = DiagnosticCode(rawValue: "SP-STORE")
     /// The push has no ID that can be used.
     public static let malformedPush = DiagnosticCode(rawValue: "SP-PUSH")
     /// The push has no valid signature.
     public static let badSignature = DiagnosticCode(rawValue: "SP-SIGNATURE")
-    /// The push was signed more than 28 days ago.
+    /// The push was signed more than 28 days ago, or for a time more than a day ahead.
     public static let tooOld = DiagnosticCode(rawValue: "SP-AGE")
     /// The device was not unlocked since it started, so neither credentials nor store can be read.
     public static let locked = DiagnosticCode(rawValue: "SP-LOCKED")
@@ -45,4 +55,11 @@ public struct DiagnosticCode: RawRepresentable, Hashable, Sendable, CustomString
     public static let nothingNew = DiagnosticCode(rawValue: "SP-SEEN")
     /// The system refused to show the secret.
     public static let notPresented = DiagnosticCode(rawValue: "SP-SHOW")
+}
+
+extension DiagnosticCode {
+    /// Whether this device will never show the content, although the server has it. The user sees the generic text.
+    var isOfEnvelope: Bool {
+        [.noKey, .unopenable, .replayed, .unknownSender, .notEncrypted].contains(self)
+    }
 }

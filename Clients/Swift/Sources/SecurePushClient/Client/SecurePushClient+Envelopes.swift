@@ -1,7 +1,7 @@
 import Foundation
 import SecurePushEnvelope
 
-/// End-to-end encryption (contract, section F).
+/// What a device reads in a payload (contract, section F).
 extension SecurePushClient {
     /// A payload, opened as far as this device can.
     enum Opening: Sendable {
@@ -11,101 +11,106 @@ extension SecurePushClient {
         case closed(DiagnosticCode)
         /// The key cannot be read before the first unlock.
         case locked
-        /// The key cannot be read now.
+        /// The key cannot be read, or the envelope cannot be noted now.
         case failed(DiagnosticCode)
     }
 
-    /// Opens an end-to-end encrypted payload; others stay as they are.
+    /// For whom envelopes are.
+    struct EnvelopeReader: Sendable {
+        /// The user of this device.
+        var userName: String
+        /// The installation's ID.
+        var device: String
+        /// The device's keys, newest first.
+        var keys: [any EnvelopePrivateKey]
+    }
+
+    /// Opens an end-to-end encrypted payload, and notes that it was opened. What is not encrypted stays as it is, unless
+    /// the app requires encryption.
     func open(_ secret: SecretNotification) async -> Opening {
-        guard Envelope.isEnvelope(secret.json) else { return .opened(secret) }
-        do {
-            let key = try await limit.run { [store] in try await store.envelopeKey() }
+        // A string is no envelope. It is not read again, because it may be long.
+        if secret.message != nil { return plain(secret) }
+        return await open(secret) { [keeper, limit, store] in
+            let keys = try await limit.run { try await store.envelopeKeys() }.keys
             let state = try await keeper.read()
-            return Self.open(
-                secret, for: state.owner?.text ?? "", device: state.registration.installationID.map(Self.text) ?? "",
-                with: key)
+            return EnvelopeReader(
+                userName: state.owner?.text ?? "", device: state.registration.installationID.map(Self.text) ?? "",
+                keys: keys)
+        }
+    }
+
+    func open(
+        _ secret: SecretNotification, as reader: @Sendable () async throws -> EnvelopeReader
+    ) async -> Opening {
+        do {
+            guard let envelope = try Envelope(payload: secret.json) else { return plain(secret) }
+            let reader = try await reader()
+            let content = try envelope.open(
+                for: reader.userName, device: reader.device, with: reader.keys, senderKeys: configuration.senderKeys)
+            try await verify(content, of: secret.id)
+            return .opened(secret.with(content))
+        } catch let error as EnvelopeError {
+            return Self.opening(after: error)
         } catch ClientStoreError.locked {
             return .locked
+        } catch is NotNoted {
+            return .failed(.notStored)
         } catch {
             return .failed(.noKey)
         }
     }
 
-    /// Opens an envelope.
-    ///
-    /// - Parameters:
-    ///   - userName: the user of this device.
-    ///   - device: the installation's ID.
-    ///   - key: the device's key; `nil` if it has none.
-    static func open(
-        _ secret: SecretNotification, for userName: String, device: String, with key: EnvelopePrivateKey?
-    ) -> Opening {
-        do throws(EnvelopeError) {
-            let content = try Envelope.open(secret.json, for: userName, device: device, with: key)
-            var opened = secret
-            guard let json = String(data: content, encoding: .utf8),
-                let text = try? SecretNotification.text(of: content)
-            else { return .closed(.unopenable) }
-            (opened.json, opened.text) = (json, text)
-            return .opened(opened)
-        } catch {
-            return .closed(error == .notForThisDevice ? .noKey : .unopenable)
-        }
+    private func plain(_ secret: SecretNotification) -> Opening {
+        if configuration.requiresEncryption { return .closed(.notEncrypted) }
+        var secret = secret
+        if secret.message == nil { secret.message = PushMessage(json: Data(secret.json.utf8)) }
+        return .opened(secret)
     }
 
-    /// Registers the public key of this device, which the server forgets when it replaces or removes the installation,
-    /// or when another user takes it over. The first call for a user makes the key.
-    ///
-    /// - Throws: ``SecurePushFailure`` if the server may not have the key. The device is registered then, unless the
-    ///   status is 404, and gets notifications that are not encrypted.
-    func registerKey(of id: UUID, for userName: UserName, until deadline: TimeInterval) async throws {
-        // Another user's messages are not for the same key. The server has forgotten the former one by now.
-        let owner = try await stored { $0.keyOwner }
-        if owner != userName, owner != nil || configuration.encryptsEndToEnd { try await forgetKey() }
-        guard configuration.encryptsEndToEnd else { return }
-        var kept: EnvelopePrivateKey?
+    /// The store could not note that an envelope was opened.
+    private struct NotNoted: Error {}
+
+    /// Checks the times of an envelope, and notes that it is opened under a notification.
+    private func verify(_ content: OpenedEnvelope, of id: PushID) async throws {
+        let now = Int(clock.date.timeIntervalSince1970.rounded(.down))
+        // One of another time is refused without a record.
+        guard content.createdAt - now <= OpenedEnvelope.maxAhead, now - content.createdAt <= OpenedEnvelope.maxAge
+        else { throw EnvelopeError.replayed }
+        let record = EnvelopeRecord(content.id, under: id, createdAt: Int64(content.createdAt))
+        let isNew: Bool
         do {
-            kept = try await limit.run { [store] in
-                if let known = try await store.envelopeKey() { return known }
-                return try await store.keep(EnvelopePrivateKey())
-            }
+            isNew = try await limit.run { [store] in try await store.remember(record) }
+        } catch ClientStoreError.locked {
+            throw ClientStoreError.locked
         } catch {
-            throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
+            throw NotNoted()
         }
-        guard let key = kept?.publicKey else { return }
-        let text = Base64URL.encode(key.rawRepresentation)
-        let known = try await stored { state in
-            state.keyOwner = userName
-            return state.registration.publicKey
-        }
-        let call = RetrievalCall(
-            method: "PUT", path: "api/devices/\(Self.text(id))/key", json: Data(key.jwk.utf8), success: 204)
-        switch await connection.send(call, until: deadline) {
-        case .success: try await stored { $0.registration.publicKey = text }
-        case .refused(404): throw SecurePushFailure(code: .status(404))
-        // The server has got it before. The next call sends it again.
-        case let outcome: if known != text { try outcome.response() }
-        }
+        try content.verify(wasOpenedBefore: !isNew, now: now)
     }
 
-    /// Removes the device's key. What was encrypted for it can never be read again.
-    ///
-    /// - Throws: ``SecurePushFailure`` if it is still there.
-    func forgetKey() async throws {
-        do { _ = try await limit.run { [store] in try await store.keep(nil) } } catch {
-            throw SecurePushFailure(code: error as? ClientStoreError == .locked ? .locked : .noKey)
+    private static func opening(after error: EnvelopeError) -> Opening {
+        switch error {
+        case .wrongSender: .closed(.unknownSender)
+        case .notForThisDevice: .closed(.noKey)
+        case .keyUnavailable: .failed(.noKey)
+        case .replayed: .closed(.replayed)
+        case .expired: .closed(.expired)
+        default: .closed(.unopenable)
         }
-        try await stored { $0.keyOwner = nil }
     }
 }
 
 extension SecretNotification {
-    /// The text to show for a JSON text.
-    ///
-    /// - Throws: if it is no JSON.
-    fileprivate static func text(of json: Data) throws -> String {
-        try AnswerReader.read(json) { reader, span in
-            reader.isString(span) ? try reader.string(span) : reader.json(span)
+    /// The notification with the content of its envelope.
+    fileprivate func with(_ envelope: OpenedEnvelope) -> SecretNotification {
+        var copy = self
+        copy.isEncrypted = true
+        copy.json = String(decoding: envelope.content, as: UTF8.self)
+        copy.message = PushMessage(json: envelope.content)
+        if let seconds = envelope.expiresAt {
+            let moment = Date(timeIntervalSince1970: TimeInterval(seconds))
+            copy.expiresAt = min(moment, expiresAt ?? .distantFuture)
         }
+        return copy
     }
 }

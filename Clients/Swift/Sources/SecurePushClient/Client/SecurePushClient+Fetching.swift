@@ -100,6 +100,7 @@ extension SecurePushClient {
         _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
         switch await open(secret) {
+        case .opened(let opened) where hasExpired(opened): await close(secret, .expired, request, until: deadline)
         case .opened(let opened): await claim(opened, unread: unread, request, until: deadline)
         case .closed(let code): await close(secret, code, request, until: deadline)
         case .failed(let code): .failed(code, isGone: false)
@@ -129,10 +130,11 @@ extension SecurePushClient {
     private func claim(
         _ secret: SecretNotification, unread: Int?, _ request: FetchRequest, until deadline: TimeInterval
     ) async -> Acquisition {
-        let (process, limits, clock) = (process, configuration.limits, clock)
+        let (process, limits, clock, isSigned) = (process, configuration.limits, clock, areWithdrawalsSigned)
         while true {
             let claim = try? await keeper.update { state in
-                state.claim(secret, of: request, by: process, at: clock.uptime, limits)
+                state.claim(
+                    secret, of: request, by: process, areWithdrawalsSigned: isSigned, at: clock.uptime, limits)
             }
             switch claim {
             case .granted: return .secret(secret, unread: unread)
@@ -149,13 +151,22 @@ extension SecurePushClient {
         }
     }
 
+    func hasExpired(_ secret: SecretNotification) -> Bool {
+        secret.expiresAt.map { $0 <= clock.date } ?? false
+    }
+
     /// Notes that a claimed secret was shown, or that it waits for the next wake.
-    func settle(_ id: PushID, isShown: Bool, in wake: Wake) async {
+    ///
+    /// - Parameter text: what the user sees.
+    func settle(_ id: PushID, isShown: Bool, as text: ShownReport.Text = .secret, in wake: Wake) async {
         let (now, process) = (clock.uptime, process)
         let end = try? await keeper.update { state in
             if state.userChanges > wake.userChanges { return SecretLedger.End.withdrawn }
             let end = state.ledger.settle(id, of: process, isShown: isShown, at: now)
-            if isShown { state.report(id) }
+            if isShown {
+                state.report(ShownReport(id, text))
+                state.ledger.markInAppOnly(id, text == .generic)
+            }
             return end
         }
         inFlight.remove(id)
@@ -168,14 +179,18 @@ extension SecurePushClient {
         switch acquisition {
         case .settled: return WakeReport()
         case .secret(let secret, _):
+            let appearance = await appearance(of: secret)
             do {
-                try await presenter.show(secret)
+                switch appearance {
+                case .secret(let secret): try await presenter.show(secret)
+                case .generic(let notice): try await presenter.show(notice)
+                }
             } catch {
                 await settle(id, isShown: false, in: wake)
                 guard await isCurrent(wake) else { return WakeReport() }
                 return await notice(id, .notPresented, isGone: false)
             }
-            await settle(id, isShown: true, in: wake)
+            await settle(id, isShown: true, as: appearance.text, in: wake)
             return WakeReport(result: .newData, shown: [id])
         case .failed(let code, let isGone): return await notice(id, code, isGone: isGone)
         case .closed(let code): return await notice(id, code, isGone: true)
@@ -187,12 +202,24 @@ extension SecurePushClient {
 
     /// Shows the generic text, once per notification.
     private func notice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool) async -> WakeReport {
-        let isFirst = (try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }) ?? true
-        let isClosed = code == .noKey || code == .unopenable
-        if isFirst, !isGone || isClosed || configuration.showsNoticeWhenGone {
+        let isShown = !isGone || code.isOfEnvelope || configuration.showsNoticeWhenGone
+        if await noteNotice(id, code, isGone: isGone, isShown: isShown), isShown {
             await show(genericNotice(id, code))
         }
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)
+    }
+
+    /// Notes that the user sees the generic text, and that the server is to be told.
+    ///
+    /// - Returns: whether it is the first time.
+    @discardableResult
+    func noteNotice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool, isShown: Bool = true) async -> Bool {
+        let isFirst = try? await keeper.update { state in
+            let isFirst = state.ledger.markNoticed(id, isGone: isGone)
+            if isFirst, isShown { state.report(ShownReport(id, .generic, code: code)) }
+            return isFirst
+        }
+        return isFirst ?? true
     }
 
     /// Asks the user to log in, once more for each new notification.

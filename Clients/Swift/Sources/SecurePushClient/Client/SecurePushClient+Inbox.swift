@@ -2,26 +2,45 @@ public import Foundation
 
 /// What an app shows on its own screens.
 extension SecurePushClient {
-    /// A page of the user's notifications, oldest first, without their texts. It marks nothing as read.
+    /// A page of the user's notifications, oldest first.
     ///
     /// - Parameters:
     ///   - after: the page begins after this notification. For the next page, take the ID of the last entry.
     ///   - isUnreadOnly: leaves out what was read.
+    ///   - includesSecrets: whether the entries have their secrets. The server marks all of them as read then, and a page
+    ///     has at most 20. Without them nothing is marked.
     /// - Throws: ``SecurePushFailure``.
-    public func inbox(after: PushID? = nil, isUnreadOnly: Bool = false) async throws -> InboxPage {
-        var query = [(name: "Limit", value: "\(InboxAnswer.maxEntries)")]
+    public func inbox(
+        after: PushID? = nil, isUnreadOnly: Bool = false, includesSecrets: Bool = false
+    ) async throws -> InboxPage {
+        let deadline = begin().deadline
+        let limit = includesSecrets ? configuration.limits.maxSecretsPerPage : InboxAnswer.maxEntries
+        var query = [(name: "Limit", value: "\(limit)")]
+        if includesSecrets {
+            query.insert(("include", "payload"), at: 0)
+            // The keys are those of the user who is logged in.
+            do { try await adoptUser() } catch { throw SecurePushFailure(code: .locked) }
+        }
         if isUnreadOnly { query.append(("Unread", "true")) }
         if let after { query.append(("After", after.rawValue)) }
-        let answer = try await page(query, until: begin().deadline)
-        return InboxPage(
-            entries: answer.entries.map { InboxPage.Entry(id: $0.id, createdAt: $0.createdAt, isRead: $0.isRead) },
-            unread: answer.unread, hasNext: answer.hasNext)
+        let answer = try await page(query, until: deadline)
+        var entries: [InboxPage.Entry] = []
+        for entry in answer.entries {
+            var row = InboxPage.Entry(id: entry.id, createdAt: entry.createdAt, isRead: entry.isRead)
+            if let secret = entry.secret {
+                do { row.secret = try await opened(secret) } catch { row.code = error.code }
+            }
+            entries.append(row)
+        }
+        if includesSecrets { await noteRead(entries.compactMap(\.secret?.id), until: deadline) }
+        return InboxPage(entries: entries, unread: answer.unread, hasNext: answer.hasNext)
     }
 
     /// Fetches a notification for a screen of the app, marks it as read, and sets the badge. What is end-to-end
     /// encrypted is opened. Nothing is shown.
     ///
-    /// - Throws: ``SecurePushFailure``: `SP-404` and `SP-410` if the user has no such notification any more.
+    /// - Throws: ``SecurePushFailure``: `SP-404` and `SP-410` if the user has no such notification any more, `SP-EXPIRED`
+    ///   if it has expired.
     public func read(_ id: PushID) async throws -> SecretNotification {
         let deadline = begin().deadline
         // The key is that of the user who is logged in.
@@ -31,11 +50,29 @@ extension SecurePushClient {
         let answer: SecretAnswer
         do { answer = try SecretAnswer(response.body, for: id) } catch { throw SecurePushFailure(code: error.code) }
         if let unread = answer.unread { await setBadge(unread) }
-        switch await open(answer.secret) {
-        case .opened(let secret): return secret
+        let secret = try await opened(answer.secret)
+        await noteRead([id], until: deadline)
+        return secret
+    }
+
+    private func opened(_ secret: SecretNotification) async throws(SecurePushFailure) -> SecretNotification {
+        switch await open(secret) {
+        case .opened(let opened) where hasExpired(opened): throw SecurePushFailure(code: .expired)
+        case .opened(let opened): return opened
         case .closed(let code), .failed(let code): throw SecurePushFailure(code: code)
         case .locked: throw SecurePushFailure(code: .locked)
         }
+    }
+
+    /// Notes that the user sees secrets in the app. The server learns it of those that the system did not get.
+    private func noteRead(_ ids: [PushID], until deadline: TimeInterval) async {
+        let isNew = try? await keeper.update { state in
+            let read = ids.filter { state.ledger.markInAppOnly($0, false) }
+            for id in read { state.report(ShownReport(id)) }
+            return !read.isEmpty
+        }
+        // The user does not wait for it.
+        if isNew == true { Task { await reportShown(until: deadline) } }
     }
 
     /// The user's devices, in the order of their IDs.
@@ -97,15 +134,19 @@ extension SecurePushClient {
 }
 
 /// A page of the inbox.
-public struct InboxPage: Sendable, Hashable {
-    /// A notification, without its text.
-    public struct Entry: Sendable, Hashable, Identifiable {
+public struct InboxPage: Sendable, Equatable {
+    /// A notification.
+    public struct Entry: Sendable, Equatable, Identifiable {
         /// The ID for ``SecurePushClient/read(_:)``.
         public let id: PushID
         /// When it was sent; `nil` if the server did not say.
         public let createdAt: Date?
         /// Whether one of the user's devices has read it.
         public let isRead: Bool
+        /// The secret, if it was asked for and can be read.
+        public internal(set) var secret: SecretNotification?
+        /// Why there is no secret, if it was asked for, such as `SP-KEY`.
+        public internal(set) var code: DiagnosticCode?
     }
 
     /// The notifications, oldest first.

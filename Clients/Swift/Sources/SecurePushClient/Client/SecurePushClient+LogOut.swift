@@ -112,7 +112,7 @@ extension SecurePushClient {
         guard let ids else { return }
         await presenter.remove(ids)
         await setBadge(0)
-        try await forgetKey()
+        try await forgetKeys()
         await note(departure.id) { $0.forgotten }
     }
 

@@ -45,23 +45,27 @@ extension SecurePushClient {
         await setBadge(page.unread)
     }
 
-    /// Tells the server which notifications were shown. One wake does this for all wakes at the same time. A failure
-    /// ends it until the next wake.
+    /// Tells the server which notifications this device shows, and where it shows the generic text and why. One wake does
+    /// this for all wakes at the same time. A failure ends it until the next wake.
     func reportShown(until deadline: TimeInterval) async {
         guard !isReporting else { return }
         isReporting = true
         defer { isReporting = false }
         let end = min(deadline, clock.uptime + Self.secondsForReports)
-        // A store that cannot be written keeps an ID, so it is reported once.
-        var reported: Set<PushID> = []
-        while reported.count < Self.maxReports,
-            let id = try? await keeper.read().unreported.first(where: { !reported.contains($0) })
+        // A store that cannot be written keeps a report, so it is sent once.
+        var reported: [ShownReport] = []
+        while reported.count < Self.maxReports, let state = try? await keeper.read(),
+            let report = state.unreported.first(where: { !reported.contains($0) })
         {
-            reported.insert(id)
-            let call = RetrievalCall(method: "POST", path: "api/notifications/\(id)/shown", success: 204)
+            reported.append(report)
+            let body = ShownBody(report, device: state.registration.installationID.map(Self.text))
+            let call = RetrievalCall(
+                method: "POST", path: "api/notifications/\(report.id)/shown", json: try? JSONEncoder().encode(body),
+                success: 204)
             switch await connection.send(call, until: end) {
             case .refused(408), .refused(429): return
-            case .success, .refused(400..<500): _ = try? await keeper.update { $0.unreported.removeAll { $0 == id } }
+            case .success, .refused(400..<500):
+                _ = try? await keeper.update { $0.unreported.removeAll { $0 == report } }
             // A captive portal redirects: the report is still to be sent.
             case .refused, .failed, .loggedOut, .locked: return
             }
@@ -74,4 +78,30 @@ extension SecurePushClient {
     private static let maxReports = 50
     /// The longest time for the reports of one wake, in seconds.
     private static let secondsForReports: TimeInterval = 5
+}
+
+/// The body of a report, in the server's names.
+private struct ShownBody: Encodable {
+    let text: String
+    let code: String?
+    let device: String?
+
+    init(_ report: ShownReport, device: String?) {
+        (text, code, self.device) = (report.text.rawValue, report.code, device)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case text = "Text"
+        case code = "Code"
+        case sdk = "Sdk"
+        case device = "DeviceId"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(text, forKey: .text)
+        try members.encodeIfPresent(code, forKey: .code)
+        try members.encode("swift/\(SecurePushClient.version)", forKey: .sdk)
+        try members.encodeIfPresent(device, forKey: .device)
+    }
 }

@@ -28,7 +28,7 @@ extension SecurePushClient {
             let userChanges = owner.changes
             wake.userChanges = userChanges
             if owner.name == nil, configuration.pushKeys != nil, await keeper.isBlind { return .unverified }
-            if let code = try await fault(of: push, owner: owner.name) { return .ignored(code) }
+            if let code = try await fault(of: push, owner: owner.name, in: wake) { return .ignored(code) }
             guard let id = push.id else { return .unusable }
             if push.isWithdrawal {
                 try await withdraw(id)
@@ -47,11 +47,13 @@ extension SecurePushClient {
 
     /// Carries out a withdrawal. The prompt goes too, if nothing else waits behind it.
     ///
+    /// Without keys for pushes, anybody at the push service could have written it, so the server is asked first.
+    ///
     /// - Throws: ``ClientStoreError/locked``.
     private func withdraw(_ id: PushID) async throws {
-        let (now, limits) = (clock.uptime, configuration.limits)
+        let (now, limits, isSigned) = (clock.uptime, configuration.limits, areWithdrawalsSigned)
         let (isRemoved, isPromptOver) = try await keeper.update { state in
-            (state.withdraw(id, at: now, limits), state.endEmptyPrompt())
+            (state.withdraw(id, isSigned: isSigned, at: now, limits), state.endEmptyPrompt())
         }
         if isRemoved { await presenter.remove([id]) }
         if isPromptOver { await presenter.removePrompt() }
@@ -77,22 +79,43 @@ extension SecurePushClient {
         return (userName, userChanges)
     }
 
+    /// Whether a withdrawal is of the server.
+    var areWithdrawalsSigned: Bool { configuration.pushKeys != nil }
+
     /// Why a push is to be ignored; `nil` if it is genuine, or if pushes are not signed.
     ///
+    /// After a signature by an unknown key the server's keys are read once more, at most once an hour: it may have had
+    /// to replace a stolen key at once.
+    ///
     /// - Throws: ``ClientStoreError/locked``.
-    private func fault(of push: IncomingPush, owner: UserName?) async throws -> DiagnosticCode? {
+    private func fault(of push: IncomingPush, owner: UserName?, in wake: Wake) async throws -> DiagnosticCode? {
         guard let configured = configuration.pushKeys else { return nil }
         guard let owner else { return .badSignature }
+        var verdict = try await verdict(of: push, owner, configured)
+        if verdict == .unknownKey, await readPushKeysForUnknownKey(until: wake.deadline) {
+            verdict = try await self.verdict(of: push, owner, configured)
+        }
+        switch verdict {
+        case .genuine: return nil
+        case .refused(let code): return code
+        case .unknownKey: return .badSignature
+        }
+    }
+
+    private func verdict(
+        of push: IncomingPush, _ owner: UserName, _ configured: PushKeySet
+    ) async throws -> PushVerifier.Verdict {
         // The server may have removed a configured key, because it was stolen.
         let stored = configuration.refreshesPushKeys ? try await keeper.read().pushKeys : nil
         let verifier = PushVerifier(keys: stored ?? configured, maxAge: configuration.limits.maxPushAge)
-        return verifier.fault(of: push, for: owner.text, at: clock.date)
+        return verifier.verdict(of: push, for: owner.text, at: clock.date)
     }
 
-    /// Asks the presenter for the secrets that another process was about to show when it ended: those that the user
-    /// sees are shown, the others are fetched again.
+    /// Removes what has expired, and asks the presenter for the secrets that another process was about to show when it
+    /// ended: those that the user sees are shown, the others are fetched again.
     func resolveInDoubtClaims() async {
         let ledger = try? await keeper.read().ledger
+        await removeExpired(in: ledger)
         // The time after the read: a claim of the future would count as expired.
         let (now, limits) = (clock.uptime, configuration.limits)
         let claims = ledger?.claims(besides: process, at: now, limits)
@@ -103,12 +126,20 @@ extension SecurePushClient {
             let isShown = displayed.contains(claim.id)
             let end = try? await keeper.update { state in
                 let end = state.ledger.settle(claim.id, of: claim.process, isShown: isShown, at: now)
-                if isShown, end == .noted { state.report(claim.id) }
+                if isShown, end == .noted { state.report(ShownReport(claim.id)) }
                 return end
             }
             if end == .withdrawn { withdrawn.append(claim.id) }
         }
         if !withdrawn.isEmpty { await presenter.remove(withdrawn) }
+    }
+
+    private func removeExpired(in ledger: SecretLedger?) async {
+        let now = clock.date.timeIntervalSince1970
+        guard let ledger, ledger.hasExpired(at: now),
+            let ids = try? await keeper.update({ $0.ledger.takeExpired(at: now) })
+        else { return }
+        await presenter.remove(ids)
     }
 
     /// Asks the server for the notifications that were withdrawn after this device may have been the first to read

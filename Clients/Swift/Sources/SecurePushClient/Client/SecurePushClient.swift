@@ -4,6 +4,9 @@ import Foundation
 ///
 /// Everything that it uses is injected. Make one per process; the app and its service extension share the store.
 public actor SecurePushClient {
+    /// The version of this SDK. The server gets it with the report of what was shown.
+    public static let version = "0.2.0-alpha.1"
+
     let configuration: SecurePushConfiguration
     let credentials: any CredentialsProvider
     let store: any ClientStore
@@ -111,6 +114,7 @@ public actor SecurePushClient {
             await presenter.removePrompt()
         }
         await end(wake)
+        await renewKey(until: wake.deadline)
         return report
     }
 

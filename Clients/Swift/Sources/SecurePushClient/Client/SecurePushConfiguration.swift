@@ -1,4 +1,5 @@
 public import Foundation
+public import SecurePushEnvelope
 
 /// The settings of the client: the server, the texts and the limits. None of them is ever taken from a push.
 public struct SecurePushConfiguration: Sendable {
@@ -13,9 +14,17 @@ public struct SecurePushConfiguration: Sendable {
     /// ``pushKeys``.
     public var refreshesPushKeys: Bool
     /// Whether senders can encrypt end to end for this device. ``SecurePushClient/register(_:)`` then makes a key,
-    /// keeps it in the store, and registers its public half. Without it, the user sees the generic text for a
-    /// notification that is encrypted.
+    /// keeps it in the store, and registers its public half; every 30 days it makes a new one. Without it, the user sees
+    /// the generic text for a notification that is encrypted.
     public var encryptsEndToEnd: Bool
+    /// The keys of the senders that the user may believe, which the app contains. With keys, an envelope without a valid
+    /// signature of one of them shows the generic text. `nil`: whoever knows the device's public key can encrypt for it.
+    public var senderKeys: SenderKeys?
+    /// Whether a notification that is not encrypted end to end shows the generic text. The server, and whoever controls
+    /// it, could have written it.
+    public var requiresEncryption: Bool
+    /// How much of a message the system gets. If the sender's `Display` is stricter, that holds.
+    public var display: DisplayMode
     /// The localisation keys of the texts.
     public var texts: ClientTexts
     /// Times and sizes.
@@ -27,13 +36,17 @@ public struct SecurePushConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         retrievalURL: URL, pushKeys: PushKeySet? = nil, refreshesPushKeys: Bool = true,
-        encryptsEndToEnd: Bool = false, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
+        encryptsEndToEnd: Bool = false, senderKeys: SenderKeys? = nil, requiresEncryption: Bool = false,
+        display: DisplayMode = .full, texts: ClientTexts = ClientTexts(), limits: ClientLimits = ClientLimits(),
         showsNoticeWhenGone: Bool = true
     ) {
         self.retrievalURL = retrievalURL
         self.pushKeys = pushKeys
         self.refreshesPushKeys = refreshesPushKeys
         self.encryptsEndToEnd = encryptsEndToEnd
+        self.senderKeys = senderKeys
+        self.requiresEncryption = requiresEncryption
+        self.display = display
         self.texts = texts
         self.limits = limits
         self.showsNoticeWhenGone = showsNoticeWhenGone
@@ -44,6 +57,9 @@ public struct SecurePushConfiguration: Sendable {
 public struct ClientTexts: Sendable, Hashable {
     /// The generic text, such as "You have a new message. Open the app to read it."
     public var generic: String
+    /// The text for a message that only the app shows, such as "You have a new message. Open the app to read it." Unlike
+    /// ``generic`` it has no code.
+    public var inApp: String
     /// The prompt, such as "You have a new message. Log in to read it."
     public var logIn: String
     /// The notice before the first unlock, such as "You may have new messages. Unlock your device to read them."
@@ -53,10 +69,11 @@ public struct ClientTexts: Sendable, Hashable {
 
     /// Makes a set of keys.
     public init(
-        generic: String = "securepush.generic", logIn: String = "securepush.log-in",
-        locked: String = "securepush.locked", hidden: String = "securepush.hidden"
+        generic: String = "securepush.generic", inApp: String = "securepush.in-app",
+        logIn: String = "securepush.log-in", locked: String = "securepush.locked", hidden: String = "securepush.hidden"
     ) {
         self.generic = generic
+        self.inApp = inApp
         self.logIn = logIn
         self.locked = locked
         self.hidden = hidden

@@ -1,10 +1,30 @@
 import Foundation
 
-/// Reads JSON answers (RFC 8259) in place: it finds the members of an object without building a tree, so that the text
-/// of a payload is kept exactly as it came, large numbers included, and is in memory once.
+/// Reads JSON (RFC 8259) in place: it finds the members of an object without building a tree, so that the text of a
+/// payload is kept exactly as it came, large numbers included, and is in memory once.
+///
+/// It is strict, as the server is: UTF-8 without a byte order mark, no escape of half a surrogate pair, no repeated names
+/// in the objects that it is asked for. Payloads may be deeper than ``StrictJSON`` allows, so it is not used here.
 struct AnswerReader {
     /// The text is not JSON, or not in the expected form.
     struct Malformed: Error {}
+
+    /// The members of an object.
+    typealias Members = [Name: Range<Int>]
+
+    /// The name of a member, compared byte for byte: to Swift, `é` as one character and as `e` with an accent are equal.
+    struct Name: Sendable, Hashable, ExpressibleByStringLiteral {
+        let text: String
+
+        init(text: String) { self.text = text }
+        init(stringLiteral text: String) { self.text = text }
+
+        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
+    }
 
     private let bytes: UnsafeRawBufferPointer
 
@@ -13,6 +33,7 @@ struct AnswerReader {
     /// - Throws: ``Malformed``, and the errors of the closure.
     static func read<Result>(_ data: Data, _ body: (AnswerReader, Range<Int>) throws -> Result) throws -> Result {
         try data.withUnsafeBytes { bytes in
+            guard UTF8Text.isValid(bytes) else { throw Malformed() }
             let reader = AnswerReader(bytes: bytes)
             let start = reader.skipBlanks(0)
             let end = try reader.skipValue(start, depth: 0)
@@ -22,12 +43,12 @@ struct AnswerReader {
     }
 
     /// The members of an object. Repeated names are malformed.
-    func members(_ span: Range<Int>) throws -> [String: Range<Int>] {
+    func members(_ span: Range<Int>) throws -> Members {
         guard byte(span.lowerBound) == UInt8(ascii: "{") else { throw Malformed() }
-        var members: [String: Range<Int>] = [:]
+        var members: Members = [:]
         try forEach(in: span) { position in
             let nameEnd = try skipString(position)
-            let name = try string(position..<nameEnd)
+            let name = Name(text: try string(position..<nameEnd))
             let colon = skipBlanks(nameEnd)
             let start = skipBlanks(colon + 1)
             let end = try skipValue(start, depth: 1)
@@ -149,12 +170,24 @@ extension AnswerReader {
         while let next = byte(position) {
             switch next {
             case UInt8(ascii: "\""): return position + 1
-            case UInt8(ascii: "\\"): position += 2
+            case UInt8(ascii: "\\"): position = try skipEscape(position + 1)
             case 0..<0x20: throw Malformed()
             default: position += 1
             }
         }
         throw Malformed()
+    }
+
+    /// Checks an escape after its backslash.
+    private func skipEscape(_ start: Int) throws -> Int {
+        guard let escape = byte(start) else { throw Malformed() }
+        guard escape == UInt8(ascii: "u") else {
+            guard Self.escapes[escape] != nil else { throw Malformed() }
+            return start + 1
+        }
+        var position = start + 1
+        _ = try Self.scalar(bytes, &position)
+        return position
     }
 
     private func skipNumber(_ start: Int) throws -> Int {
@@ -179,39 +212,42 @@ extension AnswerReader {
         return position
     }
 
-    /// Replaces the escapes. Half a surrogate pair becomes U+FFFD.
+    /// Replaces the escapes of a string that was checked.
     private static func unescape(_ text: UnsafeRawBufferPointer) throws -> [UInt8] {
         var (result, position): ([UInt8], Int) = ([], 0)
         result.reserveCapacity(text.count)
         while position < text.count {
             let byte = text[position]
             position += 1
-            guard byte == UInt8(ascii: "\\") else {
+            guard byte == UInt8(ascii: "\\"), position < text.count else {
                 result.append(byte)
                 continue
             }
-            guard position < text.count else { throw Malformed() }
             let escape = text[position]
             position += 1
-            if escape != UInt8(ascii: "u") {
+            if escape == UInt8(ascii: "u") {
+                result.append(contentsOf: String(Character(try scalar(text, &position))).utf8)
+            } else {
                 guard let value = escapes[escape] else { throw Malformed() }
                 result.append(value)
-                continue
             }
-            var unit = try hexadecimal(text, &position)
-            if (0xD800..<0xDC00).contains(unit), position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
-                text[position + 1] == UInt8(ascii: "u")
-            {
-                var next = position + 2
-                let low = try hexadecimal(text, &next)
-                if (0xDC00..<0xE000).contains(low) {
-                    unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
-                    position = next
-                }
-            }
-            result.append(contentsOf: String(Character(Unicode.Scalar(unit) ?? "\u{FFFD}")).utf8)
         }
         return result
+    }
+
+    /// The character of an escape, after its `u`, or of two escapes that are a surrogate pair.
+    private static func scalar(_ text: UnsafeRawBufferPointer, _ position: inout Int) throws -> Unicode.Scalar {
+        let unit = try hexadecimal(text, &position)
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard unit < 0xDC00, position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
+            text[position + 1] == UInt8(ascii: "u")
+        else { throw Malformed() }
+        position += 2
+        let low = try hexadecimal(text, &position)
+        guard (0xDC00..<0xE000).contains(low),
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+        else { throw Malformed() }
+        return scalar
     }
 
     private static func hexadecimal(_ text: UnsafeRawBufferPointer, _ position: inout Int) throws -> UInt32 {

@@ -77,14 +77,17 @@ struct InvalidAnswer: Error {
 
 extension SecretNotification {
     /// `nil` if the members have no payload.
-    fileprivate init?(_ members: [String: Range<Int>], _ reader: AnswerReader) throws {
+    fileprivate init?(_ members: AnswerReader.Members, _ reader: AnswerReader) throws {
         guard let payload = members["Payload"] else { return nil }
         guard let id = try members["Id"].map(reader.string).flatMap({ PushID($0) }) else {
             throw AnswerReader.Malformed()
         }
-        let json = reader.json(payload)
         self.init(
-            id: id, text: reader.isString(payload) ? try reader.string(payload) : json, json: json,
+            id: id, message: reader.isString(payload) ? PushMessage(body: try reader.string(payload)) : nil,
+            json: reader.json(payload),
             wasRead: try members["Read"].map(reader.boolean) ?? false)
+        // A mode of a later server is stricter than those that are known.
+        if let mode = members["Display"] { display = DisplayMode(rawValue: try reader.string(mode)) ?? .app }
+        expiresAt = try members["ExpiresAt"].flatMap(reader.date)
     }
 }

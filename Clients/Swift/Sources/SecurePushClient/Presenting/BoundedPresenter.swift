@@ -23,6 +23,10 @@ struct BoundedPresenter: NotificationPresenter {
         try? await limit.run { await presenter.removePrompt() }
     }
 
+    func hidesWhileLocked() async -> Bool {
+        (try? await limit.run { await presenter.hidesWhileLocked() }) ?? false
+    }
+
     func setBadge(_ count: Int) async {
         try? await limit.run { await presenter.setBadge(count) }
     }

@@ -20,6 +20,9 @@ public protocol NotificationPresenter: Sendable {
     /// Removes the prompt to log in.
     func removePrompt() async
 
+    /// Whether the system hides the texts of secrets while the device is locked. ``DisplayMode/redacted`` needs it.
+    func hidesWhileLocked() async -> Bool
+
     /// Sets the number on the app's icon.
     func setBadge(_ count: Int) async
 
@@ -28,33 +31,9 @@ public protocol NotificationPresenter: Sendable {
     func displayedSecrets() async -> Set<PushID>?
 }
 
-/// A secret to show.
-public struct SecretNotification: Sendable, Equatable {
-    /// The notification's ID.
-    public var id: PushID
-    /// The text to show: the payload if it is a JSON string, otherwise its JSON text.
-    public var text: String
-    /// The payload's JSON text, exactly as the sender wrote it.
-    public var json: String
-    /// Whether one of the user's devices had fetched it before.
-    public var wasRead: Bool
-
-    /// Makes a secret.
-    public init(id: PushID, text: String, json: String, wasRead: Bool = false) {
-        self.id = id
-        self.text = text
-        self.json = json
-        self.wasRead = wasRead
-    }
-}
-
-extension SecretNotification: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The ID, without the text.
-    public var description: String { "secret \(id)" }
-    /// The same as ``description``, so that a debugger shows no secret.
-    public var debugDescription: String { description }
-    /// Only the ID, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+extension NotificationPresenter {
+    /// A system that is not known hides nothing.
+    public func hidesWhileLocked() async -> Bool { false }
 }
 
 /// The text that is shown in place of a secret that cannot be had now.
@@ -63,11 +42,11 @@ public struct GenericNotice: Sendable, Hashable {
     public var id: PushID?
     /// The key of the text in the app's `Localizable.strings`.
     public var localizationKey: String
-    /// The reason.
-    public var code: DiagnosticCode
+    /// The reason; `nil` if nothing is wrong: the message is for the app alone.
+    public var code: DiagnosticCode?
 
     /// Makes a notice.
-    public init(id: PushID?, localizationKey: String, code: DiagnosticCode) {
+    public init(id: PushID?, localizationKey: String, code: DiagnosticCode?) {
         self.id = id
         self.localizationKey = localizationKey
         self.code = code

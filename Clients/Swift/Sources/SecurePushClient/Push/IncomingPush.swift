@@ -1,4 +1,5 @@
 public import Foundation
+import SecurePushEnvelope
 
 /// A push, read but not yet believed: the client verifies its signature before it acts on it.
 ///
@@ -38,9 +39,12 @@ public struct IncomingPush: Sendable, Hashable {
 
     /// Reads a push of a browser: a JSON object.
     public init(json: Data) {
-        let object =
-            json.count <= Self.maxBytes ? (try? JSONSerialization.jsonObject(with: json)) as? [String: Any] : nil
-        self = object.map { object in Self.read { object[$0] } } ?? .unusable
+        guard json.count <= Self.maxBytes, let object = try? StrictJSON(json), object.members != nil else {
+            self = .unusable
+            return
+        }
+        // A member that is no string is there all the same.
+        self = Self.read { name in object[name].map { value -> Any in value.text.map { $0 as Any } ?? NSNull() } }
     }
 
     private init(

@@ -44,14 +44,15 @@ extension SecurePushClient {
     private func serve(_ id: PushID, in wake: Wake, by delivery: ContentDelivery) async {
         switch await acquire(id, in: wake, until: wake.deadline) {
         case .secret(let secret, let unread):
+            let (content, text) = content(await appearance(of: secret))
             // An offer that is taken is delivered, even if the time is up now.
-            guard delivery.offer(ServiceContent(.secret(secret), badge: unread)) else {
+            guard delivery.offer(ServiceContent(content, badge: unread)) else {
                 return await settle(id, isShown: false, in: wake)
             }
             if let unread { await setBadge(unread) }
             await catchUpBeforeCompletion(in: wake)
-            delivery.complete(ServiceContent(.secret(secret), badge: badge))
-            await settle(id, isShown: true, in: wake)
+            delivery.complete(ServiceContent(content, badge: badge))
+            await settle(id, isShown: true, as: text, in: wake)
             await end(wake)
         case .settled:
             delivery.complete(nothing(id))
@@ -65,10 +66,17 @@ extension SecurePushClient {
         }
     }
 
+    private func content(_ appearance: Appearance) -> (ServiceContent.Kind, ShownReport.Text) {
+        switch appearance {
+        case .secret(let secret): (.secret(secret), .secret)
+        case .generic(let notice): (.generic(notice), .generic)
+        }
+    }
+
     private func serveNotice(
         _ id: PushID, _ code: DiagnosticCode, isGone: Bool, in wake: Wake, by delivery: ContentDelivery
     ) async {
-        _ = try? await keeper.update { $0.ledger.markNoticed(id, isGone: isGone) }
+        await noteNotice(id, code, isGone: isGone)
         delivery.offer(genericContent(id, code))
         if code.allowsCatchUp { await catchUpBeforeCompletion(in: wake) }
         delivery.complete()

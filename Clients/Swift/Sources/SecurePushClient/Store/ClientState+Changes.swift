@@ -1,3 +1,5 @@
+import Foundation
+
 extension ClientState {
     /// Takes over the changes that were made while the store could not be written.
     mutating func merge(_ other: ClientState) {
@@ -20,6 +22,7 @@ extension ClientState {
         keyOwner = other.keyOwner ?? keyOwner
         deviceMark = other.deviceMark ?? deviceMark
         if let keys = other.pushKeys { (pushKeys, pushKeysReadAt) = (keys, other.pushKeysReadAt) }
+        pushKeysAskedAt = other.pushKeysAskedAt ?? pushKeysAskedAt
     }
 
     /// Notes the user. Another user's notifications are forgotten.
@@ -54,9 +57,11 @@ extension ClientState {
     /// withdrawal first. That includes a request without an answer: the process may have died, or the network failed,
     /// after the server had marked it as read.
     ///
+    /// - Parameter isSigned: whether the server has signed it. If not, the server has to confirm it, and until then it
+    ///   changes nothing.
     /// - Returns: whether it is to be removed from the screen now.
-    mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
-        if ledger[id]?.mayHaveBeenRead == true {
+    mutating func withdraw(_ id: PushID, isSigned: Bool, at now: Double, _ limits: ClientLimits) -> Bool {
+        if !isSigned || ledger[id]?.mayHaveBeenRead == true {
             confirmLater(id)
             return false
         }
@@ -91,38 +96,60 @@ extension ClientState {
 
     /// Claims the right to show a secret, unless the user has changed since the client asked for it. If it was
     /// withdrawn while this device, its first reader, fetched it, it is shown, and the server has to confirm the
-    /// withdrawal. If another device was the first, the withdrawal holds.
+    /// withdrawal. If another device was the first, the withdrawal holds, if it is signed.
     mutating func claim(
-        _ secret: SecretNotification, of request: FetchRequest, by process: String, at now: Double,
-        _ limits: ClientLimits
+        _ secret: SecretNotification, of request: FetchRequest, by process: String, areWithdrawalsSigned: Bool,
+        at now: Double, _ limits: ClientLimits
     ) -> SecretLedger.Claim {
         // A damaged store begins at 0 again. Its secrets are shown.
         if userChanges > request.userChanges { return .settled }
         let isFirstReader = !secret.wasRead || request.isRepeated
         let entry = ledger[secret.id]
-        if unconfirmed.contains(secret.id), entry?.progress == .pending, entry?.isFirstReader == false, !isFirstReader {
+        if areWithdrawalsSigned, unconfirmed.contains(secret.id), entry?.progress == .pending,
+            entry?.isFirstReader == false, !isFirstReader
+        {
             endWithdrawn(secret.id, at: now, limits)
             return .withdrawn
         }
         let wasWithdrawn = entry?.progress == .withdrawn
         let claim = ledger.claim(secret.id, by: process, isFirstReader: isFirstReader, at: now, limits)
         if claim == .granted, wasWithdrawn { confirmLater(secret.id) }
+        if claim == .granted { ledger.expire(secret.id, at: secret.expiresAt?.timeIntervalSince1970) }
         return claim
     }
 
     private mutating func confirmLater(_ id: PushID) {
-        Self.append(id, to: &unconfirmed)
+        guard !unconfirmed.contains(id) else { return }
+        unconfirmed.append(id)
+        if unconfirmed.count > Self.maxUnsent { unconfirmed.removeFirst() }
     }
 
-    /// Notes that a secret is shown, so that the server is told.
-    mutating func report(_ id: PushID) {
-        Self.append(id, to: &unreported)
+    /// Notes what is shown, so that the server is told. A secret takes the place of its generic text.
+    mutating func report(_ report: ShownReport) {
+        if let index = unreported.firstIndex(where: { $0.id == report.id }) {
+            guard report.text == .secret, unreported[index].text == .generic else { return }
+            unreported.remove(at: index)
+        }
+        unreported.append(report)
+        if unreported.count > Self.maxUnsent { unreported.removeFirst() }
     }
 
-    private static func append(_ id: PushID, to ids: inout [PushID]) {
-        guard !ids.contains(id) else { return }
-        ids.append(id)
-        if ids.count > maxUnsent { ids.removeFirst() }
+    /// Whether the server's keys for pushes were read a short time ago. If the clock went back, that is in the future and
+    /// counts as long ago.
+    ///
+    /// - Parameter seconds: the short time.
+    func hasReadPushKeys(at now: Double, within seconds: Double) -> Bool {
+        pushKeysReadAt.map { (0..<seconds).contains(now - $0) } ?? false
+    }
+
+    /// Notes that the server is asked for its keys because of a push of an unknown key.
+    ///
+    /// - Returns: whether it may be asked: anybody can send such pushes.
+    mutating func askForPushKeys(at now: Double, within seconds: Double) -> Bool {
+        let hasAsked = pushKeysAskedAt.map { (0..<seconds).contains(now - $0) } ?? false
+        if hasAsked || hasReadPushKeys(at: now, within: seconds) { return false }
+        pushKeysAskedAt = now
+        return true
     }
 
     /// The server needs no complete account, and the state stays small.

@@ -1,5 +1,3 @@
-public import SecurePushEnvelope
-
 /// Where the client keeps its state between wakes. The app and its service extension share one.
 ///
 /// ``FileClientStore`` keeps everything in files; `KeychainStore` keeps the credentials in Apple's Keychain and the
@@ -29,17 +27,25 @@ public protocol ClientStore: Sendable {
     /// - Throws: ``ClientStoreError``; then nothing has changed.
     func replace(_ expected: StoredCredentials?, with new: StoredCredentials?) async throws -> Bool
 
-    /// Reads the device's key for end-to-end encryption; `nil` if there is none.
+    /// Reads the device's keys for end-to-end encryption; an empty ring if there are none.
     ///
     /// - Throws: ``ClientStoreError``.
-    func envelopeKey() async throws -> EnvelopePrivateKey?
+    func envelopeKeys() async throws -> EnvelopeKeyRing
 
-    /// Stores the device's key for end-to-end encryption, unless there is one; `nil` removes it.
+    /// Replaces the device's keys for end-to-end encryption, if they are still the expected ones. It is atomic: so two
+    /// processes do not make two keys. An empty ring removes all of them.
     ///
-    /// - Returns: the key that is stored now.
-    /// - Throws: ``ClientStoreError``.
-    @discardableResult
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey?
+    /// - Returns: whether they were replaced.
+    /// - Throws: ``ClientStoreError``; then nothing has changed.
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool
+
+    /// Notes for good that an envelope was opened, unless it was opened before. It is atomic.
+    ///
+    /// A store keeps the last ``EnvelopeRecord/maxCount``, also when the user logs out: they hold no secret.
+    ///
+    /// - Returns: whether the envelope is new, or was opened under the same notification.
+    /// - Throws: ``ClientStoreError``; then nobody may see the content.
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool
 
     /// A text that is different on every device, and that no backup carries to another one; `nil` if the store has
     /// none.
@@ -58,6 +64,25 @@ extension ClientStore {
     /// A store of the app that its backups do not carry needs no mark.
     public func deviceMark() async throws -> String? { nil }
 
+    /// Changes the device's keys for end-to-end encryption in one step.
+    ///
+    /// - Parameter change: it may run more than once.
+    /// - Returns: the keys after it.
+    /// - Throws: ``ClientStoreError``; ``ClientStoreError/busy`` if others change them all the time.
+    @discardableResult
+    func changeEnvelopeKeys(
+        _ change: @Sendable (inout EnvelopeKeyRing) -> Void
+    ) async throws -> EnvelopeKeyRing {
+        for _ in 0..<Self.maxTries {
+            let before = try await envelopeKeys()
+            var after = before
+            change(&after)
+            if after == before { return after }
+            if try await replace(before, with: after) { return after }
+        }
+        throw ClientStoreError.busy
+    }
+
     /// Changes the credentials in one step.
     ///
     /// - Parameter change: it may run more than once.
@@ -67,7 +92,7 @@ extension ClientStore {
     func changeCredentials(
         _ change: @Sendable (StoredCredentials?) -> StoredCredentials?
     ) async throws -> (before: StoredCredentials?, after: StoredCredentials?) {
-        for _ in 0..<100 {
+        for _ in 0..<Self.maxTries {
             let before = try await credentials()
             let after = change(before)
             if after == before { return (before, after) }
@@ -75,6 +100,8 @@ extension ClientStore {
         }
         throw ClientStoreError.busy
     }
+
+    private static var maxTries: Int { 100 }
 }
 
 /// Why a store cannot be used now.
@@ -104,8 +131,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     /// Withdrawn notifications that this device may have been the first to read. The server is asked whether they still
     /// exist.
     var unconfirmed: [PushID] = []
-    /// Shown notifications of which the server has not been told, oldest first.
-    var unreported: [PushID] = []
+    /// What was shown and the server has not been told, oldest first.
+    var unreported: [ShownReport] = []
     /// The device's registration.
     var registration = RegistrationRecord()
     /// The mark of the device on which the installation was registered.
@@ -116,6 +143,8 @@ public struct ClientState: Codable, Sendable, Equatable {
     var pushKeys: PushKeySet?
     /// When ``pushKeys`` came, in seconds since 1970.
     var pushKeysReadAt: Double?
+    /// When the server was last asked for ``pushKeys`` because of a push of an unknown key, in seconds since 1970.
+    var pushKeysAskedAt: Double?
     /// The process that refreshes the credentials now.
     var refreshLease: RefreshLease?
 

@@ -1,5 +1,4 @@
 public import Foundation
-public import SecurePushEnvelope
 
 #if canImport(Glibc)
 import Glibc
@@ -16,7 +15,8 @@ public actor FileClientStore {
     private let folder: URL
     private let state: ProtectedFile
     private let secrets: ProtectedFile
-    private let key: ProtectedFile
+    private let keys: ProtectedFile
+    private let opened: ProtectedFile
     private let bootID: @Sendable () -> String
     /// Whether the mark of this installation is known to be there.
     private var isInstalled = false
@@ -33,7 +33,8 @@ public actor FileClientStore {
         self.bootID = bootID
         state = ProtectedFile(url: folder.appendingPathComponent("state.json"))
         secrets = ProtectedFile(url: folder.appendingPathComponent("credentials.json"))
-        key = ProtectedFile(url: folder.appendingPathComponent("key.json"))
+        keys = ProtectedFile(url: folder.appendingPathComponent("key.json"))
+        opened = ProtectedFile(url: folder.appendingPathComponent("envelopes"))
     }
 }
 
@@ -78,26 +79,42 @@ extension FileClientStore: ClientStore {
         }
     }
 
-    /// Reads the device's key for end-to-end encryption from its file; `nil` if there is none.
+    /// Reads the device's keys for end-to-end encryption from their file; an empty ring if there are none.
     ///
     /// - Throws: ``ClientStoreError``.
-    public func envelopeKey() async throws -> EnvelopePrivateKey? {
-        try decode(StoredEnvelopeKey.self, from: key)?.value
+    public func envelopeKeys() async throws -> EnvelopeKeyRing {
+        try decode(EnvelopeKeyRing.self, from: keys) ?? EnvelopeKeyRing()
     }
 
-    /// Stores the device's key for end-to-end encryption, unless there is one; `nil` removes the file.
+    /// Replaces the file of the keys for end-to-end encryption, if it still has the expected ones; an empty ring removes
+    /// it.
     ///
-    /// - Returns: the key that is stored now.
     /// - Throws: ``ClientStoreError``.
-    public func keep(_ new: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+    public func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
         try await withLock {
-            guard let new else {
-                try key.remove()
-                return nil
+            guard try decode(EnvelopeKeyRing.self, from: keys) ?? EnvelopeKeyRing() == expected else { return false }
+            if new.entries.isEmpty { try keys.remove() } else { try encode(new, to: keys) }
+            return true
+        }
+    }
+
+    /// Notes in a file that an envelope was opened.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
+        try await withLock {
+            let stored = try opened.read()
+            var records = EnvelopeRecords(stored ?? Data())
+            let result = records.result(of: envelope)
+            guard result == .new else { return result == .known }
+            // A record that is not complete would make all after it unreadable.
+            let isWhole = records.data.count == stored?.count
+            if records.append(envelope) || !isWhole {
+                try opened.write(records.data)
+            } else {
+                try opened.append(EnvelopeRecords.record(envelope))
             }
-            if let stored = try decode(StoredEnvelopeKey.self, from: key)?.value { return stored }
-            try encode(StoredEnvelopeKey(new), to: key)
-            return new
+            return true
         }
     }
 

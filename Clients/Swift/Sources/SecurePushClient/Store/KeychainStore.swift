@@ -1,9 +1,8 @@
 #if canImport(Security)
 import Foundation
-public import SecurePushEnvelope
 import Security
 
-/// A store that keeps the credentials and the key for end-to-end encryption in the Keychain, and the rest in files.
+/// A store that keeps the credentials and the keys for end-to-end encryption in the Keychain, and the rest in files.
 ///
 /// The Keychain items can be read after the first unlock, also while the device is locked again, and stay on this
 /// device. With an access group, the app and its extension share it.
@@ -68,24 +67,30 @@ extension KeychainStore: ClientStore {
         }
     }
 
-    /// Reads the private key for end-to-end encryption from the Keychain; `nil` if there is none, or if it was damaged.
+    /// Reads the private keys for end-to-end encryption from the Keychain; an empty ring if there are none, or if they
+    /// were damaged.
     ///
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
-    public func envelopeKey() async throws -> EnvelopePrivateKey? {
-        try await locked { try readKey() }
+    public func envelopeKeys() async throws -> EnvelopeKeyRing {
+        try await locked { try readKeys() }
     }
 
-    /// Stores a private key if there is none yet; `nil` removes it.
+    /// Replaces the private keys in the Keychain, if they are still the expected ones, under the lock of the files; an
+    /// empty ring removes them.
     ///
-    /// - Returns: the key that is stored now.
     /// - Throws: ``ClientStoreError``; ``ClientStoreError/locked`` before the first unlock.
-    public func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+    public func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
         try await locked {
-            if key != nil, let stored = try readKey() { return stored }
-            try write(try key.map { try Self.encode(StoredEnvelopeKey($0)) }, as: Self.keyName)
-            return key
+            guard try readKeys() == expected else { return false }
+            try write(new.entries.isEmpty ? nil : Self.encode(new), as: Self.keysName)
+            return true
         }
     }
+
+    /// Notes in the files that an envelope was opened.
+    ///
+    /// - Throws: ``ClientStoreError``.
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool { try await files.remember(envelope) }
 
     /// A Keychain item that stays on this device.
     ///
@@ -103,7 +108,7 @@ extension KeychainStore: ClientStore {
     private func locked<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await files.locked(
             afterInstallation: {
-                for name in [Self.credentialsName, Self.keyName, Self.markName] { try write(nil, as: name) }
+                for name in [Self.credentialsName, Self.keysName, Self.markName] { try write(nil, as: name) }
             }, work)
     }
 
@@ -111,13 +116,14 @@ extension KeychainStore: ClientStore {
         try read(Self.credentialsName).flatMap { try? JSONDecoder().decode(StoredCredentials.self, from: $0) }
     }
 
-    private func readKey() throws -> EnvelopePrivateKey? {
-        try read(Self.keyName).flatMap { try? JSONDecoder().decode(StoredEnvelopeKey.self, from: $0).value }
+    private func readKeys() throws -> EnvelopeKeyRing {
+        try read(Self.keysName).flatMap { try? JSONDecoder().decode(EnvelopeKeyRing.self, from: $0) }
+            ?? EnvelopeKeyRing()
     }
 
     private static let markName = "device-mark"
     private static let credentialsName = "credentials"
-    private static let keyName = "key"
+    private static let keysName = "key"
 
     private static func encode(_ value: some Encodable) throws -> Data {
         guard let data = try? JSONEncoder().encode(value) else { throw ClientStoreError.unwritable }

@@ -1,10 +1,9 @@
-public import SecurePushEnvelope
-
 /// A store that forgets everything at the end of the process, for tools and tests.
 public actor MemoryClientStore {
     private var state = ClientState()
     private var stored: StoredCredentials?
-    private var key: EnvelopePrivateKey?
+    private var keys = EnvelopeKeyRing()
+    private var opened = EnvelopeRecords()
     private var hasNoticed = false
 
     /// Makes an empty store.
@@ -32,15 +31,21 @@ extension MemoryClientStore: ClientStore {
         return true
     }
 
-    /// The key for end-to-end encryption of this process; `nil` if there is none.
-    public func envelopeKey() async throws -> EnvelopePrivateKey? { key }
+    /// The keys for end-to-end encryption of this process.
+    public func envelopeKeys() async throws -> EnvelopeKeyRing { keys }
 
-    /// Keeps a key for end-to-end encryption, unless there is one; `nil` removes it.
-    ///
-    /// - Returns: the key that is kept now.
-    public func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
-        self.key = key == nil ? nil : self.key ?? key
-        return self.key
+    /// Replaces the keys for end-to-end encryption, if they are still the expected ones.
+    public func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
+        guard keys == expected else { return false }
+        keys = new
+        return true
+    }
+
+    /// Notes that this process has opened an envelope.
+    public func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
+        let result = opened.result(of: envelope)
+        if result == .new { opened.append(envelope) }
+        return result != .replayed
     }
 
     /// Whether this is the first call of this process.

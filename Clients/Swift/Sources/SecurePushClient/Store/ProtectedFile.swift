@@ -55,6 +55,20 @@ struct ProtectedFile: Sendable {
         }
     }
 
+    /// Adds to a file that is there. After a crash it may have a part of the bytes.
+    ///
+    /// - Throws: ``ClientStoreError``; then nothing has been added, as far as the disk allows it.
+    func append(_ data: Data) throws {
+        let descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw Self.error(of: errno, otherwise: .unwritable) }
+        defer { close(descriptor) }
+        let end = lseek(descriptor, 0, SEEK_END)
+        if end >= 0, Self.write(data, to: descriptor), fsync(descriptor) == 0 { return }
+        let problem = errno
+        if end >= 0 { _ = ftruncate(descriptor, end) }
+        throw Self.error(of: problem, otherwise: .unwritable)
+    }
+
     /// Removes the file, if it is there.
     ///
     /// - Throws: ``ClientStoreError``.

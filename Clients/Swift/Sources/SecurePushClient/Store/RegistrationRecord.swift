@@ -50,7 +50,7 @@ struct RegistrationRecord: Codable, Sendable, Equatable {
     var userName: UserName?
     /// A digest of the platform, the channel and the tags.
     var digest: String?
-    /// The public key that the server has got since the device was registered, in base64url.
+    /// The public key that the server has got since the device was registered, as a JWK.
     var publicKey: String?
     /// When it was registered, in seconds since 1970.
     var registeredAt: Double?

@@ -33,6 +33,10 @@ struct SecretLedger: Codable, Sendable, Equatable {
         var openRequests = 0
         /// Whether this device may have been the first of the user's devices that fetched it.
         var isFirstReader = false
+        /// When what is shown is to be removed, in seconds since 1970; `nil`: never.
+        var expiresAt: Double?
+        /// Whether the user has seen the generic text in place of the secret, which the app shows.
+        var isInAppOnly: Bool?
     }
 
     /// In the order in which the client learned of them.
@@ -166,6 +170,37 @@ struct SecretLedger: Codable, Sendable, Equatable {
         return .noted
     }
 
+    /// Notes when a secret expires.
+    ///
+    /// - Parameter moment: in seconds since 1970; `nil`: never.
+    mutating func expire(_ id: PushID, at moment: Double?) {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return }
+        entries[index].expiresAt = moment
+    }
+
+    /// Whether something that is shown has expired.
+    func hasExpired(at now: Double) -> Bool { entries.contains { $0.hasExpired(at: now) } }
+
+    /// Notes that what has expired is removed from the screen.
+    ///
+    /// - Returns: the notifications.
+    mutating func takeExpired(at now: Double) -> [PushID] {
+        entries.indices.filter { entries[$0].hasExpired(at: now) }.map { index in
+            entries[index].expiresAt = nil
+            return entries[index].id
+        }
+    }
+
+    /// Notes that only the app shows the secret, or that it has done so.
+    ///
+    /// - Returns: whether the app had still to show it.
+    @discardableResult
+    mutating func markInAppOnly(_ id: PushID, _ isInAppOnly: Bool) -> Bool {
+        guard let index = entries.lastIndex(where: { $0.id == id }) else { return false }
+        defer { entries[index].isInAppOnly = isInAppOnly ? true : nil }
+        return entries[index].isInAppOnly == true
+    }
+
     /// Notes that a notification was withdrawn, also before its push has come.
     mutating func withdraw(_ id: PushID, at now: Double, _ limits: ClientLimits) {
         if let index = entries.lastIndex(where: { $0.id == id }) {
@@ -220,6 +255,10 @@ extension SecretLedger.Entry {
         case .claimed, .shown, .gone: isFirstReader
         case .withdrawn: false
         }
+    }
+
+    fileprivate func hasExpired(at now: Double) -> Bool {
+        progress == .shown && expiresAt.map { $0 <= now } ?? false
     }
 
     /// The time until a claim expires, in seconds; 0 if it has expired. The age is negative if the system has

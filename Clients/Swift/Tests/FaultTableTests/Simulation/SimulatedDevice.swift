@@ -16,7 +16,7 @@ final class SimulatedDevice: @unchecked Sendable {
     let screen = SimulatedScreen()
     let server = SimulatedServer()
     /// One for all devices, because making keys takes longer than a wake.
-    private static let key = Curve25519.Signing.PrivateKey()
+    private static let key = P256.Signing.PrivateKey()
     /// Called completions of the service extension, by notification.
     private(set) var completions: [String: Int] = [:]
 
@@ -66,7 +66,7 @@ final class SimulatedDevice: @unchecked Sendable {
         let text =
             "securepush-push-v1\n\(id)\n\(SimulatedServer.user)\n\(timestamp)\n" + (withdraw ? "withdraw\n" : "")
         var push: [AnyHashable: Any] = ["aps": ["content-available": 1], "secureId": id.rawValue, "ts": timestamp]
-        push["sig"] = Self.base64URL(try Self.key.signature(for: Data(text.utf8)))
+        push["sig"] = Self.base64URL(try Self.key.signature(for: Data(text.utf8)).rawRepresentation)
         if withdraw { push["withdraw"] = "1" }
         return push.merging(extra.map { ($0.key as AnyHashable, $0.value) }) { _, new in new }
     }
@@ -106,8 +106,9 @@ final class SimulatedDevice: @unchecked Sendable {
     }
 
     private static var jwkSet: Data {
-        let x = base64URL(key.publicKey.rawRepresentation)
-        return Data("{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"\(x)\"}]}".utf8)
+        let point = key.publicKey.rawRepresentation
+        let (x, y) = (base64URL(point.prefix(32)), base64URL(point.suffix(32)))
+        return Data(#"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}]}"#.utf8)
     }
 
     private static func base64URL(_ data: Data) -> String {

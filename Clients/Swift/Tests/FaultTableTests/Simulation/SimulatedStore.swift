@@ -1,6 +1,5 @@
 import Foundation
 import SecurePushClient
-import SecurePushEnvelope
 
 /// The device's storage. It outlives the processes.
 ///
@@ -9,7 +8,6 @@ final class SimulatedDisk: @unchecked Sendable {
     /// Coded, as a real store has it, so that what cannot be coded is found.
     fileprivate var state: Data?
     fileprivate var credentials: StoredCredentials?
-    fileprivate var key: EnvelopePrivateKey?
     fileprivate var hasClaimedLockedNotice = false
 
     func read() throws -> ClientState {
@@ -65,20 +63,18 @@ struct SimulatedStore: ClientStore {
         }
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? {
-        try await process.call("read key") {
-            try await faults.store(writes: false, disk)
-            return disk.key
+    // No device of the table has a key.
+
+    func envelopeKeys() async throws -> EnvelopeKeyRing { EnvelopeKeyRing() }
+
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
+        try await process.call("keep keys") {
+            try await faults.store(writes: true, disk)
+            return new == EnvelopeKeyRing()
         }
     }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
-        try await process.call("keep key") {
-            try await faults.store(writes: true, disk)
-            disk.key = key == nil ? nil : disk.key ?? key
-            return disk.key
-        }
-    }
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { true }
 
     func claimLockedNotice() async -> Bool {
         await process.call("claim locked notice") {

@@ -1,6 +1,5 @@
 import Foundation
 import SecurePushClient
-import SecurePushEnvelope
 
 #if os(Linux)
 /// The storage of a scenario's device, with its faults.
@@ -42,9 +41,11 @@ final class ScenarioStore: ClientStore, @unchecked Sendable {
         return true
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? { nil }
+    func envelopeKeys() async throws -> EnvelopeKeyRing { EnvelopeKeyRing() }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? { nil }
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool { true }
+
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool { true }
 
     func claimLockedNotice() async -> Bool {
         defer { hasNoticed = true }
@@ -104,7 +105,8 @@ final class ScenarioScreen: NotificationPresenter, @unchecked Sendable {
             locked += 1
             return
         }
-        generic.append(["id": notice.id?.rawValue ?? NSNull(), "code": notice.code.rawValue])
+        let (id, code): (Any, Any) = (notice.id?.rawValue ?? NSNull(), notice.code?.rawValue ?? NSNull())
+        generic.append(["id": id, "code": code])
         if let id = notice.id { notices.insert(id.rawValue) }
     }
 

@@ -11,18 +11,23 @@ struct SimulatedPhone: Sendable {
     let store: any ClientStore
     let credentials: TokenCredentialsProvider
     let client: SecurePushClient
+    /// Signs the pushes of ``push(_:)`` and ``withdraw(_:)``, if there is one.
+    let signer: PushSigner?
 
     static let url = URL(string: "https://push.example.com/base") ?? URL(fileURLWithPath: "/")
 
     /// A phone on which alice is logged in, unless `isLoggedIn` is `false`.
     init(
         store: any ClientStore = MemoryClientStore(), keys: PushKeySet? = nil, isLoggedIn: Bool = true,
-        sharing other: SimulatedPhone? = nil, _ adjust: (inout SecurePushConfiguration) -> Void = { _ in }
+        sharing other: SimulatedPhone? = nil, signer: PushSigner? = nil,
+        _ adjust: (inout SecurePushConfiguration) -> Void = { _ in }
     ) async throws {
+        self.signer = signer ?? other?.signer
         clock = other?.clock ?? SimulatedClock()
         server = other?.server ?? SimulatedServer(clock: clock)
         self.store = store
-        var configuration = SecurePushConfiguration(retrievalURL: Self.url, pushKeys: keys)
+        var configuration = SecurePushConfiguration(
+            retrievalURL: Self.url, pushKeys: try self.signer?.keys ?? keys, refreshesPushKeys: self.signer == nil)
         adjust(&configuration)
         credentials = TokenCredentialsProvider(
             retrievalURL: Self.url, store: store, transport: server, clock: clock)
@@ -37,8 +42,20 @@ struct SimulatedPhone: Sendable {
     }
 
     /// A silent push.
-    func push(_ id: String) async -> WakeReport {
-        await client.handle(push: IncomingPush(data: ["secureId": id]))
+    func push(_ id: String) async -> WakeReport { await client.handle(push: incoming(id)) }
+
+    /// A withdrawal.
+    @discardableResult
+    func withdraw(_ id: String) async -> WakeReport {
+        await client.handle(push: incoming(id, isWithdrawal: true))
+    }
+
+    private func incoming(_ id: String, isWithdrawal: Bool = false) -> IncomingPush {
+        let now = String(Int(clock.date.timeIntervalSince1970))
+        if let signed = try? signer?.members(id, ts: now, isWithdrawal: isWithdrawal) {
+            return IncomingPush(data: signed)
+        }
+        return IncomingPush(data: isWithdrawal ? ["secureId": id, "withdraw": "1"] : ["secureId": id])
     }
 
     /// The requests without the base path, and without reports of what was shown.
@@ -79,15 +96,28 @@ actor FaultyStore: ClientStore {
         return try await inner.replace(expected, with: new)
     }
 
-    func envelopeKey() async throws -> EnvelopePrivateKey? {
+    func envelopeKeys() async throws -> EnvelopeKeyRing {
         if let readError { throw readError }
-        return try await inner.envelopeKey()
+        return try await inner.envelopeKeys()
     }
 
-    func keep(_ key: EnvelopePrivateKey?) async throws -> EnvelopePrivateKey? {
+    func replace(_ expected: EnvelopeKeyRing, with new: EnvelopeKeyRing) async throws -> Bool {
         if let error = writeError ?? readError { throw error }
-        return try await inner.keep(key)
+        return try await inner.replace(expected, with: new)
+    }
+
+    func remember(_ envelope: EnvelopeRecord) async throws -> Bool {
+        if let error = writeError ?? readError { throw error }
+        return try await inner.remember(envelope)
     }
 
     func claimLockedNotice() async -> Bool { await inner.claimLockedNotice() }
+}
+
+extension ClientStore {
+    /// The device's newest key for end-to-end encryption.
+    func envelopeKey() async throws -> (any EnvelopePrivateKey)? { try await envelopeKeys().newest }
+
+    /// Loses the keys.
+    func loseKeys() async throws { try await changeEnvelopeKeys { $0 = EnvelopeKeyRing() } }
 }

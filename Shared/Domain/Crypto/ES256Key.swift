@@ -1,7 +1,8 @@
-import Crypto
+package import Crypto
 package import Foundations
 
-/// A private key on P-256 that signs JSON Web Tokens (ES256, RFC 7518, section 3.4): a VAPID key, or a key of APNs.
+/// A private key on P-256 that signs with SHA-256 (ES256, RFC 7518, section 3.4): that of signed pushes, a VAPID key, or
+/// a key of APNs.
 package struct ES256Key: Sendable {
     private let key: P256.Signing.PrivateKey
     /// The point of the public key, 65 bytes, uncompressed (SEC 1, section 2.3.3).
@@ -54,6 +55,8 @@ package struct ES256Key: Sendable {
         return kinds.first { kind in head.indices.contains { head[$0...].starts(with: kind.identifier) } }?.name
     }
 
+    var point: P256Point { P256Point(key.publicKey) }
+
     /// The key in PKCS#8 PEM, with a line end.
     package var pem: String { key.pemRepresentation + "\n" }
 
@@ -63,9 +66,14 @@ package struct ES256Key: Sendable {
     /// A secret for another purpose that only the key gives (HKDF, RFC 5869).
     ///
     /// - Parameter purpose: another one for each use.
-    func secret(for purpose: String) -> SymmetricKey {
+    package func secret(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Array(purpose.utf8), outputByteCount: 32)
+    }
+
+    /// The 64 bytes r‖s of a signature (RFC 7518, section 3.4); `nil` only if the library fails for lack of memory.
+    package func signature(of bytes: [UInt8]) -> [UInt8]? {
+        (try? key.signature(for: bytes)).map { [UInt8]($0.rawRepresentation) }
     }
 
     /// A signed token (JWS compact serialization, RFC 7515).
@@ -73,7 +81,6 @@ package struct ES256Key: Sendable {
     /// - Returns: `nil` only if the library fails for lack of memory.
     package func token(header: String, claims: String) -> String? {
         let signed = Base64.encode(header.utf8, .url) + "." + Base64.encode(claims.utf8, .url)
-        guard let signature = try? key.signature(for: Array(signed.utf8)) else { return nil }
-        return signed + "." + Base64.encode(signature.rawRepresentation, .url)
+        return signature(of: Array(signed.utf8)).map { signed + "." + Base64.encode($0, .url) }
     }
 }

@@ -1,6 +1,6 @@
 import Crypto
+import Domain
 import Foundations
-import PushServices
 import Testing
 
 @Suite struct ES256KeyTests {
