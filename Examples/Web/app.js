@@ -47,6 +47,7 @@ class App {
     byId('views').addEventListener('click', ({ target }) => { if (target.dataset.view) this.view(target.dataset.view); });
     byId('entries').addEventListener('message-read', () => this.showUnread(this.unread - 1));
     byId('entries').addEventListener('session-end', () => this.showLogIn());
+    byId('devices').addEventListener('signed-out', () => this.showLogIn('logInText'));
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.enter();
     });

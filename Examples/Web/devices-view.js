@@ -35,7 +35,10 @@ export class DevicesView {
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    confirmed(byId('sign-out'), text('signOutEverywhere'), () => this.#run(() => client.signOutEverywhere()));
+    confirmed(byId('sign-out'), text('signOutEverywhere'), () => this.#run(async () => {
+      await client.signOutEverywhere();
+      byId('devices').dispatchEvent(new CustomEvent('signed-out'));
+    }));
   }
 
   clear() { byId('device-list').replaceChildren(); }
