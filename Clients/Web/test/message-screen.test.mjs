@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { WebApp } from './support/app.mjs';
 import { violations } from './support/axe.mjs';
-import { Browser } from './support/devtools.mjs';
 import { look, looks, misfits } from './support/looks.mjs';
 import { Site } from './support/site.mjs';
 
@@ -18,8 +18,8 @@ const answers = actions.map(({ Id }) => Id);
 test('the screens of the example', { timeout: 600_000 }, async (context) => {
   const site = await Site.start();
   context.after(() => site.stop());
-  const browser = await Browser.start();
-  context.after(() => browser.close());
+  const app = await WebApp.start(site);
+  context.after(() => app.close());
   const { server } = site;
   const ids = {
     number: server.send(question, { answers, challenge: '42' }),
@@ -32,13 +32,8 @@ test('the screens of the example', { timeout: 600_000 }, async (context) => {
   for (const [id, platform] of [['phone-1', 'apns'], ['phone-2', 'fcmv1'], ['laptop', 'wns']]) {
     server.installations.set(id, { platform });
   }
-  const page = await browser.open(site.url);
-  await page.until(() => document.getElementById('log-in')?.hidden === false);
-  await page.evaluate(() => {
-    document.getElementById('user-name').value = 'alice';
-    document.getElementById('password').value = 'correct horse';
-    document.getElementById('log-in-button').click();
-  });
+  const page = await app.openPage();
+  await app.logIn();
   await page.until(() => document.querySelectorAll('.entry').length === 6);
   const step = (name, body) => context.test(name, body);
   const secret = (id, selector = '') => `#secret-${id} ${selector}`;
@@ -115,6 +110,27 @@ test('the screens of the example', { timeout: 600_000 }, async (context) => {
     server.stored[2].answer = { action: 'approve', text: null };
     await press(secret(ids.other, '.actions button'), 'Not me');
     await shows(secret(ids.other, '.outcome'), 'This was answered differently before.');
+  });
+
+  await step('a notification has the title and the buttons of its message, and a button answers', async () => {
+    const id = server.send({ ...question, Level: 'active' }, { answers });
+    await app.deliver(JSON.stringify({ secureId: id }));
+    const worker = await app.worker();
+    const seen = await worker.evaluate(async (tag) => {
+      const [{ title, body, actions: buttons }] = await self.registration.getNotifications({ tag });
+      return [title, body, buttons.map(({ action, title: label }) => [action, label])];
+    }, id);
+    assert.deepEqual(seen, [question.Title, question.Body, [['approve', 'It is me'], ['deny', 'Not me']]]);
+    await worker.evaluate(async (tag) => {
+      const [notification] = await self.registration.getNotifications({ tag });
+      self.dispatchEvent(new NotificationEvent('notificationclick', { notification, action: 'deny' }));
+    }, id);
+    await app.untilShown((list) => list.every(({ tag, kind }) => tag !== id || kind === 'brief'));
+    assert.deepEqual(server.stored.at(-1).answer, { action: 'deny', text: null });
+    const hidden = server.send('4711', { Display: 'app' });
+    await app.deliver(JSON.stringify({ secureId: hidden }));
+    const { body } = (await app.notifications()).find(({ tag }) => tag === hidden);
+    assert.equal(body, 'You have a new message. Open the app to read it.');
   });
 
   await step('the user sees the devices, removes one, and signs out everywhere', async () => {

@@ -29,6 +29,11 @@ export class Site {
     return site;
   }
 
+  // What `WebApp` asks a stack for.
+  get app() { return this.url; }
+  get emulator() { return this.url.slice(0, -1); }
+  get password() { return SimulatedServer.password; }
+
   async #respond(request, response) {
     const parts = [];
     for await (const part of request) parts.push(part);
