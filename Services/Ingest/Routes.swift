@@ -10,7 +10,8 @@ func ingestRoutes<Context: RequestContext>(
     let send = NotificationSendController(authentication: authentication, acceptor: acceptor)
     let batch = BatchController(authentication: authentication, acceptor: acceptor)
     let status = NotificationStatusController(
-        authentication: authentication, notifications: notifications, devices: devices, platforms: acceptor.platforms
+        authentication: authentication, notifications: notifications, devices: devices, platforms: acceptor.platforms,
+        sealer: acceptor.sealer
     ) { entry in
         acceptor.relay.handOver(entries: CollectionOfOne(entry))
     }

@@ -46,6 +46,8 @@ func buildRetrieval(
     let routes: Routes<ServiceRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: opened.store, sealer: sealer, metrics: RetrievalMetrics(context.metrics)),
+        answers: AnswerController(
+            users: users, store: opened.store, sealer: sealer, metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
         pushKeys: PushKeysController(keys: pushKeys, applicationServerKey: configuration.own.applicationServerKey),
         changes: changes, keys: opened.store, cors: cors)

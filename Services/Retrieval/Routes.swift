@@ -5,7 +5,8 @@ import ServiceRuntime
 
 /// The API for devices.
 func retrievalRoutes<Context: RequestContext>(
-    notifications: NotificationReadController, tokens: TokenController, pushKeys: PushKeysController,
+    notifications: NotificationReadController, answers: AnswerController, tokens: TokenController,
+    pushKeys: PushKeysController,
     changes: DeviceChanges, keys: any DeviceStore, cors: CORSPolicy?
 ) -> Routes<Context> {
     let users = notifications.users
@@ -23,6 +24,7 @@ func retrievalRoutes<Context: RequestContext>(
                 readChanges: NotificationReadController.listMarksAsRead),
             Route(.post, "/api/notifications/read", "mark-read", notifications.markRead),
             Route(.post, "/api/notifications/:id/shown", .refusals(of: "shown"), notifications.markShown),
+            Route(.post, "/api/notifications/:id/answer", "answer", answers.answer),
             Route(.put, "/api/installations/:id", "device.register", installations.put),
             Route(.get, "/api/installations/:id", .refusals(of: "device.get"), installations.get),
             Route(.delete, "/api/installations/:id", "device.remove", installations.delete),

@@ -17,6 +17,7 @@ struct LeastRightsTests {
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
             "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
+            "answers",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator", "cli"] {
@@ -81,6 +82,16 @@ struct LeastRightsTests {
                 "INSERT INTO follow_ups (notification_id, kind, due_at, step) SELECT NULL, 1, 1, 1 \(nothing)", false
             ),
             ("retrieval", "SELECT notification_id FROM follow_ups", false),
+            ("retrieval", "UPDATE answers SET action = 'ok', text_sealed = NULL \(nothing)", true),
+            ("retrieval", "UPDATE answers SET challenge = NULL \(nothing)", false),
+            ("retrieval", "UPDATE answers SET options = 'ok' \(nothing)", false),
+            ("retrieval", "DELETE FROM answers \(nothing)", false),
+            ("ingest", "UPDATE answers SET action = 'ok' \(nothing)", false),
+            ("ingest", "UPDATE answers SET text_sealed = NULL \(nothing)", true),
+            ("dispatcher", "SELECT FROM answers", false), ("cli", "SELECT challenge FROM answers", false),
+            ("operator", "SELECT action, answered_at FROM answers", true),
+            ("operator", "SELECT challenge FROM answers", false),
+            ("operator", "SELECT text_sealed FROM answers", false),
             ("retrieval", "UPDATE follow_ups SET due_at = 1 \(nothing)", false),
             ("dispatcher", "UPDATE follow_ups SET step = 1 \(nothing)", true),
             ("dispatcher", "DELETE FROM follow_ups \(nothing)", false),

@@ -346,3 +346,17 @@ extension ForwardingStore {
         try await open().ping(timeout: timeout)
     }
 }
+
+extension ForwardingStore {
+    package func question(_ id: NotificationID, recipient: UserName) async throws -> OpenQuestion? {
+        try await open().question(id, recipient: recipient)
+    }
+
+    package func answer(_ id: NotificationID, _ answer: Answer, textUntil: Timestamp) async throws -> Bool {
+        try await open().answer(id, answer, textUntil: textUntil)
+    }
+
+    package func countWrongChallenge(_ id: NotificationID) async throws -> Int? {
+        try await open().countWrongChallenge(id)
+    }
+}

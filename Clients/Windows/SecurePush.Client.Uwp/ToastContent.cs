@@ -42,7 +42,8 @@ namespace SecurePush.Toasts
         public static string Text(Func<string, string> localize, string key, DiagnosticCode code)
         {
             var text = localize(key);
-            return string.IsNullOrEmpty(text) ? code.ToString() : text.Replace("{0}", code.ToString());
+            var shown = code?.ToString() ?? "";
+            return string.IsNullOrEmpty(text) ? shown : text.Replace("({0})", code == null ? "" : "(" + shown + ")").Replace("{0}", shown).TrimEnd();
         }
 
         /// <summary>Escapes a text, without the characters that XML 1.0 does not allow.</summary>

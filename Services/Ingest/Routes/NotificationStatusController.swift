@@ -18,6 +18,8 @@ struct NotificationStatusController: Sendable {
     let devices: any DeviceStore
     /// The platforms of this service (`HUB_PLATFORMS`): the targets of a notification whose sender named none.
     let platforms: [Platform]
+    /// Opens the text of an answer for the sender who asked.
+    let sealer: PayloadSealer
     /// Publishes an entry of the outbox. If it cannot, the outbox's sweep publishes the entry later.
     let handOver: @Sendable (OutboxEntry) -> Void
 
@@ -27,7 +29,8 @@ struct NotificationStatusController: Sendable {
             throw Self.notFound
         }
         let count = try await devices.deviceCount(of: record.recipient)
-        return .json(.ok, record.statusJSON(platforms: platforms, devices: count, at: .now))
+        let answer = await answer(of: record, logger: context.logger)
+        return .json(.ok, record.statusJSON(platforms: platforms, devices: count, answer: answer, at: .now))
     }
 
     @Sendable func list(_ request: Request, context: some RequestContext) async throws -> Response {
@@ -128,7 +131,10 @@ extension NotificationRecord {
     /// - Parameters:
     ///   - platforms: the platforms of this service (`HUB_PLATFORMS`).
     ///   - devices: how many devices the recipient has now.
-    fileprivate func statusJSON(platforms: [Platform], devices: Int, at now: Timestamp) -> [UInt8] {
+    ///   - answer: how its question ended.
+    fileprivate func statusJSON(
+        platforms: [Platform], devices: Int, answer: AnswerReport?, at now: Timestamp
+    ) -> [UInt8] {
         var json = JSONWriter(capacity: 512)
         json.object { json in
             json.member("Id", id.description)
@@ -158,6 +164,7 @@ extension NotificationRecord {
                     if let next = reminders.next { json.member("Next", next.description) }
                 }
             }
+            answer?.write(to: &json)
         }
         return json.bytes
     }

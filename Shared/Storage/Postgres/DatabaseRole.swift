@@ -34,6 +34,7 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                     "SELECT, INSERT, DELETE, UPDATE (revoked_at, status, attempt, deliveries, recorded_attempt)"
                 ),
                 ("payloads", "SELECT, INSERT, DELETE, UPDATE (sealed, purge_at)"),
+                ("answers", "SELECT, INSERT, DELETE, UPDATE (is_closed, text_key, text_sealed, text_until)"),
                 ("outbox", all), ("follow_ups", all), ("idempotency_keys", all),
                 // The purge removes rows of recipients without notifications.
                 ("silent_pushes", "SELECT, DELETE"),
@@ -56,6 +57,11 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
         case .retrieval:
             return [
                 ("notifications", "SELECT, UPDATE (read_at, shown_at)"), ("payloads", "SELECT"),
+                (
+                    "answers",
+                    "SELECT, UPDATE (wrong_challenges, action, answered_at, device_id, text_key, text_sealed, "
+                        + "text_until)"
+                ),
                 // A first reading adds a withdrawal if the dispatcher has DISPATCH_WITHDRAW=read.
                 ("follow_ups", "INSERT (notification_id, kind, due_at)"), ("registrations", all),
                 ("installations", all), ("device_leases", all), ("device_places", all), ("refresh_tokens", all), schema,
@@ -70,14 +76,15 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
                         + "traceparent), UPDATE (status, attempt, claimed_at, deliveries, recorded_attempt)"
                 ),
                 ("outbox", "SELECT, INSERT, UPDATE"),
-                ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"), schema,
+                ("follow_ups", "SELECT (notification_id, kind, deliveries, sent, due_at)"),
+                ("answers", "SELECT (notification_id, wrong_challenges, action, answered_at, device_id)"), schema,
             ]
         case .hub:
             return HubSchema.tables.map { ($0, all) } + [(HubSchema.markTable, "SELECT")]
         case .cli:
             return [
                 ("notifications", "SELECT, UPDATE (status, attempt, deliveries, recorded_attempt)"),
-                ("payloads", "SELECT"),
+                ("payloads", "SELECT"), ("answers", "SELECT (notification_id, text_key, text_until)"),
                 ("outbox", "SELECT, INSERT, UPDATE"), ("registrations", all), ("installations", all),
                 // `hubs rebalance` moves devices.
                 ("device_leases", all), ("device_places", all),
@@ -95,7 +102,7 @@ package enum DatabaseRole: String, CaseIterable, Sendable {
 package enum DatabaseRoles {
     private static let tables =
         [
-            "notifications", "payloads", "outbox", "registrations", "idempotency_keys", "installations",
+            "notifications", "payloads", "answers", "outbox", "registrations", "idempotency_keys", "installations",
             "device_leases", "device_places", "follow_ups", "silent_pushes", "refresh_tokens", "outcome_watch",
             "schema_migrations",
         ] + HubSchema.tables + [HubSchema.markTable]

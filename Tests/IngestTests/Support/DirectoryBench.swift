@@ -45,13 +45,16 @@ func withDirectory(
         let credentials = try Credentials(folder: folder)
         let path = folder.appending(path: "api-keys").path
         let lab = "Bearer " + (try APIKeysFile(path: path).add("lab"))
+        let keyRing = folder.appending(path: "payload-keys")
+        try Data(PayloadKeyRing.newLine().utf8).write(to: keyRing)
+        let sealer = try PayloadSealer(path: keyRing.path, logger: .silent)
         let (store, handedOver) = (memoryStore(), Mailbox<OutboxEntry>())
         let context = ServiceContext(name: "ingest", logger: .silent, metrics: PrometheusMetrics())
         let controller = NotificationStatusController(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows]
+            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),

@@ -188,6 +188,7 @@ func withRetrieval(
     let routes: Routes<BasicRequestContext> = retrievalRoutes(
         notifications: NotificationReadController(
             users: users, store: reader ?? store, sealer: sealer, metrics: metrics, budget: budget),
+        answers: AnswerController(users: users, store: store, sealer: sealer, metrics: AnswerMetrics(context.metrics)),
         tokens: TokenController(users: users, issuer: issuer, refresh: refresh),
         pushKeys: PushKeysController(
             keys: issuesTokens ? try PushKeysFile(path: pushKeys, logger: .silent) : nil,

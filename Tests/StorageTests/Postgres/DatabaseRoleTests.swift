@@ -53,7 +53,8 @@ import Testing
         ],
         .retrieval: [
             .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
-            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys,
+            .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys, .question, .answer,
+            .wrongChallenge,
         ],
         .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog],
         .cli: [.records, .reopen, .payloadKeys],
@@ -62,7 +63,7 @@ import Testing
     @Test func `Each role may run every statement of its service`() async throws {
         try await withPostgresServer { server in
             _ = try await DatabaseRoles.apply(uri: server.adminURL, verifiers: [:], logger: quiet)
-            let sample = SealedNotification.sample()
+            let sample = SealedNotification.sample(display: .app, question: Question(options: ["ok"]))
             // The revoking ingest comes last: the others find a notification.
             let steps: [(role: DatabaseRole, calls: [StoreCall])] =
                 DatabaseRole.allCases.filter { $0 != .hub }.map { ($0, Self.calls[$0] ?? []) }

@@ -17,6 +17,7 @@ enum StoreCall: CaseIterable {
     case installationsOfOwner, devicesOfOwner, dueDevices
     case setEncryptionKey, encryptionKeys, deviceCount
     case markReadThen
+    case question, answer, wrongChallenge
     case addFamily, refreshFamily, renewFamily, removeFamily, purgeFamilies
     case leaseOutcomes, saveOutcomes, awaitingOutcome, scheduledAwaitingOutcome, recordOutcomes
 
@@ -79,6 +80,9 @@ enum StoreCall: CaseIterable {
         case .markReadThen: try await store.markReadByCallback(id, at: noon)
         case .markShown: try await store.markShown(id, at: noon)
         case .unreadCount: _ = try await store.unreadCount(of: .alice, now: noon)
+        case .question: _ = try await store.question(id, recipient: .alice)
+        case .answer: _ = try await store.answer(id, Answer(action: "ok", at: noon), textUntil: noon)
+        case .wrongChallenge: _ = try await store.countWrongChallenge(id)
         default: return false
         }
         return true

@@ -153,13 +153,14 @@ namespace SecurePush
             }
 
             var acquisition = await ClaimAsync(secret, unread, request, wake, deadline);
-            return closed != null && acquisition.Kind == AcquisitionKind.Secret
+            var isClosed = closed != null || secret.Text == null;
+            return isClosed && acquisition.Kind == AcquisitionKind.Secret
                 ? await CloseAsync(secret.Id, closed)
                 : acquisition;
         }
 
         /// <summary>
-        /// Notes that this device has read a secret that it will never open. So the withdrawal that follows when the
+        /// Notes that this device has read a secret that it will not show. So the withdrawal that follows when the
         /// first of the user's devices has read it does not remove the generic text of that device.
         /// </summary>
         private async Task<Acquisition> CloseAsync(PushId id, DiagnosticCode code)
@@ -181,7 +182,7 @@ namespace SecurePush
                 try
                 {
                     claim = await keeper.UpdateAsync(
-                        state => state.Claim(secret, request, process, clock.Uptime, Limits));
+                        state => state.Claim(secret, request, AreSigned, process, clock.Uptime, Limits));
                 }
                 catch (ClientStoreException)
                 {
@@ -312,17 +313,20 @@ namespace SecurePush
             }
         }
 
-        /// <summary>Shows the generic text, once per notification.</summary>
+        /// <summary>
+        /// Shows the generic text, once per notification. Without a code nothing is wrong: the app understands it.
+        /// </summary>
         private async Task<WakeReport> NoticeAsync(PushId id, DiagnosticCode code, Progress end)
         {
             var isFirst = await UpdateOrDefaultAsync(state => state.Ledger.Notice(id, end), true);
-            var isClosed = code.Equals(DiagnosticCode.NoKey) || code.Equals(DiagnosticCode.Unopenable);
-            if (isFirst && (end != Progress.Gone || isClosed || configuration.ShowsNoticeWhenGone))
+            if (isFirst && (end != Progress.Gone || code == null || code.IsOfEnvelope || configuration.ShowsNoticeWhenGone))
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, code));
             }
 
-            return WakeReport.OfWaiting(end == Progress.Pending ? new[] { id } : new PushId[0], code);
+            return code == null
+                ? new WakeReport(WakeResult.NewData)
+                : WakeReport.OfWaiting(end == Progress.Pending ? new[] { id } : new PushId[0], code);
         }
 
         /// <summary>Asks the user to log in, once more for each new notification.</summary>

@@ -36,7 +36,7 @@ namespace SecurePush
         /// not signed. They hold until the client has read the server's keys, which then replace them
         /// (<see cref="RefreshesPushKeys"/>).
         /// </summary>
-        public PushKeySet PushKeys { get; set; }
+        public PublicKeySet PushKeys { get; set; }
 
         /// <summary>
         /// Whether the client reads <c>GET /api/push-keys</c>, so that the server can rotate its keys: when it
@@ -50,6 +50,15 @@ namespace SecurePush
         /// that senders can encrypt for it. Encrypted payloads are opened in any case.
         /// </summary>
         public bool EncryptsEndToEnd { get; set; }
+
+        /// <summary>
+        /// The keys of the senders of encrypted payloads. With keys, one that none of them has signed is not shown
+        /// (<c>SP-SENDER</c>). <c>null</c>: signatures are not checked.
+        /// </summary>
+        public PublicKeySet SenderKeys { get; set; }
+
+        /// <summary>Whether a payload that is not encrypted is not shown (<c>SP-PLAIN</c>).</summary>
+        public bool RequiresEncryption { get; set; }
 
         /// <summary>The keys of the texts in the app's resources.</summary>
         public ClientTexts Texts { get; set; } = new ClientTexts();

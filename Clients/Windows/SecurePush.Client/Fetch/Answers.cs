@@ -117,7 +117,7 @@ namespace SecurePush
                 ? time.ToUniversalTime()
                 : (DateTimeOffset?)null;
 
-        /// <summary>The secret; <c>null</c> if the members have no payload.</summary>
+        /// <summary>The secret, not opened yet; <c>null</c> if the members have no payload.</summary>
         public static SecretNotification Secret(IReadOnlyDictionary<string, JsonValue> members)
         {
             if (!members.TryGetValue("Payload", out var payload))
@@ -126,8 +126,7 @@ namespace SecurePush
             }
 
             var wasRead = members.TryGetValue("Read", out var read) && read.Boolean();
-            var json = payload.Json();
-            return new SecretNotification(Id(members), payload.IsString ? payload.Text() : json, json, wasRead);
+            return new SecretNotification(Id(members), null, payload.Json(), wasRead);
         }
     }
 }

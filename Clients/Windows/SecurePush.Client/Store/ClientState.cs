@@ -54,10 +54,13 @@ namespace SecurePush
         internal string DeviceMark { get; set; }
 
         /// <summary>Keys for pushes from <c>GET /api/push-keys</c>. They replace the configured ones.</summary>
-        internal PushKeySet PushKeys { get; private set; }
+        internal PublicKeySet PushKeys { get; private set; }
 
         /// <summary>When <see cref="PushKeys"/> came, in seconds since 1970.</summary>
         internal double? PushKeysReadAt { get; private set; }
+
+        /// <summary>When a push with an unknown key last made the client ask for them, in seconds since 1970.</summary>
+        internal double? PushKeysAskedAt { get; set; }
 
         /// <summary>The process that refreshes the credentials now.</summary>
         internal string LeaseProcess { get; set; }
@@ -117,6 +120,7 @@ namespace SecurePush
             KeyOwner = other.KeyOwner ?? KeyOwner;
             LastDeparture = other.LastDeparture ?? LastDeparture;
             DeviceMark = other.DeviceMark ?? DeviceMark;
+            PushKeysAskedAt = other.PushKeysAskedAt ?? PushKeysAskedAt;
             if (other.PushKeys != null)
             {
                 ReplacePushKeys(other.PushKeys, other.PushKeysReadAt);
@@ -124,7 +128,7 @@ namespace SecurePush
         }
 
         /// <summary>Stores the server's keys for pushes.</summary>
-        internal void ReplacePushKeys(PushKeySet keys, double? readAt)
+        internal void ReplacePushKeys(PublicKeySet keys, double? readAt)
         {
             PushKeys = keys;
             PushKeysReadAt = readAt;
@@ -185,10 +189,12 @@ namespace SecurePush
         /// (<c>DISPATCH_WITHDRAW=read</c>), and reaches that device too. If this device may have been the first to read
         /// it, the server has to confirm the withdrawal first. That includes a request without an answer: the process
         /// may have died, or the network failed, after the server had marked it as read.
+        /// An unsigned withdrawal proves nothing, so the server has to confirm it in any case.
         /// </summary>
-        internal bool Withdraw(PushId id, double now, ClientLimits limits)
+        internal bool Withdraw(PushId id, bool isSigned, double now, ClientLimits limits)
         {
-            if (Ledger.Find(id)?.MayHaveBeenRead == true)
+            var entry = Ledger.Find(id);
+            if (entry?.MayHaveBeenRead == true || (!isSigned && entry?.Progress != Progress.Withdrawn))
             {
                 AddBounded(Questioned, id);
                 return false;
@@ -240,11 +246,13 @@ namespace SecurePush
         /// </summary>
         /// <param name="secret">The secret.</param>
         /// <param name="request">The request that brought it.</param>
+        /// <param name="isSigned">Whether withdrawals are signed. Those that are not prove nothing.</param>
         /// <param name="process">The process that wants to show it.</param>
         /// <param name="now">The <see cref="IClientClock.Uptime"/>.</param>
         /// <param name="limits">The limits.</param>
         internal Claim Claim(
-            SecretNotification secret, FetchRequest request, string process, double now, ClientLimits limits)
+            SecretNotification secret, FetchRequest request, bool isSigned, string process, double now,
+            ClientLimits limits)
         {
             if (UserChanges > request.UserChanges)
             {
@@ -254,7 +262,7 @@ namespace SecurePush
 
             var isFirstReader = !secret.WasRead || request.IsRepeated;
             var entry = Ledger.Find(secret.Id);
-            if (Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
+            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
                 && !isFirstReader)
             {
                 EndWithdrawn(secret.Id, now, limits);

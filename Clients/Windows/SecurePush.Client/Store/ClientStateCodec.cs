@@ -26,8 +26,9 @@ namespace SecurePush
             json.Text("keyOwner", state.KeyOwner);
             json.Text("departure", state.LastDeparture);
             json.Text("deviceMark", state.DeviceMark);
-            json.List("pushKeys", (state.PushKeys?.Keys ?? new byte[0][]).Select(Base64Url.Encode));
+            json.List("pushKeys", (state.PushKeys?.Keys ?? new PublicKey[0]).Select(key => Base64Url.Encode(key.Point)));
             json.Number("pushKeysReadAt", state.PushKeysReadAt);
+            json.Number("pushKeysAskedAt", state.PushKeysAskedAt);
             json.Text("leaseProcess", state.LeaseProcess);
             json.Number("leaseTakenAt", state.LeaseTakenAt);
             json.List("ledger", state.Ledger.Entries.Select(Line));
@@ -49,11 +50,12 @@ namespace SecurePush
                 KeyOwner = Text(members, "keyOwner"),
                 LastDeparture = Text(members, "departure"),
                 DeviceMark = Text(members, "deviceMark"),
+                PushKeysAskedAt = Number(members, "pushKeysAskedAt"),
                 LeaseProcess = Text(members, "leaseProcess"),
                 LeaseTakenAt = Number(members, "leaseTakenAt") ?? 0,
             };
             state.ReplacePushKeys(
-                PushKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
+                PublicKeySet.FromStored(List(members, "pushKeys").Select(key => Base64Url.Decode(key))),
                 Number(members, "pushKeysReadAt"));
             state.Questioned.AddRange(List(members, "questioned").Select(Id));
             state.Unreported.AddRange(List(members, "unreported").Select(Id));

@@ -23,6 +23,7 @@ import securepush.ClientStateCoding
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
 import securepush.EnvelopeKeyVault
+import securepush.EnvelopePrivateKey
 import securepush.GenericNotice
 import securepush.LogInPrompt
 import securepush.PushID
@@ -87,7 +88,7 @@ class PlatformTests {
         presenter.show(GenericNotice(id, GenericNotice.Kind.GENERIC, DiagnosticCode.UNREACHABLE))
         assertEquals(listOf("a: generic (SP-OFFLINE)"), texts())
         assertEquals(emptySet<PushID>(), presenter.displayedSecrets())
-        presenter.show(SecretNotification(id, "secret", "\"secret\""))
+        presenter.show(SecretNotification(id, "\"secret\""))
         assertEquals(listOf("a: secret"), texts())
         assertEquals(setOf(id), presenter.displayedSecrets())
         val shown = manager.activeNotifications.single().notification
@@ -117,7 +118,7 @@ class PlatformTests {
 
     @Test
     fun whatTheSystemWouldDropIsRefused() {
-        val secret = SecretNotification(id, "x".repeat(100_000), "")
+        val secret = SecretNotification(id, "\"${"x".repeat(100_000)}\"")
         manager.isAllowed = false
         assertTrue(isRefused { presenter.show(secret) })
         manager.isAllowed = true
@@ -128,7 +129,7 @@ class PlatformTests {
         manager.getNotificationChannel("securepush").importance = NotificationManager.IMPORTANCE_HIGH
         var refused = 0
         for (number in 1..40) {
-            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "text", "")
+            val next = SecretNotification(checkNotNull(PushID.of("n-$number")), "\"text\"")
             if (isRefused { presenter.show(next) }) refused += 1
         }
         assertEquals(17, refused)
@@ -138,31 +139,31 @@ class PlatformTests {
 
     /** A device that cannot keep keys. */
     private object NoVault : EnvelopeKeyVault {
-        override fun make() = null
+        override fun make(number: Int): EnvelopePrivateKey? = null
 
-        override fun find(publicBytes: ByteArray) = null
+        override fun find(number: Int, publicBytes: ByteArray): EnvelopePrivateKey? = null
 
-        override fun remove() = Unit
+        override fun remove(number: Int) = Unit
     }
 
     @Test
     fun credentialsAndKeysAreEncryptedByTheKeystore() {
         val store = AndroidClientStore(context, vault = NoVault)
-        val key = store.makeEnvelopeKey() as SoftwareEnvelopeKey
+        val key = store.makeEnvelopeKey(0) as SoftwareEnvelopeKey
         store.save(StoredCredentials("alice", "access-token"))
         store.update { it.owner = "alice" }
         val again = AndroidClientStore(context, vault = NoVault)
         assertEquals("access-token", again.credentials()?.accessToken)
-        assertEquals(key.publicJwk, again.envelopeKey()?.publicJwk)
+        assertEquals(key.publicJwk, again.envelopeKeys().firstOrNull()?.publicJwk)
         assertEquals("alice", again.read().owner)
         for (file in File(context.folder, "securepush").walkTopDown().filter { it.isFile }) {
             val content = String(file.readBytes(), Charsets.ISO_8859_1)
-            val secret = String(key.rawRepresentation, Charsets.ISO_8859_1)
+            val secret = String(key.pair.encoded.copyOf(32), Charsets.ISO_8859_1)
             assertFalse(file.name, "access-token" in content || secret in content)
         }
         StandInProvider.KEYS.clear()
         assertNull("the key is lost", again.credentials())
-        assertNull(again.envelopeKey())
+        assertNull(again.envelopeKeys().firstOrNull())
         again.save(StoredCredentials("alice", "next"))
         assertEquals("next", store.credentials()?.accessToken)
     }

@@ -27,6 +27,8 @@ class SimulatedServer {
     val shownReports = LinkedHashSet<String>()
     /** The statuses of the next registrations; then 200. */
     val registrationStatuses = ArrayList<Int>()
+    /** The statuses of the next registrations of keys; then 204. */
+    val keyStatuses = ArrayList<Int>()
     var pushKeys = "{\"keys\":[]}"
     /** The answer to `GET /api/push-config`; `null`: 404. */
     var pushConfig: String? = null
@@ -97,6 +99,7 @@ class SimulatedServer {
         method == "POST" && path.last() == "read" -> TransportResponse(204)
         method == "PUT" && path.size > 1 && path[1] == "installations" && registrationStatuses.isNotEmpty() ->
             refusal(registrationStatuses.removeAt(0))
+        method == "PUT" && path.last() == "key" && keyStatuses.isNotEmpty() -> refusal(keyStatuses.removeAt(0))
         method == "PUT" && path.last() != "key" -> {
             installations[path[2]] = bodies.last().second
             TransportResponse(200)

@@ -5,6 +5,7 @@ import org.junit.Assert.assertEquals
 import org.junit.Test
 import securepush.PushKeySet
 import securepush.SecurePushConfiguration
+import securepush.SenderKeySet
 import securepush.simulation.SimulatedDevice
 
 class ConfigurationTests {
@@ -32,16 +33,17 @@ class ConfigurationTests {
         val url = URI("https://push.example.com")
         fun parts(of: SecurePushConfiguration) = listOf(
             of.retrievalUrl, of.pushKeys, of.refreshesPushKeys, of.limits, of.showsNoticeWhenGone, of.encryptsEndToEnd,
-            of.allowsInsecureUrl
+            of.senderKeys, of.requiresEncryption, of.allowsInsecureUrl
         )
         assertEquals(parts(SecurePushConfiguration(url)), parts(SecurePushConfiguration.Builder(url).build()))
         val keys: PushKeySet = SimulatedDevice.publicKeys
+        val senders = SenderKeySet.fromJwkSet(SimulatedDevice.jwkSet.toByteArray())
         val other = SecurePushConfiguration.Builder(url).pushKeys(keys).refreshesPushKeys(false)
             .limits(SecurePushConfiguration(url).limits.copy(maxShownPerWake = 7)).showsNoticeWhenGone(false)
-            .encryptsEndToEnd(true).allowsInsecureUrl(true).build()
+            .encryptsEndToEnd(true).senderKeys(senders).requiresEncryption(true).allowsInsecureUrl(true).build()
         val limits = SecurePushConfiguration(url).limits.copy(maxShownPerWake = 7)
         assertEquals(
-            parts(SecurePushConfiguration(url, keys, false, limits, false, true, true)), parts(other)
+            parts(SecurePushConfiguration(url, keys, false, limits, false, true, senders, true, true)), parts(other)
         )
     }
 }

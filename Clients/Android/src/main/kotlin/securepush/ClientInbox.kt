@@ -142,7 +142,7 @@ internal fun SecurePushClient.removeAllDevices() {
 }
 
 /** Whether a text is an ID as the server has them, which is harmless in a path. */
-private fun isInstallation(text: String): Boolean =
+internal fun isInstallation(text: String): Boolean =
     text.length in 1..128 && text.any { it != '.' } &&
         text.all { it in 'a'..'z' || it in 'A'..'Z' || it in '0'..'9' || it in "-_." }
 

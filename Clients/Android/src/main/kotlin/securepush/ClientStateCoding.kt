@@ -19,8 +19,10 @@ object ClientStateCoding {
         json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
         json.put("registration", encode(state.registration))
         json.put("keyOwner", state.keyOwner)
-        json.put("pushKeys", state.pushKeys?.let { JSONArray(it.texts) })
+        json.put("keyCheckedAt", state.keyCheckedAt)
+        json.put("pushKeyPoints", state.pushKeys?.let { JSONArray(it.texts) })
         json.put("pushKeysReadAt", state.pushKeysReadAt)
+        json.put("pushKeysAskedAt", state.pushKeysAskedAt)
         json.put("refreshLease", state.refreshLease?.let { lease ->
             JSONObject().put("process", lease.process).put("takenAt", lease.takenAt)
         })
@@ -63,8 +65,10 @@ object ClientStateCoding {
         state.unreported = root.texts("unreported").map { id(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
         state.keyOwner = root.text("keyOwner")
-        state.pushKeys = if (root.has("pushKeys")) PushKeySet(root.texts("pushKeys").map { key(it) }) else null
+        state.keyCheckedAt = root.number("keyCheckedAt")
+        state.pushKeys = PushKeySet.of(root.texts("pushKeyPoints"))
         state.pushKeysReadAt = root.number("pushKeysReadAt")
+        state.pushKeysAskedAt = root.number("pushKeysAskedAt")
         state.refreshLease = root.child("refreshLease")?.let { lease ->
             RefreshLease(lease.text("process") ?: throw JsonReader.Malformed(), lease.number("takenAt") ?: 0)
         }
@@ -145,14 +149,10 @@ object ClientStateCoding {
 
     private fun id(text: String?): PushID = PushID.of(text) ?: throw JsonReader.Malformed()
 
-    private fun key(text: String): ByteArray =
-        Base64Url.decode(text)?.takeIf { it.size == 32 } ?: throw JsonReader.Malformed()
-
     /** An object of the text. */
     private class Node(private val reader: JsonReader, span: Span) {
         private val members = reader.members(span)
 
-        fun has(name: String) = members.containsKey(name)
         fun text(name: String): String? = members[name]?.let { reader.string(it) }
         fun number(name: String): Long? = members[name]?.let { reader.long(it) }
         fun flag(name: String): Boolean = members[name]?.let { reader.boolean(it) } ?: false

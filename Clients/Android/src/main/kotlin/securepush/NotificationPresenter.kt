@@ -40,16 +40,20 @@ interface NotificationPresenter {
 }
 
 /** A secret to show. Its `toString` does not show it. */
-class SecretNotification(
+class SecretNotification @JvmOverloads constructor(
     /** The notification's ID. */
     val id: PushID,
-    /** The text to show: the payload if it is a JSON string, otherwise its JSON text. */
-    val text: String,
     /** The payload's JSON text, exactly as the sender wrote it. */
     val json: String,
     /** Whether one of the user's devices had fetched it before. */
     val wasRead: Boolean = false
 ) {
+    /** The payload, if it is a text or a message; `null` if only the app knows what it is. */
+    val message: Message? by lazy { Message.of(json) }
+
+    /** The text to show: the payload if it is a JSON string, or a message's body; `null` if it is neither. */
+    val text: String? get() = message?.body
+
     override fun toString(): String = "secret $id"
 }
 
@@ -59,8 +63,8 @@ data class GenericNotice(
     val id: PushID?,
     /** Which text. */
     val kind: Kind,
-    /** The reason. */
-    val code: DiagnosticCode
+    /** The reason; `null` if there is a secret, and it is not shown outside of the app. */
+    val code: DiagnosticCode?
 ) {
     /** The texts. The app has them in its resources. */
     enum class Kind {
@@ -81,8 +85,15 @@ data class LogInPrompt(
 
 /** Calls a presenter. What the system refuses or does not answer, secrets aside, has no consequence. */
 internal class CarefulPresenter(private val presenter: NotificationPresenter, private val limit: CallLimit) {
-    /** @throws Exception if the system refuses, or does not answer. */
-    fun show(secret: SecretNotification) = limit.run { presenter.show(secret) }
+    /**
+     * Shows a secret; the generic text, if only the app knows what it is.
+     *
+     * @throws Exception if the system refuses, or does not answer.
+     */
+    fun present(secret: SecretNotification) = limit.run {
+        if (secret.message != null) presenter.show(secret) else
+            presenter.show(GenericNotice(secret.id, GenericNotice.Kind.GENERIC, null))
+    }
 
     fun show(notice: GenericNotice) = quietly { presenter.show(notice) }
 

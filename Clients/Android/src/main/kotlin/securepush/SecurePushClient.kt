@@ -244,6 +244,16 @@ class SecurePushClient @JvmOverloads constructor(
     @Throws(SecurePushFailure::class)
     fun markAsReadThrough(id: PushID) = markAsReadThrough(id, begin(limits.millisInTotal))
 
+    /**
+     * The fingerprint of this device's key for end-to-end encryption: 8 groups of 4 hexadecimal digits. A user compares
+     * it with the one that a sender sees. `null` if there is no key, or before the first unlock.
+     */
+    fun encryptionKeyFingerprint(): String? = try {
+        store.envelopeKeys().firstOrNull()?.fingerprint
+    } catch (e: ClientStoreException) {
+        null
+    }
+
     internal fun begin(millis: Long): Wake = synchronized(lock) {
         wakes += 1
         Wake(wakes, clock.uptime + minOf(millis, limits.millisInTotal))
@@ -257,11 +267,12 @@ class SecurePushClient @JvmOverloads constructor(
         return catchUps.take(wake, last) { runCatchUp(wake) }
     }
 
-    /** Tells the server what was shown and who has left, confirms withdrawals, and reads keys that are old. */
+    /** Tells the server what was shown and who has left, confirms withdrawals, and renews keys that are old. */
     internal fun end(wake: Wake, report: WakeReport): WakeReport {
         reportShown(wake.deadline)
         confirmWithdrawals(wake.deadline)
         refreshOldPushKeys(wake.deadline)
+        renewOldKey(wake.deadline)
         endUnregistrations(wake.deadline)
         return report
     }

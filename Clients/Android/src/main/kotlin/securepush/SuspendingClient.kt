@@ -52,6 +52,9 @@ class SuspendingClient internal constructor(private val client: SecurePushClient
     /** [SecurePushClient.devices] */
     suspend fun devices(): List<UserDevice> = client.threads.suspended { client.devices() }
 
+    /** [SecurePushClient.encryptionKeyFingerprint] */
+    suspend fun encryptionKeyFingerprint(): String? = client.threads.suspended { client.encryptionKeyFingerprint() }
+
     /** [SecurePushClient.removeDevice] */
     suspend fun removeDevice(id: String) = client.threads.suspended { client.removeDevice(id) }
 

@@ -9,5 +9,6 @@ public final class R {
         public static final int securepush_locked = 3;
         public static final int securepush_hidden = 4;
         public static final int securepush_channel = 5;
+        public static final int securepush_in_app = 6;
     }
 }

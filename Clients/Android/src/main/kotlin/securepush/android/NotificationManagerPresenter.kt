@@ -7,6 +7,7 @@ import android.app.PendingIntent
 import android.content.Context
 import android.net.Uri
 import android.os.Bundle
+import securepush.DiagnosticCode
 import securepush.GenericNotice
 import securepush.LogInPrompt
 import securepush.NotificationPresenter
@@ -43,18 +44,23 @@ class NotificationManagerPresenter @JvmOverloads constructor(
         val extras = Bundle()
         extras.putString(KIND, KIND_SECRET)
         // The system cuts texts off, and a call with a very long one fails.
-        val text = if (secret.text.length > MAX_TEXT) secret.text.take(MAX_TEXT) + "…" else secret.text
+        val whole = secret.text ?: ""
+        val text = if (whole.length > MAX_TEXT) whole.take(MAX_TEXT) + "…" else whole
         val public = builder(context.getString(R.string.securepush_hidden), secret.id).build()
         post(tag, builder(text, secret.id).addExtras(extras).setPublicVersion(public).build())
     }
 
     override fun show(notice: GenericNotice) {
         val text = when (notice.kind) {
-            GenericNotice.Kind.GENERIC -> context.getString(R.string.securepush_generic, notice.code.rawValue)
+            GenericNotice.Kind.GENERIC -> generic(notice.code)
             GenericNotice.Kind.LOCKED -> context.getString(R.string.securepush_locked)
         }
         post(notice.id?.rawValue ?: NOTICE_TAG, builder(text, notice.id).build())
     }
+
+    private fun generic(code: DiagnosticCode?): String =
+        if (code == null) context.getString(R.string.securepush_in_app) else
+            context.getString(R.string.securepush_generic, code.rawValue)
 
     override fun show(prompt: LogInPrompt) {
         val text = context.getString(R.string.securepush_log_in, prompt.code.rawValue)

@@ -117,7 +117,7 @@ class Session(
     /** Fetches the text of a message. Its notification is not needed any more. */
     fun loadMessage(id: PushID, onText: (String) -> Unit, onFailure: (String) -> Unit) = background.execute {
         load(onFailure) {
-            onText(app.securePushClient.read(id).text)
+            onText(app.securePushClient.read(id).let { it.text ?: it.json })
             attempt { app.securePushClient.markAsRead(listOf(id)) }
         }
     }
