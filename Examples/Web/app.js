@@ -108,6 +108,7 @@ class App {
     this.inbox.clear();
     this.devices.clear();
     this.view('messages');
+    byId('fact-channel').textContent = '';
     this.showUnread(0);
     for (const id of ['inbox', 'device', 'devices', 'permission', 'log-out', 'who', 'views']) show(id, false);
     show('log-in', true);
