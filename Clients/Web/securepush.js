@@ -26,7 +26,10 @@ export { ClientEvents } from './lib/events.js';
 export { userTag } from './lib/user-tag.js';
 
 /**
- * @typedef {import('./lib/answers.js').InboxPage} InboxPage
+ * @typedef {import('./lib/inbox.js').AppEntry} InboxEntry
+ * @typedef {import('./lib/inbox.js').AppPage} InboxPage
+ * @typedef {import('./lib/devices.js').RegisteredDevice} RegisteredDevice
+ * @typedef {import('./lib/display.js').Display} Display
  * @typedef {import('./lib/answers.js').SecretNotification} SecretNotification
  * @typedef {import('./lib/clock.js').ClientClock} ClientClock
  * @typedef {import('./lib/configuration.js').ClientLimits} ClientLimits

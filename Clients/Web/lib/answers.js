@@ -1,4 +1,5 @@
 import { DiagnosticCode, SecurePushFailure } from './codes.js';
+import { displays } from './display.js';
 import { isPushID } from './push.js';
 
 /** The server's payloads are at most 128 deep; the answer adds three levels. */
@@ -13,6 +14,8 @@ export const maxEntries = 200;
  * @property {string} id
  * @property {string} json the payload's JSON text, exactly as the sender wrote it. It may be encrypted
  * @property {boolean} wasRead whether one of the user's devices had fetched it before
+ * @property {import('./display.js').Display} display where the sender allows it to be shown
+ * @property {number | null} expiresAt when it is not to be shown any more, in seconds since 1970
  */
 
 /**
@@ -25,6 +28,9 @@ export const maxEntries = 200;
  * @property {string} json the JSON text of what was sent, exactly as the sender wrote it
  * @property {boolean} isEncrypted whether it came end-to-end encrypted
  * @property {boolean} wasRead whether one of the user's devices had fetched it before
+ * @property {import('./display.js').Display} display where it may be shown: the stricter one of the sender's and the app's
+ *   wish. A value that is no message is for the app
+ * @property {number | null} expiresAt when it is not to be shown any more, in seconds since 1970
  */
 
 /**
@@ -192,7 +198,24 @@ function readSecret(members) {
   if (json === undefined) return null;
   const read = members.get('Read') ?? 'false';
   if (read !== 'true' && read !== 'false') throw new SyntaxError('Read is no truth value.');
-  return { id: readID(members), json, wasRead: read === 'true' };
+  return {
+    id: readID(members), json, wasRead: read === 'true', display: readDisplay(members), expiresAt: readTime(members),
+  };
+}
+
+/**
+ * @param {Map<string, string>} members
+ * @returns {import('./display.js').Display} the strictest one for a word of a later version
+ */
+function readDisplay(members) {
+  const value = JSON.parse(members.get('Display') ?? '"full"');
+  return displays.find((display) => display === value) ?? 'app';
+}
+
+/** @param {Map<string, string>} members */
+function readTime(members) {
+  const time = Date.parse(JSON.parse(members.get('ExpiresAt') ?? 'null'));
+  return Number.isFinite(time) ? time / 1000 : null;
 }
 
 /**

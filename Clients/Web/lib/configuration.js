@@ -1,3 +1,4 @@
+import { displays } from './display.js';
 import { SenderKeySet } from './key-set.js';
 import { PushKeySet } from './push-keys.js';
 
@@ -33,6 +34,8 @@ import { PushKeySet } from './push-keys.js';
  * @property {string} repeated such as "You have this message already."
  * @property {string} nothingNew such as "There is no new message."
  * @property {string} hidden such as "You have a new message. Open the app to read it."
+ * @property {string} answered such as "Your answer was sent."
+ * @property {string} unanswered such as "Your answer was not sent. Open the app to answer."
  */
 
 /**
@@ -51,6 +54,8 @@ import { PushKeySet } from './push-keys.js';
  * @property {boolean} requiresEncryption whether a notification that is not encrypted shows the generic text (`SP-PLAIN`)
  * @property {SenderKeySet | null} senderKeys the keys that sign encrypted notifications. With keys, one without a valid
  *   signature shows the generic text (`SP-SENDER`). `null`: signatures are not checked
+ * @property {import('./display.js').Display} display how much of a secret the system gets. The stricter one of this and
+ *   the sender's wish applies
  * @property {ClientTexts} texts
  * @property {ClientLimits} limits
  * @property {boolean} showsNoticeWhenGone whether the generic text is shown for a push whose notification the server
@@ -80,6 +85,8 @@ export const defaultTexts = Object.freeze({
   repeated: 'securepush.repeated',
   nothingNew: 'securepush.nothing-new',
   hidden: 'securepush.hidden',
+  answered: 'securepush.answered',
+  unanswered: 'securepush.unanswered',
 });
 
 /**
@@ -106,8 +113,9 @@ export function checkedURL(retrievalURL, allowsInsecure = false) {
  * Makes a configuration with defaults for what is not given.
  *
  * @param {{retrievalURL: string, pushKeys?: PushKeySet | object | null, refreshesPushKeys?: boolean, encryptsEndToEnd?:
- *   boolean, requiresEncryption?: boolean, senderKeys?: SenderKeySet | object | null, texts?: Partial<ClientTexts>,
- *   limits?: Partial<ClientLimits>, showsNoticeWhenGone?: boolean, allowsInsecure?: boolean}} options
+ *   boolean, requiresEncryption?: boolean, senderKeys?: SenderKeySet | object | null, display?:
+ *   import('./display.js').Display, texts?: Partial<ClientTexts>, limits?: Partial<ClientLimits>, showsNoticeWhenGone?:
+ *   boolean, allowsInsecure?: boolean}} options
  *   `allowsInsecure`: `http:` is allowed for other hosts than this machine. `pushKeys` is a key set, or the JWK Set that
  *   `securepush keys generate --push` writes; `senderKeys` is a key set, or a JWK Set
  * @returns {SecurePushConfiguration}
@@ -115,8 +123,9 @@ export function checkedURL(retrievalURL, allowsInsecure = false) {
  */
 export function makeConfiguration({
   retrievalURL, pushKeys = null, refreshesPushKeys = true, encryptsEndToEnd = true, requiresEncryption = false,
-  senderKeys = null, texts = {}, limits = {}, showsNoticeWhenGone = true, allowsInsecure = false,
+  senderKeys = null, display = 'full', texts = {}, limits = {}, showsNoticeWhenGone = true, allowsInsecure = false,
 }) {
+  if (!displays.includes(display)) throw new TypeError('display must be full, redacted or app.');
   return {
     retrievalURL: checkedURL(retrievalURL, allowsInsecure),
     pushKeys: pushKeys === null || pushKeys instanceof PushKeySet ? pushKeys : PushKeySet.fromJWKSet(pushKeys),
@@ -125,6 +134,7 @@ export function makeConfiguration({
     requiresEncryption,
     senderKeys: senderKeys === null || senderKeys instanceof SenderKeySet
       ? senderKeys : SenderKeySet.fromJWKSet(senderKeys),
+    display,
     texts: { ...defaultTexts, ...texts },
     limits: { ...defaultLimits, ...limits },
     showsNoticeWhenGone,

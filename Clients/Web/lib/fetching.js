@@ -1,6 +1,7 @@
 import { readSecretAnswer } from './answers.js';
 import { DiagnosticCode, isGoneStatus, SecurePushFailure } from './codes.js';
 import { textDigest } from './device-digest.js';
+import { stricter } from './display.js';
 import { isEnvelope, maxAge, openEnvelope } from './envelope.js';
 import { endWithdrawn, resolveInDoubtClaims, showWithdrawn } from './receiving.js';
 import { wakeReport } from './report.js';
@@ -220,17 +221,22 @@ async function claim(client, secret, request, deadline) {
  * @throws {SecurePushFailure} why this device will never open it
  * @throws {import('./store.js').ClientStoreError} if the keys cannot be read now, or if it cannot be remembered
  */
-export async function decrypt(client, { id, json: payload, wasRead }) {
-  const { clock: { now }, configuration: { senderKeys, requiresEncryption }, crypto, store } = client;
+export async function decrypt(client, { id, json: payload, wasRead, ...fetched }) {
+  const { clock: { now }, configuration: { senderKeys, requiresEncryption, ...configuration }, crypto, store } = client;
   const needsKeys = isEnvelope(payload);
   const keys = needsKeys ? await store.deviceKeys() : [];
   const { owner, registration } = needsKeys ? await client.keeper.read() : emptyState();
-  const { json, text, message, isEncrypted } = await openEnvelope(payload, {
+  const { json, text, message, isEncrypted, ...content } = await openEnvelope(payload, {
     recipient: owner ?? '', device: registration.installationID, keys, senderKeys, requiresEncryption, now, crypto,
     remember: async (envelope, at) => store.rememberEnvelope(
       { id: envelope, notification: await textDigest(crypto, id), at, expired: now - maxAge }),
   });
-  return { id, text, message, json, isEncrypted, wasRead };
+  const expiresAt = Math.min(content.expiresAt ?? Infinity, fetched.expiresAt ?? Infinity);
+  if (expiresAt <= now) throw new SecurePushFailure(DiagnosticCode.expired);
+  const display = text === null ? 'app' : stricter(fetched.display, configuration.display);
+  return {
+    id, text, message, json, isEncrypted, wasRead, display, expiresAt: Number.isFinite(expiresAt) ? expiresAt : null,
+  };
 }
 
 /**
@@ -244,17 +250,19 @@ const failed = (code, isFinal = false) => ({ kind: 'failed', code, isFinal, isGo
  * Notes that a claimed secret was shown, or that it waits for the next wake.
  *
  * @param {SecurePushClient} client
- * @param {string} id
- * @param {boolean} isShown
+ * @param {SecretNotification} secret
+ * @param {boolean} isShown whether the user sees it, or the generic text if only the app shows it
  * @param {Wake} wake
- * @param {boolean} [isReported] whether the server is told
  */
-async function settle(client, id, isShown, wake, isReported = isShown) {
+export async function settle(client, { id, display, expiresAt }, isShown, wake) {
   const { now } = client.clock;
   const end = await client.keeper.tryUpdate(null, (changes, state) => {
     if (state.userChanges > wake.userChanges) return 'withdrawn';
     const end = changes.ledger.settle(id, client.process, isShown, now);
-    if (isReported) changes.report(id);
+    if (!isShown) return end;
+    if (expiresAt !== null) changes.expire(id, expiresAt);
+    if (display === 'full') changes.report(id);
+    else changes.reportGeneric(id, null);
     return end;
   });
   client.inFlight.delete(id);
@@ -274,27 +282,27 @@ async function settle(client, id, isShown, wake, isReported = isShown) {
 export async function finish(client, acquisition, id, wake) {
   if (wake.isOver) {
     // The user sees the generic text, and the secret waits for the next wake.
-    if (acquisition.kind === 'secret') await settle(client, id, false, wake);
+    if (acquisition.kind === 'secret') await settle(client, acquisition.secret, false, wake);
     return wakeReport({ result: 'failed', code: DiagnosticCode.timedOut });
   }
   switch (acquisition.kind) {
     case 'settled': return wakeReport();
     case 'secret': {
       const { secret } = acquisition;
-      const isForApp = secret.text === null;
+      const isHidden = secret.display !== 'full';
       try {
-        wake.showing = isForApp ? client.presenter.showNotice(
+        wake.showing = isHidden ? client.presenter.showNotice(
           { id, localizationKey: client.configuration.texts.hidden, code: null }) : client.presenter.showSecret(secret);
         await wake.showing;
       } catch {
-        await settle(client, id, false, wake);
+        await settle(client, secret, false, wake);
         if (!await client.isCurrent(wake)) return wakeReport();
         return noticeOnce(client, id, { code: DiagnosticCode.notPresented, isFinal: false, isGone: false });
       }
       // The generic text may have replaced a secret that has appeared too late. The next wake shows it again.
-      await settle(client, id, !wake.isNoticed, wake, !wake.isNoticed && !isForApp);
+      await settle(client, secret, !wake.isNoticed, wake);
       return wake.isNoticed ? wakeReport({ result: 'failed', waiting: [id], code: DiagnosticCode.timedOut })
-        : wakeReport({ result: 'newData', shown: isForApp ? [] : [id] });
+        : wakeReport({ result: 'newData', shown: isHidden ? [] : [id] });
     }
     case 'failed': return noticeOnce(client, id, acquisition);
     case 'loggedOut': return prompt(client, [id], acquisition.code);
@@ -311,7 +319,12 @@ export async function finish(client, acquisition, id, wake) {
  * @returns {Promise<WakeReport>}
  */
 async function noticeOnce(client, id, { code, isFinal, isGone }) {
-  const isFirst = await client.keeper.tryUpdate(true, ({ ledger }) => ledger.markNoticed(id, isFinal));
+  const isFirst = await client.keeper.tryUpdate(true, (changes) => {
+    const isFirst = changes.ledger.markNoticed(id, isFinal);
+    // The server has nothing to note of what is gone.
+    if (isFirst && !isGone) changes.reportGeneric(id, code);
+    return isFirst;
+  });
   if (isFirst && (!isGone || client.configuration.showsNoticeWhenGone)) await showNotice(client, id, code);
   return wakeReport({ result: 'failed', waiting: isFinal ? [] : [id], code });
 }

@@ -59,6 +59,8 @@ export const englishTexts = Object.freeze({
   'securepush.repeated': 'You have this message already. Open the app to read it again.',
   'securepush.nothing-new': 'There is no new message.',
   'securepush.hidden': 'You have a new message. Open the app to read it.',
+  'securepush.answered': 'Your answer was sent.',
+  'securepush.unanswered': 'Your answer was not sent. Open the app to answer. (%@)',
 });
 
 /** The registration of this worker, or of the worker that serves this page. */
@@ -104,12 +106,24 @@ export class WebNotificationPresenter {
     this.navigator = /** @type {any} */ (navigator);
   }
 
-  /** @param {import('./answers.js').SecretNotification} secret */
-  async showSecret(secret) {
-    const { id } = secret;
-    const text = secret.text ?? '';
-    const body = text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text;
-    await this.#show(id, body, { kind: 'secret', secureId: id });
+  /**
+   * Shows a secret with what its message says: the title, the level, the first actions, and the link for a click. Web
+   * notifications have no groups: one with the tag of a thread would replace the messages before it.
+   *
+   * @param {import('./answers.js').SecretNotification} secret
+   */
+  async showSecret({ id, text, message }) {
+    const body = cut(text ?? '');
+    const actions = (message?.actions ?? []).slice(0, maxActions());
+    await this.#show(id, body, {
+      kind: 'secret', secureId: id, link: message?.link ?? undefined,
+      actions: actions.map((action) => ({ id: action.id, input: action.input })),
+    }, {
+      ...(message?.title ? { title: message.title } : {}),
+      ...(message?.level === 'passive' ? { silent: true } : {}),
+      ...(message?.level === 'time-sensitive' ? { requireInteraction: true } : {}),
+      ...(actions.length > 0 ? { actions: actions.map((action) => ({ action: action.id, title: action.title })) } : {}),
+    });
   }
 
   /** @param {GenericNotice} notice */
@@ -165,9 +179,10 @@ export class WebNotificationPresenter {
     const last = shown.find(({ data }) => id !== null && data.secureId === id)
       ?? (kind === 'prompt' ? shown.find(({ data }) => data.kind === kind) : undefined);
     if (last) {
-      const { title, body, tag, data } = last;
+      const { title, body, tag, data, requireInteraction, actions = undefined } = /** @type {any} */ (last);
       const registration = await this.registration();
-      await registration.showNotification(title, { ...this.options, ...silently, body, tag, data });
+      await registration.showNotification(
+        title, { ...this.options, requireInteraction, actions, ...silently, body, tag, data });
     } else if (kind === 'brief') {
       await this.#showBriefly(id, localizationKey);
     } else {
@@ -193,11 +208,12 @@ export class WebNotificationPresenter {
    * @param {string} tag
    * @param {string} body
    * @param {object} data
-   * @param {object} [more]
+   * @param {{title?: string} & NotificationOptions} [options]
    */
-  async #show(tag, body, data, more = {}) {
+  async #show(tag, body, data, options = {}) {
+    const { title = this.title, ...more } = options;
     const registration = await this.registration();
-    await registration.showNotification(this.title, {
+    await registration.showNotification(title, {
       ...this.options, ...more, body, tag, data: { ...data, securePush: 1 },
     });
   }
@@ -227,6 +243,12 @@ export class WebNotificationPresenter {
     return (this.texts[key] ?? englishTexts[/** @type {keyof typeof englishTexts} */ (key)] ?? key).replace('%@', code);
   }
 }
+
+/** @param {string} text */
+const cut = (text) => (text.length > maxBodyLength ? `${text.slice(0, maxBodyLength)}…` : text);
+
+/** How many actions the browser shows. */
+const maxActions = () => /** @type {any} */ (globalThis.Notification)?.maxActions ?? 0;
 
 /**
  * Whether a notification is of this SDK: its own, or one that the browser has shown of a declarative message.

@@ -73,6 +73,22 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
   { id, localizationKey: client.configuration.texts.withdrawn });
 
 /**
+ * Removes what has expired from the screen.
+ *
+ * @param {SecurePushClient} client
+ * @param {{id: string, at: number}[]} expiring
+ */
+async function removeExpired(client, expiring) {
+  const { now } = client.clock;
+  const ids = expiring.filter(({ at }) => at <= now).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await client.presenter.remove(ids);
+  await client.keeper.tryUpdate(null, (_, state) => {
+    state.expiring = (state.expiring ?? []).filter(({ id }) => !ids.includes(id));
+  });
+}
+
+/**
  * Notes the user who is logged in. Another user's notifications are removed from the screen.
  *
  * @param {SecurePushClient} client
@@ -84,7 +100,8 @@ export const showWithdrawn = (client, id) => client.presenter.withdraw(
 export async function adoptUser(client) {
   // A process may have ended between a log-out and this.
   await clearScreen(client);
-  const { owner, userChanges } = await client.keeper.read();
+  const { owner, userChanges, expiring = [] } = await client.keeper.read();
+  await removeExpired(client, expiring);
   /** @type {string | null} */
   let userName = null;
   let isKnown = true;

@@ -253,6 +253,30 @@ test('the example in Chromium', { timeout: 900_000 }, async (context) => {
     assert.ok(results.count > 50);
   });
 
+  await step('a message is answered in the page, with the number that the sender shows elsewhere', async () => {
+    const actions = [{ Id: 'approve', Title: 'Approve' }, { Id: 'deny', Title: 'Deny' }];
+    const id = await stack.ask({ Title: 'Log-in', Body: 'Is it you?', Actions: actions }, {
+      answers: actions.map(({ Id }) => Id), challenge: '42',
+    });
+    await app.deliver(await stack.push(id));
+    await app.untilShown((list) => list.some(({ title, body }) => title === 'Log-in' && body === 'Is it you?'));
+    const page = await app.openPage({ hash: `#${id}` });
+    const find = `#secret-${id}`;
+    await page.until((where) => document.querySelector(`${where} .actions`), find);
+    await page.evaluate((where) => document.querySelector(`${where} .actions button`).click(), find);
+    for (const [number, outcome] of [['41', 'three tries'], ['42', 'Answered: Approve.']]) {
+      await page.until((where) => document.querySelector(`${where} form input`), find);
+      await page.evaluate((where, value) => {
+        document.querySelector(`${where} form input`).value = value;
+        document.querySelector(`${where} form button`).click();
+      }, find, number);
+      await page.until((where, words) => document.querySelector(`${where} .outcome`).textContent.includes(words), find, outcome);
+    }
+    const { Answer: answer } = JSON.parse(await stack.securepush('status', id, '--json'));
+    assert.deepEqual([answer.Action, typeof answer.DeviceId], ['approve', 'string']);
+    await app.closePage();
+  });
+
   await step('a device that registers later shows the generic text, and then gets what is for it', async () => {
     const early = await stack.send('Before the second device.', '--e2e');
     const push = await stack.push(early);

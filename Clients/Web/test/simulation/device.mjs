@@ -62,6 +62,7 @@ class SimulatedScreen {
     this.texts = new Set();
     this.visible = new Set();
     this.notices = [];
+    this.messages = new Map();
     this.prompts = [];
     this.isPrompting = false;
     this.badge = null;
@@ -202,6 +203,7 @@ export class SimulatedDevice {
         await faults.present();
         screen.secrets.set(secret.id, (screen.secrets.get(secret.id) ?? 0) + 1);
         screen.texts.add(secret.text);
+        screen.messages.set(secret.id, secret.message);
         screen.visible.add(secret.id);
       }),
       showNotice: (notice) => call('show notice', () => { screen.notices.push(notice); }),

@@ -3,7 +3,9 @@ import {
   ClientEvents, ClientStoreError, FetchTransport, IndexedDBStore, makeConfiguration, SecurePushClient, SecurePushFailure,
   TokenCredentialsProvider, WebNotificationPresenter,
 } from 'securepush-web';
-import type { CredentialsProvider, InboxPage, NotificationPresenter, SecretNotification } from 'securepush-web';
+import type {
+  CredentialsProvider, InboxPage, Message, NotificationPresenter, RegisteredDevice, SecretNotification,
+} from 'securepush-web';
 
 const retrievalURL = 'https://push.example.com';
 const store = new IndexedDBStore();
@@ -78,6 +80,16 @@ export async function logOut(): Promise<boolean> {
     if (error instanceof ClientStoreError) return error.reason !== 'locked';
     throw error;
   }
+}
+
+export async function approve(id: string, challenge: string): Promise<boolean> {
+  const message: Message | null = (await client.read(id)).message;
+  const action = message?.actions?.find((candidate) => !candidate.input);
+  if (!action) return false;
+  await client.answer(id, action.id, { challenge });
+  const others: RegisteredDevice[] = (await client.devices()).filter((device) => !device.isThisDevice);
+  for (const device of others) await client.removeDevice(device.id);
+  return true;
 }
 
 events.listen((event) => {
