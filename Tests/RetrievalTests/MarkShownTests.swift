@@ -4,6 +4,7 @@ import Foundations
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import ServiceRuntime
 import Testing
 
 @testable import Retrieval
