@@ -125,7 +125,12 @@ struct SimulatedDevice: Sendable {
         if let id = push.push.id { report(DeviceEvent(.received, id: id.rawValue, kind: push.kind)) }
         if push.isForExtension { return await extend(push) }
         let result = await client.handle(push: push.push)
-        for id in result.shown { await sendAnswer(to: id) }
+        var answered = result.shown
+        // One that only the app shows.
+        if result.result == .newData, !push.push.isWithdrawal, let id = push.push.id, !answered.contains(id) {
+            answered.append(id)
+        }
+        for id in answered { await sendAnswer(to: id) }
         guard result.result == .noData else { return }
         report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: result.code?.rawValue ?? "nothing to show"))
     }
@@ -154,7 +159,9 @@ struct SimulatedDevice: Sendable {
         case .secret(let secret):
             await screen.show(secret)
             await sendAnswer(to: secret.id)
-        case .generic(let notice): await screen.show(notice)
+        case .generic(let notice):
+            await screen.show(notice)
+            if notice.code == nil, let id = notice.id { await sendAnswer(to: id) }
         case .prompt(let prompt): await screen.show(prompt)
         case .nothing:
             report(DeviceEvent(.ignored, id: push.push.id?.rawValue, reason: "nothing to show"))
