@@ -78,7 +78,11 @@ final class DeviceScreen: DeviceDisplay {
     func show(_ notice: GenericNotice) async {
         let text = Self.text(notice.localizationKey)
         state.withLock { state in
-            if let id = notice.id { state.notices.insert(id) }
+            if let id = notice.id {
+                state.notices.insert(id)
+                // One that only the app shows.
+                if notice.code == nil { state.fresh.append(id) }
+            }
             state.shown += countsPrompts ? 1 : 0
         }
         report(

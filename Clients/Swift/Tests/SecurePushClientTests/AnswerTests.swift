@@ -104,6 +104,20 @@ import Testing
         #expect(phone.server.change { $0.lastReport } == expected)
     }
 
+    /// The server could not say which device it is; and it notes nothing of what it does not have.
+    @Test func aGenericTextIsReportedByARegisteredDeviceOfWhatTheServerHas() async throws {
+        let phone = try await SimulatedPhone()
+        phone.server.add("01", #"{"e2e":2}"#)
+        phone.server.add("02")
+        phone.server.change { $0.items[1].isRevoked = true }
+        for id in ["01", "02"] { _ = await phone.push(id) }
+        #expect(await phone.screen.noticed.map(\.code) == [.unopenable, .status(410)])
+        #expect(phone.server.change { $0.generic }.isEmpty)
+        try await phone.client.register(PushDevice(platform: .apns, channel: "AB"))
+        _ = await phone.client.catchUp()
+        #expect(phone.server.change { $0.generic } == ["01 SP-DECRYPT"])
+    }
+
     /// A report of an earlier version is the ID alone.
     @Test func reportsOfAnEarlierVersionAreKept() throws {
         let reports = try JSONDecoder().decode([ShownReport].self, from: Data(#"["01"]"#.utf8))

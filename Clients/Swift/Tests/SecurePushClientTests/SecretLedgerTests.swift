@@ -54,6 +54,36 @@ import Testing
         #expect(ledger[last]?.progress == .shown)
     }
 
+    /// A signed push can be repeated for 28 days.
+    @Test func aForgottenIDIsNotShownAgain() throws {
+        var ledger = SecretLedger()
+        for number in 0..<3_000 {
+            let id = try id("n\(number)")
+            _ = ledger.claim(id, by: "a", isFirstReader: true, at: 1, limits)
+            _ = ledger.settle(id, of: "a", isShown: number != 0, at: 1)
+            // The first one waits, and is forgotten as settled only after it was withdrawn.
+            if number == 1_500 { ledger.withdraw(try self.id("n0"), at: 1, limits) }
+        }
+        var copy = try JSONDecoder().decode(SecretLedger.self, from: try JSONEncoder().encode(ledger))
+        for name in ["n0", "n1", "n1999"] {
+            let id = try id(name)
+            #expect(copy[id] == nil)
+            let isNew = copy.learn(id, at: 2, limits)
+            let claim = copy.claim(id, by: "b", isFirstReader: true, at: 2, limits)
+            #expect(!isNew && claim == .settled)
+        }
+        let isNew = copy.learn(try id("n3000"), at: 2, limits)
+        #expect(isNew)
+    }
+
+    @Test func hashesAreBounded() throws {
+        var forgotten = ForgottenIDs()
+        for number in 0..<10_001 { forgotten.append(try id("n\(number)")) }
+        #expect(forgotten.hashes.count == 64_000)
+        let (old, last) = (try id("n2000"), try id("n10000"))
+        #expect(!forgotten.contains(old) && forgotten.contains(last))
+    }
+
     @Test(arguments: [400.0, -400])
     func aJumpOfTheClockForgetsNothing(_ days: Double) throws {
         var ledger = SecretLedger()

@@ -33,12 +33,13 @@ import Testing
         let json = #"{"a": [1e400, 12345678901234567890123]}"#
         phone.server.add("01", json)
         let id = try #require(PushID("01"))
-        #expect(await phone.push("01").shown == [id])
+        let report = await phone.push("01")
+        #expect(report.result == .newData && report.shown.isEmpty && report.waiting.isEmpty)
         let notice = GenericNotice(id: id, localizationKey: "securepush.in-app", code: nil)
         #expect(await phone.screen.noticed == [notice])
         #expect(try await phone.client.read(id).json == json)
         // It is not shown again.
-        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.push("01").result == .noData)
         #expect(await phone.screen.noticed.count == 1)
     }
 

@@ -70,6 +70,8 @@ import Testing
     /// Another device has read them, while nobody was logged in to this one.
     @Test func thePromptGoesWithTheLastNotificationBehindIt() async throws {
         let phone = try await signedPhone(isLoggedIn: false)
+        // The session of the device's user has ended.
+        try await phone.store.update { $0.owner = "alice" }
         for id in ["01", "02"] {
             phone.server.add(id)
             _ = await phone.push(id)

@@ -125,11 +125,12 @@ extension SecurePushClient {
             let learned: (new: [PushID], waiting: Int)? = try? await keeper.update { state in
                 guard state.userChanges == userChanges else { return nil }
                 let known = Set(state.ledger.entries.map(\.id))
-                for id in ids { state.ledger.learn(id, at: now, limits) }
+                var new: [PushID] = []
+                for id in ids where state.ledger.learn(id, at: now, limits) && !known.contains(id) { new.append(id) }
                 // The listing of delayed notifications is behind the cursor and does not move it. A device that has
                 // seen no page yet begins after the newest notification that it has shown.
                 if !isUnreadOnly || isFirst { state.cursor = ids.last ?? state.cursor ?? state.ledger.lastShown }
-                return (new: ids.filter { !known.contains($0) }, waiting: state.ledger.waiting.count)
+                return (new: new, waiting: state.ledger.waiting.count)
             }
             // The user has changed since the request, or nothing can be stored now.
             guard let learned else { return }
@@ -218,8 +219,7 @@ extension SecurePushClient {
         let requests = try? await keeper.update { state in
             var requests: [PushID: FetchRequest] = [:]
             guard state.userChanges == userChanges else { return requests }
-            for id in ids where state.ledger[id] == nil {
-                state.ledger.learn(id, at: now, limits)
+            for id in ids where state.ledger[id] == nil && state.ledger.learn(id, at: now, limits) {
                 requests[id] = state.request(id)
             }
             return requests

@@ -109,7 +109,7 @@ extension SecretNotification {
         copy.message = PushMessage(json: envelope.content)
         if let seconds = envelope.expiresAt {
             let moment = Date(timeIntervalSince1970: TimeInterval(seconds))
-            copy.expiresAt = min(moment, expiresAt ?? .distantFuture)
+            copy.expiresAt = min(moment, expiresAt ?? moment)
         }
         return copy
     }

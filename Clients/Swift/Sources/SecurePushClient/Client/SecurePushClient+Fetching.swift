@@ -191,7 +191,7 @@ extension SecurePushClient {
                 return await notice(id, .notPresented, isGone: false)
             }
             await settle(id, isShown: true, as: appearance.text, in: wake)
-            return WakeReport(result: .newData, shown: [id])
+            return WakeReport(result: .newData, shown: appearance.text == .secret ? [id] : [])
         case .failed(let code, let isGone): return await notice(id, code, isGone: isGone)
         case .closed(let code): return await notice(id, code, isGone: true)
         case .loggedOut(let code): return await prompt([id], code)
@@ -209,14 +209,16 @@ extension SecurePushClient {
         return WakeReport(result: .failed, waiting: isGone ? [] : [id], code: code)
     }
 
-    /// Notes that the user sees the generic text, and that the server is to be told.
+    /// Notes that the user sees the generic text, and that the server is to be told, unless it does not have the
+    /// notification.
     ///
     /// - Returns: whether it is the first time.
     @discardableResult
     func noteNotice(_ id: PushID, _ code: DiagnosticCode, isGone: Bool, isShown: Bool = true) async -> Bool {
         let isFirst = try? await keeper.update { state in
             let isFirst = state.ledger.markNoticed(id, isGone: isGone)
-            if isFirst, isShown { state.report(ShownReport(id, .generic, code: code)) }
+            let isThere = !isGone || code.isOfEnvelope || code == .expired
+            if isFirst, isShown, isThere { state.report(ShownReport(id, .generic, code: code)) }
             return isFirst
         }
         return isFirst ?? true

@@ -47,6 +47,8 @@ extension SecurePushClient {
 
     /// Tells the server which notifications this device shows, and where it shows the generic text and why. One wake does
     /// this for all wakes at the same time. A failure ends it until the next wake.
+    ///
+    /// The server knows a generic text by the installation that shows it, so one waits until the device is registered.
     func reportShown(until deadline: TimeInterval) async {
         guard !isReporting else { return }
         isReporting = true
@@ -55,7 +57,9 @@ extension SecurePushClient {
         // A store that cannot be written keeps a report, so it is sent once.
         var reported: [ShownReport] = []
         while reported.count < Self.maxReports, let state = try? await keeper.read(),
-            let report = state.unreported.first(where: { !reported.contains($0) })
+            let report = state.unreported.first(where: { report in
+                !reported.contains(report) && (report.text == .secret || state.registration.installationID != nil)
+            })
         {
             reported.append(report)
             let body = ShownBody(report, device: state.registration.installationID.map(Self.text))

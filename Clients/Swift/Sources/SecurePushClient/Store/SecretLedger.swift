@@ -41,6 +41,8 @@ struct SecretLedger: Codable, Sendable, Equatable {
 
     /// In the order in which the client learned of them.
     private(set) var entries: [Entry] = []
+    /// Those that were settled and are no longer among ``entries``; `nil` if there are none.
+    private var forgotten: ForgottenIDs?
 
     subscript(_ id: PushID) -> Entry? { entries.last { $0.id == id } }
 
@@ -63,6 +65,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
     @discardableResult
     mutating func learn(_ id: PushID, at now: Double, _ limits: ClientLimits) -> Bool {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
+            if forgotten?.contains(id) == true { return false }
             append(Entry(id: id, progress: .pending, at: now), limits)
             return true
         }
@@ -113,6 +116,7 @@ struct SecretLedger: Codable, Sendable, Equatable {
         _ id: PushID, by process: String, isFirstReader: Bool, at now: Double, _ limits: ClientLimits
     ) -> Claim {
         guard let index = entries.lastIndex(where: { $0.id == id }) else {
+            if forgotten?.contains(id) == true { return .settled }
             append(
                 Entry(id: id, progress: .claimed(process: process), at: now, isFirstReader: isFirstReader), limits)
             return .granted
@@ -232,17 +236,22 @@ struct SecretLedger: Codable, Sendable, Equatable {
             if entry.hasNotice { entries[index].hasNotice = true }
             entries[index].openRequests = max(entries[index].openRequests, entry.openRequests)
         }
+        // Both began with the same, and forget few in a wake.
+        if let others = other.forgotten, others.hashes.count > forgotten?.hashes.count ?? 0 { forgotten = others }
     }
 
     /// More make no difference.
     private static let maxOpenRequests = 1_000
 
-    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. Nothing is forgotten by its
+    /// Adds an entry, and forgets the oldest: of those that are settled, if there are any. A hash is kept. Nothing is forgotten by its
     /// age, because a clock that jumps would show a secret again.
     private mutating func append(_ entry: Entry, _ limits: ClientLimits) {
         entries.append(entry)
         while entries.count > max(1, limits.maxRememberedIDs) {
-            entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
+            let removed = entries.remove(at: entries.firstIndex { $0.progress.isSettled } ?? 0)
+            guard removed.progress == .shown || removed.progress == .withdrawn else { continue }
+            forgotten = forgotten ?? ForgottenIDs()
+            forgotten?.append(removed.id)
         }
     }
 }
