@@ -36,6 +36,8 @@ struct DeviceCommand: NetworkCommand {
                   --count 1 --timeout 30s
               securepush device --user alice --platform apple \\
                   --password-file alice.password --login-after 10s --count 1
+              securepush device --user alice --platform apple \\
+                  --password-file alice.password --answer approve --challenge 42 --count 1
               securepush device --user 'load-{n}' --platform apple --count 1000 \\
                   --signing-key-file signing-key.pem
             """)
@@ -97,6 +99,8 @@ struct DeviceCommand: NetworkCommand {
 
     @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
     var requireEncryption = false
+
+    @OptionGroup var answering: DeviceAnswerOptions
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Service") var network: NetworkOptions

@@ -9,6 +9,8 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         case shows
         /// A text disappeared: it was withdrawn, or the log-in made the prompt superfluous.
         case removed
+        /// The device has answered, or tried to.
+        case answered
         case loggedIn
         case ignored
         case disconnected
@@ -27,7 +29,13 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     var user: String?
     var platform = ""
     var id: String?
+    /// The title of a message.
+    var title: String?
     var text: String?
+    /// Where a message leads.
+    var link: String?
+    /// The IDs of a message's actions.
+    var actions: [String]?
     var kind: String?
     var reason: String?
 
@@ -48,7 +56,12 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         let words =
             switch event {
             case .received: "\(id ?? "")  (\(kind ?? "push"))"
-            case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
+            case .shows:
+                (title.map { "\($0.printable): " } ?? "") + (text ?? "").printable
+                    + (link.map { "  <\($0.printable)>" } ?? "")
+                    + (actions.map { "  [\($0.joined(separator: " "))]" } ?? "")
+                    + (reason.map { "  (\($0.printable))" } ?? "")
+            case .answered: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
             case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
@@ -58,5 +71,5 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     }
 
     /// Whether the line goes to standard output. The other events go to standard error, except with `--json`.
-    var isData: Bool { event == .received || event == .shows || event == .removed }
+    var isData: Bool { [.received, .shows, .removed, .answered].contains(event) }
 }
