@@ -1,7 +1,7 @@
 """Generates payloads and pushes at random, in the format of the vectors: `python3 generate.py FOLDER [SEED] [COUNT]`.
 
-Writes COUNT (2,000) cases each of e2e.json and pushes.json into FOLDER. An SDK's own runner of vectors then says whether its
-parsers differ from the reference: copy `Clients` elsewhere, generate into its `vectors`, and run its tests there.
+Writes COUNT (2,000) cases each of e2e.json and pushes.json into FOLDER, a copy of Clients/vectors. The SDKs' own runners of
+vectors take such a folder in SECUREPUSH_VECTORS, and say whether their parsers differ from the reference.
 """
 
 import base64
