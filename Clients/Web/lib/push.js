@@ -1,3 +1,5 @@
+import { readStrictJSON } from './strict-json.js';
+
 /** Longer pushes are refused unread, in bytes. Browsers allow 4,096. */
 const maxPushBytes = 8 * 1024;
 
@@ -79,6 +81,8 @@ export class IncomingPush {
     if (bytes.length > maxPushBytes) return unusable();
     try {
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      // Another reader could take the first of two members with one name.
+      readStrictJSON(text);
       return IncomingPush.fromObject(JSON.parse(text));
     } catch {
       return unusable();
