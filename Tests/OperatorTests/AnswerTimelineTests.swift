@@ -2,12 +2,16 @@ import APITestSupport
 import Domain
 import Foundation
 import HummingbirdTesting
+import Storage
+import TestSupport
 import Testing
 
 @testable import Operator
 
 @Suite("Answers in a notification's timeline")
 struct AnswerTimelineTests {
+    private static let stores: [StoreKind] = [.sqlite, .postgres]
+
     /// Stores a notification that asks for an answer.
     private func ask(_ bench: OperatorBench) async throws -> NotificationID {
         let alice = try #require(UserName("alice"))
@@ -29,7 +33,7 @@ struct AnswerTimelineTests {
         return (verdict["Text"] as? String ?? "", events.compactMap { $0["Kind"] as? String })
     }
 
-    @Test(arguments: [StoreKind.sqlite, .postgres]) func `An answer is shown without its text`(
+    @Test(arguments: stores) func `An answer is shown without its text`(
         _ kind: StoreKind
     ) async throws {
         try await withOperator(kind) { bench in
@@ -47,7 +51,7 @@ struct AnswerTimelineTests {
         }
     }
 
-    @Test(arguments: [StoreKind.sqlite, .postgres]) func `Too many wrong challenges are a failure`(
+    @Test(arguments: stores) func `Too many wrong challenges are a failure`(
         _ kind: StoreKind
     ) async throws {
         try await withOperator(kind) { bench in
