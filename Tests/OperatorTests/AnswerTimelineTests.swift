@@ -1,6 +1,7 @@
 import APITestSupport
 import Domain
 import Foundation
+import Foundations
 import HummingbirdTesting
 import Storage
 import TestSupport
