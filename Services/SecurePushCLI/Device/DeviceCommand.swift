@@ -134,6 +134,9 @@ enum DevicePlatform: String, CaseIterable, Sendable, ExpressibleByArgument {
     case fcmv1
     case windows
 
+    /// By either name: `apns` and `wns` are those of the devices.
+    init?(argument: String) { self.init(rawValue: Platform(eitherName: argument).rawValue) }
+
     var clientPlatform: PushDevice.Platform {
         switch self {
         case .apple: .apns
