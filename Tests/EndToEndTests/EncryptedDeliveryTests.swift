@@ -62,6 +62,12 @@ struct EncryptedDeliveryTests {
         }
     }
 
+    /// What a device reads.
+    private static func open(_ payload: String, device: String, with key: EnvelopeSoftwareKey) throws -> Data {
+        let envelope = try #require(try Envelope(payload: payload))
+        return try envelope.open(for: "alice", device: device, with: [key]).content
+    }
+
     /// One notification, and the two values that nobody on the way may have.
     private struct Sealed {
         let secret = Data("The results of \(UUID().uuidString) are in.".utf8)
@@ -110,7 +116,7 @@ struct EncryptedDeliveryTests {
 
         let payload = try await services.payload(of: id)
         for (device, key) in devices {
-            let content = try open(payload, device, key)
+            let content = try Self.open(payload, device: device, with: key)
             #expect(content.range(of: sealed.secret) != nil)
         }
         let pushes = try await services.pushes()
@@ -122,11 +128,6 @@ struct EncryptedDeliveryTests {
         #expect(stack.logs.contains("listening on") && search.hits(in: Data(stack.logs.utf8)) == 0)
         try expectNothing(search, inMemoryOf: [services.ingest, dispatcher, services.retrieval, services.emulator])
         for service in [services.ingest, dispatcher, services.retrieval] { try await service.drain() }
-    }
-
-    /// The content, as a device of alice opens it.
-    private func open(_ payload: String, _ device: String, _ key: EnvelopeSoftwareKey) throws -> Data {
-        try #require(try Envelope(payload: payload)).open(for: "alice", device: device, with: [key]).content
     }
 
     /// A core dump of each service would not have it either. Services hide their memory, so only root can look.
@@ -153,7 +154,7 @@ struct EncryptedDeliveryTests {
             try await services.register("tablet", tablet)
             let payload = try await services.payload(of: id)
             #expect(throws: EnvelopeError.notForThisDevice) {
-                _ = try open(payload, "tablet", tablet)
+                try Self.open(payload, device: "tablet", with: tablet)
             }
             // The next one is for both, and after a new key only that key opens it.
             let renewed = EnvelopeSoftwareKey()
@@ -161,10 +162,10 @@ struct EncryptedDeliveryTests {
             let next = try await services.ingest.post(try Sealed().payload(for: services.keys()), to: "alice", stack)
             let later = try await services.payload(of: next)
             for (device, key) in ["phone": renewed, "tablet": tablet] {
-                #expect(throws: Never.self) { _ = try open(later, device, key) }
+                #expect(throws: Never.self) { try Self.open(later, device: device, with: key) }
             }
             #expect(throws: EnvelopeError.unopenable) {
-                _ = try open(later, "phone", phone)
+                try Self.open(later, device: "phone", with: phone)
             }
             // A removed device is no longer among the keys.
             let removal = try await services.retrieval.request(

@@ -17,7 +17,7 @@ struct LeastRightsTests {
         let tables = [
             "notifications", "payloads", "outbox", "registrations", "installations", "idempotency_keys",
             "follow_ups", "schema_migrations", "silent_pushes", "refresh_tokens", "outcome_watch", "device_places",
-            "answers",
+            "answers", "device_reports",
         ]
         var all: [(String, String, Bool)] = []
         for role in ["ingest", "dispatcher", "retrieval", "operator", "cli"] {
@@ -45,7 +45,11 @@ struct LeastRightsTests {
             ("ingest", "SELECT handle FROM installations", false),
             ("ingest", "SELECT document FROM installations", false),
             ("ingest", "UPDATE installations SET encryption_key = NULL \(nothing)", false),
+            ("ingest", "UPDATE installations SET key_notice_at = NULL \(nothing)", true),
             ("dispatcher", "SELECT encryption_key FROM installations", false),
+            ("dispatcher", "SELECT FROM device_reports", false), ("operator", "SELECT sdk FROM device_reports", true),
+            ("ingest", "UPDATE device_reports SET code = NULL \(nothing)", false),
+            ("retrieval", "DELETE FROM device_reports \(nothing)", false),
             ("dispatcher", "SELECT hub FROM device_places", false), ("ingest", "SELECT hub FROM device_places", false),
             ("retrieval", "DELETE FROM device_places \(nothing)", true),
             ("cli", "DELETE FROM device_places \(nothing)", true),

@@ -1,3 +1,4 @@
+import Foundation
 import SecurePushClient
 import Synchronization
 import Testing
@@ -40,6 +41,20 @@ import Testing
         #expect(events.lines == ["         shows       x", "         removed     a"])
         #expect(screen.takeShown() == 1)
         #expect(screen.takeShown() == 0)
+    }
+
+    @Test func `A message is shown with its title, link and actions`() async throws {
+        let screen = try screen()
+        let json = #"{"Title":"Log-in","Body":"Approve?","Link":"https://a/","Actions":[{"Id":"yes","Title":"Y"}]}"#
+        await screen.show(
+            SecretNotification(id: ids[0], message: PushMessage(json: Data(json.utf8)), json: json))
+        #expect(events.lines == ["         shows       Log-in: Approve?  <https://a/>  [yes]"])
+    }
+
+    @Test func `What only the app shows has no reason`() async throws {
+        let screen = try screen()
+        await screen.show(GenericNotice(id: ids[0], localizationKey: ClientTexts().inApp, code: nil))
+        #expect(events.lines == ["         shows       You have a new message. Open the app to read it."])
     }
 
     @Test(arguments: [

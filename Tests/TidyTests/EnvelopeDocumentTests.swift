@@ -19,12 +19,14 @@ import Testing
         let example = try Self.example()
         let device = try #require(example["device"]?.text)
         let payload = try #require(example["payload"]?.text)
+        let key = try #require(example["privateKeys"]?.elements.first)
         let lines: [(name: String, value: JSONNode?)] = [
-            ("device", example["device"]), ("private key d", example.at(["privateKey", "d"])),
-            ("public key x", example.at(["privateKey", "x"])),
+            ("device", example["device"]), ("private key d", key["d"]), ("public key x", key["x"]),
+            ("public key y", key["y"]), ("id", example.at(["sealing", "id"])),
             ("content key", example.at(["sealing", "contentKey"])), ("iv", example.at(["sealing", "iv"])),
             ("ephemeral d", example.at(["sealing", "ephemeralKeys", device, "d"])),
             ("ephemeral x", example.at(["sealing", "ephemeralKeys", device, "x"])),
+            ("ephemeral y", example.at(["sealing", "ephemeralKeys", device, "y"])),
         ]
         for (name, value) in lines {
             let line = name.padding(toLength: 17, withPad: " ", startingAt: 0) + (try #require(value?.text))

@@ -1,6 +1,6 @@
 """What is encrypted end to end is nowhere on the way: end_to_end.py.
 
-Sends one secret with `securepush send --e2e` and one envelope of Clients/vectors/e2e.json, whose content key is known, to
+Sends one secret with `securepush send --e2e`, signed and with pinned keys, and one envelope of Clients/vectors/e2e.json, whose content key is known, to
 a device of alice. Then searches all files of the stack (database, broker, logs), what crossed the hub, and a core dump of
 each service for both secrets and the content key. Needs gcore (Debian: gdb), and about 1 GB for one dump at a time.
 """
@@ -82,11 +82,16 @@ vectors = json.loads((ROOT / "Clients/vectors/e2e.json").read_text())["cases"]
 vector = next(case for case in vectors if case["name"] == "a text")
 device = vector["device"]
 put(f"/api/installations/{device}", {"platform": "fcmv1", "pushChannel": f"handle-{uuid.uuid4()}"})
-put(f"/api/devices/{device}/key", {name: vector["privateKey"][name] for name in ("kty", "crv", "x")})
+put(f"/api/devices/{device}/key", {name: vector["privateKeys"][0][name] for name in ("kty", "crv", "x", "y")})
 
 secret, plain = f"encrypted {uuid.uuid4()}", f"in the clear {uuid.uuid4()}"
-first, told = send("--payload", secret, "--e2e")
-print(f"sent {first}; {told}")
+with tempfile.TemporaryDirectory() as folder:
+    key, pins = f"{folder}/sender-key.pem", f"{folder}/pins.json"
+    subprocess.run([BINARIES / "securepush", "keys", "generate", "--sender", "--signing-key", key, "--jwks",
+                    f"{folder}/sender-keys.json"], check=True, capture_output=True)
+    first, told = send("--payload", secret, "--e2e", "--pin", pins, "--sign-with", key)
+    print(f"sent {first}; {told}")
+    assert vector["device"] in pathlib.Path(pins).read_text()
 body = '{"Recipient":"alice","Payload":%s}' % vector["payload"]
 status, _, text = stack.request(stack.port("ingest"), "POST", "/api/notifications", body)
 assert status == 201, (status, text)

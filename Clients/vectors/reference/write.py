@@ -1,6 +1,7 @@
 """Writes e2e.json and signatures.json, or compares them: `python3 write.py write|check`.
 
-Needs https://pypi.org/project/cryptography/ 44 or later. Nothing here comes from an SDK or from the services.
+Needs https://pypi.org/project/cryptography/ 44 or later (else the exit code is 69). Nothing here comes from an SDK or
+from the services.
 """
 
 import json
@@ -9,6 +10,14 @@ import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [FOLDER, os.path.join(FOLDER, "../../../Examples/Send")]
+
+try:
+    from cryptography import __version__ as version
+except ImportError:
+    version = "0"
+if int(version.split(".")[0]) < 44:
+    print("cryptography 44 or later is missing: pip install cryptography", file=sys.stderr)
+    sys.exit(69)
 
 import envelopes  # noqa: E402
 import signatures  # noqa: E402

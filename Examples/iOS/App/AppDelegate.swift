@@ -72,8 +72,18 @@ final class ForegroundNotifications: NSObject, UNUserNotificationCenterDelegate 
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
         let id = IncomingPush(userInfo: response.notification.request.content.userInfo).id
+        let action = response.actionIdentifier
+        let text = (response as? UNTextInputNotificationResponse)?.userText
         completionHandler()
-        guard let id else { return }
-        Task { @MainActor in Session.shared.open(id) }
+        guard let id, action != UNNotificationDismissActionIdentifier else { return }
+        Task { @MainActor in
+            // The button of an action. If the answer does not count, the message's screen says why.
+            if action != UNNotificationDefaultActionIdentifier,
+                await Session.shared.answer(id, action, text: text) == nil
+            {
+                return
+            }
+            Session.shared.open(id)
+        }
     }
 }

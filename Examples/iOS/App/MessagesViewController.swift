@@ -4,6 +4,7 @@ import UIKit
 /// The user's messages, newest first. The list has no texts: they are fetched when one is opened, and stored nowhere.
 final class MessagesViewController: UITableViewController {
     private var entries: [InboxPage.Entry] = []
+    private var fingerprint: String?
     private static let cell = "message"
 
     override func viewDidLoad() {
@@ -27,11 +28,18 @@ final class MessagesViewController: UITableViewController {
                 self.entries = entries
                 tableView.reloadData()
             }
+            fingerprint = await Session.shared.fingerprint()
+            tableView.reloadData()
             refreshControl?.endRefreshing()
         }
     }
 
     override func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int { entries.count }
+
+    /// The key of this device, for the user to compare.
+    override func tableView(_ tableView: UITableView, titleForFooterInSection section: Int) -> String? {
+        fingerprint.map { "\(NSLocalizedString("app.fingerprint", comment: "")) \($0)" }
+    }
 
     override func tableView(_ tableView: UITableView, cellForRowAt indexPath: IndexPath) -> UITableViewCell {
         let cell = tableView.dequeueReusableCell(withIdentifier: Self.cell, for: indexPath)

@@ -92,16 +92,36 @@ import UIKit
         return entries
     }
 
-    /// The text of a message, or the reason why there is none.
-    func text(of id: PushID) async -> String {
+    /// Why there is no message, in the user's language.
+    struct Failure: Error {
+        let text: String
+    }
+
+    /// A message, or the reason why there is none.
+    func secret(of id: PushID) async -> Result<SecretNotification, Failure> {
         do {
-            return try await push.client.read(id).text
+            return .success(try await push.client.read(id))
         } catch let error as SecurePushFailure {
-            return Status.failed(error.code).text
+            return .failure(Failure(text: Status.failed(error.code).text))
         } catch {
-            return Status.failed(.credentials).text
+            return .failure(Failure(text: Status.failed(.credentials).text))
         }
     }
+
+    /// Answers a message.
+    ///
+    /// - Returns: why the answer does not count; `nil` if it does.
+    func answer(_ id: PushID, _ action: String, text: String? = nil, challenge: String? = nil) async -> AnswerFailure? {
+        do throws(AnswerFailure) {
+            try await push.client.answer(id, action: action, text: text, challenge: challenge)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The fingerprint of this device's key, which the user compares with the one that a sender sees.
+    func fingerprint() async -> String? { try? await push.client.encryptionKeyFingerprint }
 
     /// The tutorial's "Send push": the user sends "Secure confirmation." to all own devices.
     func sendPush() async {

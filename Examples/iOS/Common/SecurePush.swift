@@ -20,7 +20,7 @@ struct SecurePush: Sendable {
         self.transport = transport
         client = SecurePushClient(
             configuration: SecurePushConfiguration(
-                retrievalURL: deployment.retrievalURL, pushKeys: deployment.pushKeys),
+                retrievalURL: deployment.retrievalURL, pushKeys: deployment.pushKeys, encryptsEndToEnd: true),
             credentials: credentials, store: store, transport: transport,
             presenter: UserNotificationPresenter(setBadge: setBadge))
     }

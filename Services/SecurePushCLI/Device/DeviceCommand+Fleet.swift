@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import SecurePushClient
+import SecurePushEnvelope
 
 extension DeviceCommand {
     func run(on console: Console) async throws {
@@ -30,7 +31,7 @@ extension DeviceCommand {
     private func makeFleet(
         _ emulator: APIClient, _ retrieval: APIClient, _ requests: HTTPClient, _ console: Console
     ) throws -> DeviceFleet {
-        let configuration = try SecurePushConfiguration(retrieval, pushKeys: try pushKeysFile.map(Self.pushKeys))
+        let configuration = try clientConfiguration(for: retrieval)
         let tokens = try signingKeyFile.map { try DeviceTokens(signingKeyFile: $0, of: "--signing-key-file") }
         let fetchToken = try fetchTokenFile.map {
             ClientCredentials.bearer(try SecretFile.read($0, of: "--fetch-token-file"))
@@ -46,9 +47,11 @@ extension DeviceCommand {
                 delay: loginAfter?.duration)
             let screen = DeviceScreen(
                 handle: handle, emulator: emulator, countsPrompts: loginAfter == nil, report: report)
-            return SimulatedDevice(
+            var device = SimulatedDevice(
                 user: user, channel: PushChannel(platform: platform, handle: handle, emulator: emulator), logIn: logIn,
                 configuration: configuration, http: requests, screen: screen, report: report)
+            device.answers = answering.answer == nil ? nil : answering
+            return device
         }
         return DeviceFleet(
             devices: devices, retrieval: retrieval, emulator: emulator, limit: count, removal: keep ? .never : .always,
@@ -62,6 +65,23 @@ extension DeviceCommand {
             throw CommandFailure(
                 .configuration, "--push-keys-file: \(path.printable) is not a JWK Set with a key on P-256.")
         }
+    }
+
+    private static func senderKeys(_ path: String) throws -> SenderKeys {
+        let set = Data(try SecretFile.read(path, of: "--sender-keys").utf8)
+        guard let keys = try? SenderKeys(jwkSet: set) else {
+            throw CommandFailure(
+                .configuration, "--sender-keys: \(path.printable) is not a JWK Set with a public P-256 key.")
+        }
+        return keys
+    }
+
+    private func clientConfiguration(for retrieval: APIClient) throws -> SecurePushConfiguration {
+        var configuration = try SecurePushConfiguration(retrieval, pushKeys: try pushKeysFile.map(Self.pushKeys))
+        configuration.encryptsEndToEnd = encrypts || requireEncryption || senderKeys != nil
+        configuration.senderKeys = try senderKeys.map(Self.senderKeys)
+        configuration.requiresEncryption = requireEncryption
+        return configuration
     }
 
     /// Prints a device's events; of many devices those that concern their users.

@@ -36,6 +36,8 @@ struct DeviceCommand: NetworkCommand {
                   --count 1 --timeout 30s
               securepush device --user alice --platform apple \\
                   --password-file alice.password --login-after 10s --count 1
+              securepush device --user alice --platform apple \\
+                  --password-file alice.password --answer approve --challenge 42 --count 1
               securepush device --user 'load-{n}' --platform apple --count 1000 \\
                   --signing-key-file signing-key.pem
             """)
@@ -83,6 +85,22 @@ struct DeviceCommand: NetworkCommand {
         help: ArgumentHelp("Ignore pushes without a valid signature of these keys (a JWK Set).", valueName: "file"),
         completion: .file(), transform: filePath)
     var pushKeysFile: String?
+
+    @Flag(
+        name: .customLong("e2e"),
+        help: "Register a key, with which senders encrypt for the device, and print its fingerprint.")
+    var encrypts = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Show only what one of these senders has signed (a JWK Set). Implies --e2e.", valueName: "file"),
+        completion: .file(), transform: filePath)
+    var senderKeys: String?
+
+    @Flag(help: "Show only what is end-to-end encrypted. Implies --e2e.")
+    var requireEncryption = false
+
+    @OptionGroup var answering: DeviceAnswerOptions
 
     @OptionGroup(title: "Service") var retrieval: RetrievalOptions
     @OptionGroup(title: "Service") var network: NetworkOptions

@@ -2,11 +2,15 @@
 struct DeviceEvent: Encodable, Sendable, Equatable {
     enum Name: String, Encodable, Sendable {
         case registered
+        /// The fingerprint of the device's key for end-to-end encryption.
+        case key
         case listening
         case received
         case shows
         /// A text disappeared: it was withdrawn, or the log-in made the prompt superfluous.
         case removed
+        /// The device has answered, or tried to.
+        case answered
         case loggedIn
         case ignored
         case disconnected
@@ -25,7 +29,13 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
     var user: String?
     var platform = ""
     var id: String?
+    /// The title of a message.
+    var title: String?
     var text: String?
+    /// Where a message leads.
+    var link: String?
+    /// The IDs of a message's actions.
+    var actions: [String]?
     var kind: String?
     var reason: String?
 
@@ -46,15 +56,20 @@ struct DeviceEvent: Encodable, Sendable, Equatable {
         let words =
             switch event {
             case .received: "\(id ?? "")  (\(kind ?? "push"))"
-            case .shows: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
+            case .shows:
+                (title.map { "\($0.printable): " } ?? "") + (text ?? "").printable
+                    + (link.map { "  <\($0.printable)>" } ?? "")
+                    + (actions.map { "  [\($0.joined(separator: " "))]" } ?? "")
+                    + (reason.map { "  (\($0.printable))" } ?? "")
+            case .answered: (text ?? "").printable + (reason.map { "  (\($0.printable))" } ?? "")
             case .removed: (id ?? "") + (kind.map { "  (\($0))" } ?? "")
             case .ignored: [id, reason?.printable].compactMap { $0 }.joined(separator: "  ")
-            case .registered, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
+            case .registered, .key, .listening, .loggedIn, .disconnected, .waiting: (text ?? reason ?? "").printable
             }
         let name = event == .loggedIn ? "logged in" : event.rawValue
         return (user.map { $0.printable.padded(to: 15) } ?? "") + platform.padded(to: 9) + name.padded(to: 12) + words
     }
 
     /// Whether the line goes to standard output. The other events go to standard error, except with `--json`.
-    var isData: Bool { event == .received || event == .shows || event == .removed }
+    var isData: Bool { [.received, .shows, .removed, .answered].contains(event) }
 }

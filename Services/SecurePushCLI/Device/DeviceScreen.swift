@@ -11,6 +11,8 @@ final class DeviceScreen: DeviceDisplay {
         var prompt: String?
         /// Texts since the last look.
         var shown = 0
+        /// Secrets since the last look.
+        var fresh: [PushID] = []
     }
 
     private struct Display: Encodable {
@@ -50,13 +52,26 @@ final class DeviceScreen: DeviceDisplay {
         }
     }
 
+    func takeSecrets() -> [PushID] {
+        state.withLock { state in
+            defer { state.fresh = [] }
+            return state.fresh
+        }
+    }
+
     func show(_ secret: SecretNotification) async {
         state.withLock { state in
             state.notices.remove(secret.id)
+            state.fresh.append(secret.id)
             state.secrets.insert(secret.id)
             state.shown += 1
         }
-        report(DeviceEvent(.shows, id: secret.id.rawValue, text: secret.text, kind: .payload))
+        var event = DeviceEvent(.shows, id: secret.id.rawValue, text: secret.text, kind: .payload)
+        if let message = secret.message {
+            (event.title, event.link) = (message.title, message.link)
+            event.actions = message.actions.isEmpty ? nil : message.actions.map(\.id)
+        }
+        report(event)
         await display(Display(id: secret.id.rawValue, text: secret.text, kind: .payload))
     }
 

@@ -10,6 +10,8 @@ struct SimulatedDevice: Sendable {
     private let logIn: LogIn
     private let retryAfter = RetryAfterNote()
     private let report: @Sendable (DeviceEvent) -> Void
+    /// How the user answers; `nil` for not at all.
+    var answers: DeviceAnswerOptions?
 
     /// How the user is logged in.
     struct LogIn: Sendable {
@@ -46,6 +48,9 @@ struct SimulatedDevice: Sendable {
                 let id = try await client.register(
                     PushDevice(platform: channel.platform.clientPlatform, channel: channel.handle))
                 report(DeviceEvent(.registered, text: id))
+                if let fingerprint = try? await client.encryptionKeyFingerprint {
+                    report(DeviceEvent(.key, text: fingerprint))
+                }
                 return session.use(logIn.first)
             } catch let failure as SecurePushFailure {
                 let reason = CommandFailure(failure, from: retrieval)
@@ -90,6 +95,7 @@ struct SimulatedDevice: Sendable {
             }
             for await push in pushes {
                 await handle(push)
+                await answer()
                 if isEnough(screen.takeShown()) { break }
             }
             if isEnough(0) || Task.isCancelled { return group.cancelAll() }
@@ -103,7 +109,16 @@ struct SimulatedDevice: Sendable {
             session.use(logIn.credentials)
             report(DeviceEvent(.loggedIn))
             _ = await client.resumeAfterLogIn()
+            await answer()
             return
+        }
+    }
+
+    private func answer() async {
+        let secrets = screen.takeSecrets()
+        guard let answers else { return }
+        for id in secrets {
+            if let event = await answers.event(answering: id, by: client) { report(event) }
         }
     }
 
@@ -150,6 +165,9 @@ protocol DeviceDisplay: NotificationPresenter {
     /// How many notifications were shown since the last call.
     func takeShown() -> Int
 
+    /// The secrets that were shown since the last call.
+    func takeSecrets() -> [PushID]
+
     // These do not throw: nothing that a simulated device shows is lost.
     func show(_ secret: SecretNotification) async
     func show(_ notice: GenericNotice) async
@@ -159,4 +177,5 @@ protocol DeviceDisplay: NotificationPresenter {
 extension DeviceDisplay {
     var prompts: AsyncStream<Void> { AsyncStream { $0.finish() } }
     func takeShown() -> Int { 0 }
+    func takeSecrets() -> [PushID] { [] }
 }

@@ -85,4 +85,9 @@ package enum AnswerResult: Sendable, Hashable {
     case given(Answer)
     /// Too many challenges were wrong, so nobody can answer any more.
     case failed
+
+    /// The answer; `nil` if there is none.
+    package var action: String? {
+        if case .given(let answer) = self { answer.action } else { nil }
+    }
 }

@@ -95,6 +95,7 @@ extension SQLStore {
                 "DELETE FROM outbox WHERE notification_id \(in: ids)",
                 "DELETE FROM follow_ups WHERE notification_id \(in: ids)",
                 "DELETE FROM answers WHERE notification_id \(in: ids)",
+                "DELETE FROM device_reports WHERE notification_id \(in: ids)",
                 """
                 DELETE FROM silent_pushes
                 WHERE recipient \(in: Set(recipients)) AND pushed_at <= \(now - RetentionPolicy.tombstone)

@@ -7,7 +7,8 @@
 /// Decision: docs/decisions/0014-one-postgresql-statement-per-frequent-operation.md
 enum PostgresSchema {
     static let statements =
-        notifications + payloads + answers + outbox + followUps + idempotencyKeys + [silentPushes] + outcomeWatch
+        notifications + payloads + answers + deviceReports + outbox + followUps + idempotencyKeys + [silentPushes]
+        + outcomeWatch
         + devices + deviceLeases + refreshTokens
 
     // Statuses change here, as HOT updates: no column that changes is in an index, and a page has room for the new
@@ -90,6 +91,23 @@ enum PostgresSchema {
         ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)
         """,
         "CREATE INDEX answers_to_destroy ON answers (text_until) WHERE text_until IS NOT NULL",
+    ]
+
+    // What devices have shown, as they reported it last.
+    private static let deviceReports = [
+        """
+        CREATE TABLE device_reports (
+            notification_id uuid NOT NULL,
+            device_id text COLLATE "C" NOT NULL,
+            platform text NOT NULL,
+            shown_at bigint NOT NULL,
+            is_generic smallint NOT NULL,
+            code text,
+            sdk text,
+            PRIMARY KEY (notification_id, device_id)
+        ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)
+        """,
+        "CREATE INDEX device_reports_generic ON device_reports (shown_at) WHERE is_generic = 1",
     ]
 
     // Rows are short-lived, so the table is vacuumed often. A published entry has the maximum `due_at`, so that the

@@ -7,7 +7,7 @@ import GRDB
 /// fill up in order. Times are milliseconds since the Unix epoch.
 enum SQLiteSchema {
     static let statements = [
-        notifications, payloads, answers, outbox, idempotencyKeys, silentPushes, outcomeWatch, devices,
+        notifications, payloads, answers, deviceReports, outbox, idempotencyKeys, silentPushes, outcomeWatch, devices,
     ]
 
     /// The only table that the dispatcher touches. The second index covers the inbox query, so a user's inbox is one
@@ -80,6 +80,21 @@ enum SQLiteSchema {
             text_until INTEGER
         ) STRICT;
         CREATE INDEX answers_to_destroy ON answers (text_until) WHERE text_until IS NOT NULL;
+        """
+
+    /// What devices have shown, as they reported it last.
+    private static let deviceReports = """
+        CREATE TABLE device_reports (
+            notification_id BLOB NOT NULL,
+            device_id TEXT NOT NULL,
+            platform TEXT NOT NULL,
+            shown_at INTEGER NOT NULL,
+            is_generic INTEGER NOT NULL,
+            code TEXT,
+            sdk TEXT,
+            PRIMARY KEY (notification_id, device_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX device_reports_generic ON device_reports (shown_at) WHERE is_generic = 1;
         """
 
     /// A published entry has the maximum `due_at`, so that the sweep of unpublished ones never finds it, and a

@@ -20,6 +20,7 @@ struct DirectoryBench: StoringBench {
     let lab: String
     /// What was handed over to be published.
     let handedOver: Mailbox<OutboxEntry>
+    let sealer: PayloadSealer
 
     /// A request by `clinic`, unless a test says otherwise; an empty authorization leaves the header out.
     func send(
@@ -54,7 +55,7 @@ func withDirectory(
             authentication: SenderAuthentication(
                 senders: try APIKeyRing(path: path, logger: .silent),
                 users: try UserAuthenticator(configuration: credentials.configuration, logger: .silent)),
-            notifications: store, devices: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
+            notifications: store, devices: store, reports: store, platforms: [.apple, .fcmv1, .windows], sealer: sealer
         ) { handedOver.put(CollectionOfOne($0)) }
         let routes = Routes<BasicRequestContext>([
             Route(.get, "/api/notifications", nil, controller.list),
@@ -68,7 +69,8 @@ func withDirectory(
         try await application.test(.router) { client in
             try await body(
                 DirectoryBench(
-                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver))
+                    client: client, store: store, credentials: credentials, lab: lab, handedOver: handedOver,
+                    sealer: sealer))
         }
     }
 }

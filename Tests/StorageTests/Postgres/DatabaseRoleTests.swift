@@ -45,7 +45,8 @@ import Testing
     static let calls: [DatabaseRole: [StoreCall]] = [
         .ingest: [
             .append, .lease, .confirm, .leasePublished, .backlog, .appendOnce, .request, .senderRecord, .page, .resend,
-            .leaseFollowUps, .encryptionKeys, .deviceCount,
+            .leaseFollowUps, .encryptionKeys, .deviceCount, .leaseKeyNotice, .settleKeyNotice, .postponeKeyNotice,
+            .shownDevices,
         ],
         .dispatcher: [
             .claim, .record, .abandon, .platforms, .claimFollowUps, .recordFollowUps, .admitSilent, .releaseSilent,
@@ -54,9 +55,9 @@ import Testing
         .retrieval: [
             .find, .findMany, .payloadBytes, .states, .markRead, .markShown, .unreadCount, .inbox, .addFamily,
             .refreshFamily, .renewFamily, .removeFamily, .purgeFamilies, .payloadKeys, .question, .answer,
-            .wrongChallenge,
+            .wrongChallenge, .reportShown,
         ],
-        .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog],
+        .operator: [.census, .operatorPage, .life, .records, .reopenByRelay, .resendByRelay, .backlog, .genericTexts],
         .cli: [.records, .reopen, .payloadKeys],
     ]
 

@@ -36,10 +36,7 @@ extension Envelope {
         let document = try document(content, expiresAt: expiry, with: randomness)
         let name = Data(recipient.utf8)
         do {
-            let box = try AES.GCM.seal(
-                document, using: SymmetricKey(data: randomness.contentKey),
-                nonce: try AES.GCM.Nonce(data: randomness.iv), authenticating: name)
-            let ct = box.ciphertext + box.tag
+            let ct = try sealContent(document, with: randomness.contentKey, nonce: randomness.iv, for: recipient)
             let digest = digest(randomness.iv, ct)
             var entries: [String] = []
             for (device, key) in devices.sorted(by: { $0.key < $1.key }) {
@@ -62,6 +59,14 @@ extension Envelope {
         } catch {
             throw error as? EnvelopeError ?? .malformedKey
         }
+    }
+
+    /// AES-256-GCM: the ciphertext and the tag.
+    static func sealContent(_ document: Data, with key: Data, nonce: Data, for recipient: String) throws -> Data {
+        let box = try AES.GCM.seal(
+            document, using: SymmetricKey(data: key), nonce: try AES.GCM.Nonce(data: nonce),
+            authenticating: Data(recipient.utf8))
+        return box.ciphertext + box.tag
     }
 
     /// The document to encrypt, padded.

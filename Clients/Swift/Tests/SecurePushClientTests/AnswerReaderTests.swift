@@ -47,7 +47,9 @@ import Testing
         let id = try #require(PushID("01"))
         let body = #"{"Id":"01","Payload":"x","é":1,"e\#u{301}":2}"#
         #expect(try SecretAnswer(Data(body.utf8), for: id).secret.text == "x")
-        #expect(throws: InvalidAnswer.self) { try SecretAnswer(Data(#"{"Id":"01","Payload":1,"Id":"01"}"#.utf8), for: id) }
+        #expect(throws: InvalidAnswer.self) {
+            try SecretAnswer(Data(#"{"Id":"01","Payload":1,"Id":"01"}"#.utf8), for: id)
+        }
     }
 
     @Test func deepNestingIsRefused() throws {

@@ -137,7 +137,8 @@ import Testing
         #expect(try await store.remember(EnvelopeRecord(records[2].id, under: two, createdAt: 0)))
         #expect(try Data(contentsOf: file).count == 120)
         for record in records {
-            #expect(try await store.remember(EnvelopeRecord(record.id, under: two, createdAt: 0)) == (record == records[2]))
+            #expect(
+                try await store.remember(EnvelopeRecord(record.id, under: two, createdAt: 0)) == (record == records[2]))
         }
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
         #expect(mode == 0o600)

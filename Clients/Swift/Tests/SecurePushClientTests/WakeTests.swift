@@ -28,11 +28,18 @@ import Testing
         #expect(await second.screen.shown.isEmpty)
     }
 
-    @Test func aPayloadThatIsNoStringIsShownAsItsJSON() async throws {
+    @Test func aPayloadThatIsNoMessageIsForTheApp() async throws {
         let phone = try await SimulatedPhone()
-        phone.server.add("01", #"{"a": [1e400, 12345678901234567890123]}"#)
-        _ = await phone.push("01")
-        #expect(await phone.screen.secrets["01"] == #"{"a": [1e400, 12345678901234567890123]}"#)
+        let json = #"{"a": [1e400, 12345678901234567890123]}"#
+        phone.server.add("01", json)
+        let id = try #require(PushID("01"))
+        #expect(await phone.push("01").shown == [id])
+        let notice = GenericNotice(id: id, localizationKey: "securepush.in-app", code: nil)
+        #expect(await phone.screen.noticed == [notice])
+        #expect(try await phone.client.read(id).json == json)
+        // It is not shown again.
+        #expect(await phone.push("01").shown.isEmpty)
+        #expect(await phone.screen.noticed.count == 1)
     }
 
     @Test func missedNotificationsAreFetchedOnEveryWake() async throws {

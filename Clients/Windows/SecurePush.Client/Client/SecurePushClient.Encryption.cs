@@ -127,7 +127,8 @@ namespace SecurePush
             {
                 var state = await keeper.ReadAsync();
                 var record = state.Registration;
-                var keys = configuration.EncryptsEndToEnd && record.UserName != null && record.UserName == state.KeyOwner
+                var isOwn = record.UserName != null && record.UserName == state.KeyOwner;
+                var keys = configuration.EncryptsEndToEnd && isOwn
                     ? await EncryptionKeysAsync()
                     : null;
                 if (keys != null
@@ -202,7 +203,7 @@ namespace SecurePush
 
             return content.IsOver(now)
                 ? throw new SecurePushException(DiagnosticCode.Expired)
-                : secret.WithContent(content.Value);
+                : secret.WithContent(content.Value, content.ExpiresAt);
         }
 
         /// <exception cref="ClientStoreException">The platform does not use the key now.</exception>

@@ -109,7 +109,7 @@ namespace SecurePush
             await Quietly(() => TimeLimit.RunAsync(
                 clock.Uptime + SecondsToShow, clock, CancellationToken.None,
                 async token => isFirst = await UpdateOrDefaultAsync(
-                    state => state.Ledger.Notice(id, Progress.Pending), true)));
+                    state => Notice(state, id, Progress.Pending, true, DiagnosticCode.TimedOut), true)));
             if (isFirst)
             {
                 await ShowAsync(new GenericNotice(id, configuration.Texts.Generic, DiagnosticCode.TimedOut));
@@ -309,6 +309,12 @@ namespace SecurePush
             public ReceptionKind Kind { get; set; }
 
             public DiagnosticCode Code { get; set; }
+
+            /// <summary>Why an app gets no secret; <c>null</c> if nothing is wrong.</summary>
+            public DiagnosticCode Failure =>
+                Kind == ReceptionKind.Locked ? DiagnosticCode.Locked
+                : Kind == ReceptionKind.Unusable ? DiagnosticCode.MalformedPush
+                : Kind == ReceptionKind.Unverified ? DiagnosticCode.Credentials : Code;
         }
 
         /// <summary>The user to whom the device belongs.</summary>

@@ -60,6 +60,11 @@ namespace SecurePush
         /// <summary>Whether a payload that is not encrypted is not shown (<c>SP-PLAIN</c>).</summary>
         public bool RequiresEncryption { get; set; }
 
+        /// <summary>
+        /// How much Windows may show. The stricter one of this and the sender's applies.
+        /// </summary>
+        public MessageDisplay Display { get; set; }
+
         /// <summary>The keys of the texts in the app's resources.</summary>
         public ClientTexts Texts { get; set; } = new ClientTexts();
 
@@ -89,6 +94,21 @@ namespace SecurePush
         }
     }
 
+    /// <summary>Who shows a message, from the least strict to the strictest.</summary>
+    public enum MessageDisplay
+    {
+        /// <summary>The system shows it, also on the lock screen if the user allows that.</summary>
+        Full,
+
+        /// <summary>
+        /// The system shows it while the device is unlocked. Windows cannot do that, so it is like <see cref="App"/>.
+        /// </summary>
+        Redacted,
+
+        /// <summary>The system shows a text that says nothing, and the app shows the message.</summary>
+        App,
+    }
+
     /// <summary>
     /// The keys of the texts that the app shows in place of a secret. The app translates them in its resources.
     /// </summary>
@@ -96,6 +116,12 @@ namespace SecurePush
     {
         /// <summary>The generic text, such as "You have a new message. Open the app to read it."</summary>
         public string Generic { get; set; } = "securepush.generic";
+
+        /// <summary>
+        /// The text for a message that only the app shows, such as "You have a new message. Open the app to read it."
+        /// Unlike <see cref="Generic"/> it has no code.
+        /// </summary>
+        public string InApp { get; set; } = "securepush.in-app";
 
         /// <summary>The prompt, such as "You have a new message. Log in to read it."</summary>
         public string LogIn { get; set; } = "securepush.log-in";

@@ -3,8 +3,8 @@ using System.Threading.Tasks;
 namespace SecurePush
 {
     /// <summary>
-    /// What the SDK takes from the platform's cryptography: keys and signatures with P-256, and AES-GCM. Hashes and HMAC
-    /// are the same classes on every .NET. <see cref="PlatformCryptography"/> is the one of Windows.
+    /// What the SDK takes from the platform's cryptography: keys and signatures with P-256, and AES-GCM. Hashes and
+    /// HMAC are the same classes on every .NET. <see cref="PlatformCryptography"/> is the one of Windows.
     /// A public key is a point in the uncompressed form: 65 bytes, the first is 4 (SEC 1, section 2.3.3).
     /// </summary>
     public interface IClientCryptography

@@ -75,9 +75,9 @@ namespace SecurePush
 
         private static bool IsInHardware(byte[] privateKey) => privateKey.Length != SoftwareLength;
 
-        private static byte[] Agree(byte[] privateKey, byte[] publicKey)
+        private byte[] Agree(byte[] privateKey, byte[] publicKey)
         {
-            if (!HasForm(publicKey) || !Software.IsPoint(publicKey))
+            if (!IsPublicKey(publicKey))
             {
                 return null;
             }

@@ -45,7 +45,8 @@ namespace SecurePush
             {
                 var entries = stored == null
                     ? new Entry[0]
-                    : JsonValue.Parse(stored).Elements(MaxKeys).Select(element => Entry.Parse(element.Text())).ToArray();
+                    : JsonValue.Parse(stored).Elements(MaxKeys).Select(element => Entry.Parse(element.Text()))
+                        .ToArray();
                 return entries.Length > 0 ? new EncryptionKeys(entries) : null;
             }
             catch (FormatException)

@@ -117,6 +117,14 @@ namespace SecurePush
                 ? time.ToUniversalTime()
                 : (DateTimeOffset?)null;
 
+        /// <summary>Who is to show it. What this version does not know is as strict as can be.</summary>
+        private static MessageDisplay Display(IReadOnlyDictionary<string, JsonValue> members)
+        {
+            var text = members.TryGetValue("Display", out var value) ? value.Text() : "full";
+            return text == "full" ? MessageDisplay.Full
+                : text == "redacted" ? MessageDisplay.Redacted : MessageDisplay.App;
+        }
+
         /// <summary>The secret, not opened yet; <c>null</c> if the members have no payload.</summary>
         public static SecretNotification Secret(IReadOnlyDictionary<string, JsonValue> members)
         {
@@ -126,7 +134,8 @@ namespace SecurePush
             }
 
             var wasRead = members.TryGetValue("Read", out var read) && read.Boolean();
-            return new SecretNotification(Id(members), null, payload.Json(), wasRead);
+            return new SecretNotification(Id(members), null, payload.Json(), wasRead)
+                .With(Display(members), Time(members, "ExpiresAt"));
         }
     }
 }

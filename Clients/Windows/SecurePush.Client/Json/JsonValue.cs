@@ -39,7 +39,7 @@ namespace SecurePush
         public static JsonValue Parse(byte[] text) => Parse(text, new JsonScanner(text));
 
         /// <summary>
-        /// Reads a text that has to mean the same to every reader: what is encrypted, and keys. Repeated names, halves of
+        /// Reads a text that has to mean the same to every reader: payloads, and keys. Repeated names, halves of
         /// surrogate pairs and more than 32 levels are malformed.
         /// </summary>
         /// <exception cref="FormatException">It is malformed.</exception>

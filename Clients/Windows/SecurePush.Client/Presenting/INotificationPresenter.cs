@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Generic;
 using System.Threading.Tasks;
 
@@ -76,15 +77,38 @@ namespace SecurePush
         /// <summary>Whether one of the user's devices had fetched it before.</summary>
         public bool WasRead { get; }
 
+        /// <summary>Who is to show it: the sender's wish.</summary>
+        public MessageDisplay Display { get; private set; }
+
+        /// <summary>When it expires; <c>null</c> if the server does not say.</summary>
+        public DateTimeOffset? ExpiresAt { get; private set; }
+
         /// <inheritdoc/>
         public override string ToString() => "secret " + Id;
 
         /// <summary>The same notification, opened.</summary>
-        internal SecretNotification WithContent(JsonValue content)
+        /// <param name="content">The content.</param>
+        /// <param name="expiresAt">When the envelope expires, in seconds since 1970.</param>
+        internal SecretNotification WithContent(JsonValue content, double? expiresAt = null)
         {
             var message = SecretMessage.From(content);
+            var end = expiresAt == null || expiresAt > DateTimeOffset.MaxValue.ToUnixTimeSeconds()
+                ? (DateTimeOffset?)null
+                : DateTimeOffset.FromUnixTimeSeconds((long)expiresAt.Value);
             return new SecretNotification(
-                Id, content.IsString ? content.Text() : message?.Body, content.Json(), WasRead) { Message = message };
+                Id, content.IsString ? content.Text() : message?.Body, content.Json(), WasRead)
+            {
+                Message = message, Display = Display,
+                ExpiresAt = end < ExpiresAt || ExpiresAt == null ? end : ExpiresAt,
+            };
+        }
+
+        /// <summary>The same notification with what the server says beside the payload.</summary>
+        internal SecretNotification With(MessageDisplay display, DateTimeOffset? expiresAt)
+        {
+            Display = display;
+            ExpiresAt = expiresAt;
+            return this;
         }
     }
 

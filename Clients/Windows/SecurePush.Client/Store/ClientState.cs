@@ -38,8 +38,8 @@ namespace SecurePush
         /// </summary>
         internal List<PushId> Questioned { get; private set; } = new List<PushId>();
 
-        /// <summary>Shown notifications of which the server has not been told, oldest first.</summary>
-        internal List<PushId> Unreported { get; private set; } = new List<PushId>();
+        /// <summary>What was shown and the server has not been told, oldest first.</summary>
+        internal List<ShownReport> Unreported { get; private set; } = new List<ShownReport>();
 
         /// <summary>The device's registration.</summary>
         internal RegistrationRecord Registration { get; set; } = new RegistrationRecord();
@@ -74,7 +74,7 @@ namespace SecurePush
             var copy = (ClientState)MemberwiseClone();
             copy.Ledger = Ledger.Clone();
             copy.Questioned = new List<PushId>(Questioned);
-            copy.Unreported = new List<PushId>(Unreported);
+            copy.Unreported = new List<ShownReport>(Unreported);
             return copy;
         }
 
@@ -108,7 +108,7 @@ namespace SecurePush
             Cursor = other.Cursor ?? Cursor;
             IsPrompted = other.IsPrompted;
             Questioned.AddRange(other.Questioned.Where(id => !Questioned.Contains(id)).ToList());
-            Unreported.AddRange(other.Unreported.Where(id => !Unreported.Contains(id)).ToList());
+            other.Unreported.ForEach(Report);
 
             // A state that could not be read knows nothing of them. The registration of another device was forgotten.
             var isOthers = DeviceMark != null && other.DeviceMark != null && other.DeviceMark != DeviceMark;
@@ -262,8 +262,8 @@ namespace SecurePush
 
             var isFirstReader = !secret.WasRead || request.IsRepeated;
             var entry = Ledger.Find(secret.Id);
-            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending && !entry.IsFirstReader
-                && !isFirstReader)
+            if (isSigned && Questioned.Contains(secret.Id) && entry?.Progress == Progress.Pending
+                && !entry.IsFirstReader && !isFirstReader)
             {
                 EndWithdrawn(secret.Id, now, limits);
                 return new Claim { IsWithdrawn = true };
@@ -280,7 +280,21 @@ namespace SecurePush
         }
 
         /// <summary>Notes that a secret is shown, so that the server is told.</summary>
-        internal void Report(PushId id) => AddBounded(Unreported, id);
+        internal void Report(PushId id) => Report(ShownReport.OfSecret(id));
+
+        /// <summary>Notes what is shown, so that the server is told.</summary>
+        internal void Report(ShownReport report)
+        {
+            if (!Unreported.Exists(known => known.ToString() == report.ToString()))
+            {
+                Unreported.Add(report);
+            }
+
+            if (Unreported.Count > MaxUnreported)
+            {
+                Unreported.RemoveAt(0);
+            }
+        }
 
         /// <summary>
         /// Takes the exclusive right to refresh the credentials, unless another process has it. A process of an earlier

@@ -28,7 +28,7 @@ namespace SecurePush
 
         /// <summary>
         /// Replaces the credentials if they are still the expected ones (<see cref="StoredCredentials.IsSame"/>). It is
-        /// atomic, like <see cref="UpdateAsync"/>: a log-out during a refresh of the credentials wins.
+        /// atomic, like <see cref="UpdateAsync{T}"/>: a log-out during a refresh of the credentials wins.
         /// </summary>
         /// <param name="expected">What was read; <c>null</c> if there were none.</param>
         /// <param name="replacement">What takes their place; <c>null</c> removes them.</param>
@@ -46,7 +46,7 @@ namespace SecurePush
         /// <summary>
         /// Remembers an envelope before its content is shown, and tells whether it may be: not if it was opened under
         /// another notification (<see cref="OpenedEnvelope.FindIn"/>, <see cref="OpenedEnvelope.AppendedTo"/>). It is
-        /// atomic, like <see cref="UpdateAsync"/>. A log-out does not end what is remembered.
+        /// atomic, like <see cref="UpdateAsync{T}"/>. A log-out does not end what is remembered.
         /// </summary>
         Task<bool> RememberAsync(OpenedEnvelope opened);
 

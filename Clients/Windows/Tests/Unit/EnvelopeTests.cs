@@ -61,7 +61,8 @@ namespace SecurePush.Tests
         {
             var ages = new Dictionary<int, string>
             {
-                { -86402, "SP-REPLAY" }, { -86399, null }, { (90 * 86400) - 2, null }, { (90 * 86400) + 2, "SP-REPLAY" },
+                { -86402, "SP-REPLAY" }, { -86399, null },
+                { (90 * 86400) - 2, null }, { (90 * 86400) + 2, "SP-REPLAY" },
             };
             foreach (var age in ages)
             {
@@ -178,7 +179,8 @@ namespace SecurePush.Tests
             var process = new SimulatedProcess();
             var client = new SecurePushClient(
                 new SecurePushConfiguration(SimulatedServer.Url) { EncryptsEndToEnd = true },
-                new FixedCredentialsProvider("alice", ClientCredentials.Basic("alice", SimulatedServer.Password)), store,
+                new FixedCredentialsProvider("alice", ClientCredentials.Basic("alice", SimulatedServer.Password)),
+                store,
                 new SimulatedTransport(device.Server, device.Clock, process, device.NoFaults),
                 new SimulatedPresenter(device.Screen, process, device.NoFaults), device.Clock, platform,
                 TaskScheduler.Current);

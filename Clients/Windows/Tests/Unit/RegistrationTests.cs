@@ -56,7 +56,8 @@ namespace SecurePush.Tests
             Assert.That(await app.Client.WaitingAsync(), Is.Empty);
             await app.Client.RegisterAsync(new PushDevice("https://a.notify.windows.com/"));
             Assert.That(device.Server.Count("PUT /api/devices"), Is.EqualTo(2));
-            Assert.That(device.Server.Keys[installation], Is.EqualTo(Encoding.UTF8.GetString(PublicKey.Jwk(publicKey))));
+            Assert.That(
+                device.Server.Keys[installation], Is.EqualTo(Encoding.UTF8.GetString(PublicKey.Jwk(publicKey))));
             await app.Client.UnregisterAsync();
             Assert.That(device.Disk.EncryptionKeys, Is.Null);
         });

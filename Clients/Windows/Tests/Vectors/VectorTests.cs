@@ -12,7 +12,11 @@ namespace SecurePush.Tests
     {
         /// <summary>A set without a point of the curve, in place of one that cannot be read.</summary>
         private static readonly PublicKeySet Unusable = PublicKeySet.FromStored(new[] { new byte[65] });
-        private readonly LibCrypto cryptography = new LibCrypto();
+        private IClientCryptography cryptography = new LibCrypto();
+
+        /// <summary>OpenSSL, and the SDK's calls of CNG on the stand-in.</summary>
+        private static IEnumerable<IClientCryptography> Platforms =>
+            new IClientCryptography[] { new LibCrypto(), new PlatformCryptography() };
 
         [TestCase("pushes.json", "cases", 10)]
         [TestCase("hostile.json", "pushes", 10)]
@@ -37,9 +41,10 @@ namespace SecurePush.Tests
             Assert.That(ours.Count, Is.GreaterThanOrEqualTo(fewest));
         }
 
-        [Test]
-        public void SignaturesAreVerified()
+        [TestCaseSource(nameof(Platforms))]
+        public void SignaturesAreVerified(IClientCryptography platform)
         {
+            cryptography = platform;
             var cases = VectorFile.Cases("signatures.json");
             foreach (var vector in cases)
             {
@@ -78,9 +83,10 @@ namespace SecurePush.Tests
             Assert.That(cases.Count, Is.GreaterThanOrEqualTo(30));
         }
 
-        [Test]
-        public void EnvelopesAreOpened()
+        [TestCaseSource(nameof(Platforms))]
+        public void EnvelopesAreOpened(IClientCryptography platform)
         {
+            cryptography = platform;
             var cases = VectorFile.Cases("e2e.json");
             foreach (var vector in cases)
             {
@@ -132,7 +138,8 @@ namespace SecurePush.Tests
             var notification = PushId.From((string)vector["notification"]);
             try
             {
-                var secret = client.OpenAsync(new SecretNotification(notification, null, payload)).GetAwaiter().GetResult();
+                var closed = new SecretNotification(notification, null, payload);
+                var secret = client.OpenAsync(closed).GetAwaiter().GetResult();
                 return Members(secret, payload);
             }
             catch (SecurePushException error)

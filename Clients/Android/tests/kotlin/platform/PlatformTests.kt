@@ -1,6 +1,7 @@
 package securepush.platform
 
 import android.app.Application
+import android.app.NotificationChannel
 import android.app.NotificationManager
 import android.app.PendingIntent
 import android.app.job.JobParameters
@@ -10,6 +11,7 @@ import android.provider.Settings
 import android.security.keystore.StandInProvider
 import com.google.firebase.messaging.RemoteMessage
 import java.io.File
+import java.time.Instant
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
@@ -22,6 +24,7 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStoreException
 import securepush.DiagnosticCode
+import securepush.Display
 import securepush.EnvelopeKeyVault
 import securepush.EnvelopePrivateKey
 import securepush.GenericNotice
@@ -102,6 +105,72 @@ class PlatformTests {
         presenter.remove(listOf(other))
         presenter.remove(listOf(id))
         assertEquals(emptyList<String>(), texts())
+    }
+
+    private fun message(json: String, expiresAt: Instant? = null, id: PushID = this.id) =
+        SecretNotification(id, json, false, Display.FULL, expiresAt)
+
+    private fun shown(id: PushID = this.id) =
+        manager.activeNotifications.first { it.tag == id.rawValue }.notification
+
+    @Test
+    fun aMessageHasItsTitleAndItsTime() {
+        val expiresAt = Instant.ofEpochMilli(System.currentTimeMillis() + 60_000)
+        presenter.show(message("{\"Title\":\"Login\",\"Body\":\"Approve?\",\"Category\":\"reminder\"}", expiresAt))
+        assertEquals("Login", shown().title)
+        assertEquals("Approve?", shown().text)
+        assertEquals("reminder", shown().category)
+        assertTrue(shown().timeoutAfter in 50_000..60_000)
+        assertNull("not on the lock screen", shown().publicVersion.title)
+        assertTrue(shown().publicVersion.actions.isEmpty())
+        presenter.show(message("\"text\"", Instant.EPOCH))
+        assertEquals(1, shown().timeoutAfter)
+        presenter.show(message("{\"Body\":\"x\",\"Category\":\"call\"}"))
+        assertEquals(listOf(null, null, 0L), listOf(shown().title, shown().category, shown().timeoutAfter))
+        assertTrue(isRefused { presenter.show(message("7")) })
+    }
+
+    @Test
+    fun levelsAndCategoriesHaveChannels() {
+        manager.createNotificationChannel(NotificationChannel("login", "Logins", NotificationManager.IMPORTANCE_HIGH))
+        val payloads = listOf(
+            "\"x\"" to "securepush", "{\"Body\":\"x\",\"Category\":\"login\"}" to "login",
+            "{\"Body\":\"x\",\"Category\":\"other\"}" to "securepush",
+            "{\"Body\":\"x\",\"Level\":\"time-sensitive\"}" to "securepush",
+            "{\"Body\":\"x\",\"Level\":\"passive\",\"Category\":\"login\"}" to "securepush.passive"
+        )
+        for ((payload, channel) in payloads) {
+            presenter.show(message(payload))
+            assertEquals(payload, channel, shown().channel)
+        }
+        val passive = manager.getNotificationChannel("securepush.passive")
+        assertEquals(NotificationManager.IMPORTANCE_LOW, passive.importance)
+        manager.getNotificationChannel("login").importance = NotificationManager.IMPORTANCE_NONE
+        assertTrue(isRefused { presenter.show(message(payloads[1].first)) })
+    }
+
+    /** A thread has a summary, which goes with its last message. */
+    @Test
+    fun threadsAreGroups() {
+        val payload = "{\"Body\":\"x\",\"Thread\":\"logins\"}"
+        presenter.show(message(payload))
+        presenter.show(message(payload, id = other))
+        val group = "securepush.thread.logins"
+        assertEquals(listOf(group, "a", "b"), manager.activeNotifications.map { it.tag })
+        assertEquals(listOf(group), manager.activeNotifications.map { it.notification.group }.distinct())
+        val summary = manager.activeNotifications[0].notification
+        assertTrue(summary.isGroupSummary)
+        assertEquals(android.app.Notification.GROUP_ALERT_CHILDREN, summary.groupAlertBehavior)
+        assertEquals(setOf(id, other), presenter.displayedSecrets())
+        presenter.remove(listOf(id))
+        assertEquals(listOf(group, "b"), manager.activeNotifications.map { it.tag })
+        presenter.remove(listOf(other))
+        assertTrue(manager.activeNotifications.isEmpty())
+        // The system removes the last message. The summary must not stay.
+        presenter.show(message(payload, Instant.ofEpochMilli(System.currentTimeMillis() + 60_000)))
+        assertTrue(manager.activeNotifications.all { it.notification.timeoutAfter in 50_000..60_000 })
+        presenter.show(message(payload, id = other))
+        assertEquals(0, manager.activeNotifications.first { it.tag == group }.notification.timeoutAfter)
     }
 
     @Test

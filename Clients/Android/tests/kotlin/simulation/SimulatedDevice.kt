@@ -3,6 +3,7 @@ package securepush.simulation
 import android.app.Application
 import android.app.job.JobScheduler
 import securepush.ClientLimits
+import securepush.Display
 import securepush.IncomingPush
 import securepush.PushID
 import securepush.PushKeySet
@@ -44,7 +45,7 @@ class SimulatedDevice(val simulation: Simulation) {
     fun start(
         diesAt: Int? = null, faults: DeviceFaults = NoFaults, encryptsEndToEnd: Boolean = false,
         limits: ClientLimits = ClientLimits(), senders: SenderKeySet? = null, requiresEncryption: Boolean = false,
-        keys: PushKeySet? = publicKeys
+        keys: PushKeySet? = publicKeys, display: Display = Display.FULL
     ): App {
         val process = SimulatedProcess(simulation, diesAt)
         val store = SimulatedStore(disk, process, faults)
@@ -58,7 +59,7 @@ class SimulatedDevice(val simulation: Simulation) {
         val credentials = TokenCredentialsProvider(SimulatedServer.url, store, transport, simulation, simulation)
         val configuration = SecurePushConfiguration(
             SimulatedServer.url, keys, limits = limits, encryptsEndToEnd = encryptsEndToEnd, senderKeys = senders,
-            requiresEncryption = requiresEncryption
+            requiresEncryption = requiresEncryption, display = display
         )
         val client = SecurePushClient(
             configuration, credentials, store, transport, SimulatedPresenter(screen, process, faults), simulation,

@@ -20,6 +20,7 @@ import securepush.ClientState
 import securepush.ClientStateCoding
 import securepush.ClientStore
 import securepush.ClientStoreException
+import securepush.DiagnosticCode
 import securepush.FileClientStore
 import securepush.OpenedEnvelopes
 import securepush.PushID
@@ -27,6 +28,7 @@ import securepush.RefreshLease
 import securepush.RegistrationRecord
 import securepush.SecretBox
 import securepush.SecretLedger
+import securepush.ShownReport
 import securepush.StoredCredentials
 import securepush.simulation.SimulatedDevice
 
@@ -51,7 +53,7 @@ class FileClientStoreTests {
         state.cursor = id(5)
         state.isPrompted = true
         state.unconfirmed = listOf(id(1))
-        state.unreported = listOf(id(2), id(3))
+        state.unreported = listOf(ShownReport(id(2)), ShownReport(id(3), false, DiagnosticCode.UNREACHABLE))
         val installation = "0b1f7e8e-6a3e-4d8e-9a55-0d6f6b3c2a10"
         state.registration = RegistrationRecord(installation, "alice", "digest", 1_800_000_000_000, "key", true)
         state.keyOwner = "alice"

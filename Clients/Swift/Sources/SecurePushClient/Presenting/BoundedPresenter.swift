@@ -23,6 +23,10 @@ struct BoundedPresenter: NotificationPresenter {
         try? await limit.run { await presenter.removePrompt() }
     }
 
+    func prepare(_ secret: SecretNotification) async {
+        try? await limit.run { await presenter.prepare(secret) }
+    }
+
     func hidesWhileLocked() async -> Bool {
         (try? await limit.run { await presenter.hidesWhileLocked() }) ?? false
     }

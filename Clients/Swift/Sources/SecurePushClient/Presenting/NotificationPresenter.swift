@@ -20,6 +20,9 @@ public protocol NotificationPresenter: Sendable {
     /// Removes the prompt to log in.
     func removePrompt() async
 
+    /// Prepares a secret that a service extension is about to show, such as by registering its actions.
+    func prepare(_ secret: SecretNotification) async
+
     /// Whether the system hides the texts of secrets while the device is locked. ``DisplayMode/redacted`` needs it.
     func hidesWhileLocked() async -> Bool
 
@@ -32,6 +35,9 @@ public protocol NotificationPresenter: Sendable {
 }
 
 extension NotificationPresenter {
+    /// Nothing to prepare.
+    public func prepare(_ secret: SecretNotification) async {}
+
     /// A system that is not known hides nothing.
     public func hidesWhileLocked() async -> Bool { false }
 }

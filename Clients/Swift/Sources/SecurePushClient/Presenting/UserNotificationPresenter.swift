@@ -1,4 +1,5 @@
 #if canImport(UserNotifications)
+import CryptoKit
 import Foundation
 public import UserNotifications
 
@@ -19,7 +20,7 @@ public struct UserNotificationPresenter: Sendable {
 }
 
 extension UserNotificationPresenter {
-    /// The category of all notifications of the SDK. It has no actions.
+    /// The category of the SDK's notifications, unless a message has one of its own or actions. It has no actions.
     public static let categoryIdentifier = "secure-push"
 
     /// Registers the category, beside those of the app. Call it at each start of the app.
@@ -44,6 +45,7 @@ extension UserNotificationPresenter: NotificationPresenter {
     ///
     /// - Throws: the error of `UNUserNotificationCenter`, if it takes no notification.
     public func show(_ secret: SecretNotification) async throws {
+        await prepare(secret)
         try await add(secret.id.rawValue) { $0.show(secret) }
     }
 
@@ -59,6 +61,28 @@ extension UserNotificationPresenter: NotificationPresenter {
     /// - Throws: the error of `UNUserNotificationCenter`, if it takes no notification.
     public func show(_ prompt: LogInPrompt) async throws {
         try await add(Self.promptIdentifier) { $0.show(prompt) }
+    }
+
+    /// Registers the actions of a message.
+    public func prepare(_ secret: SecretNotification) async {
+        guard let message = secret.message, let identifier = message.actionCategory else { return }
+        let center = UNUserNotificationCenter.current()
+        let known = await center.notificationCategories()
+        guard !known.contains(where: { $0.identifier == identifier }) else { return }
+        let placeholder =
+            known.first { $0.identifier == Self.categoryIdentifier }?.hiddenPreviewsBodyPlaceholder ?? ""
+        let category = UNNotificationCategory(
+            identifier: identifier, actions: message.actions.map(\.systemAction), intentIdentifiers: [],
+            hiddenPreviewsBodyPlaceholder: placeholder, options: [])
+        // Those of messages that are gone would become more and more.
+        let used = Set(await center.deliveredNotifications().map(\.request.content.categoryIdentifier))
+        let kept = known.filter { !PushMessage.isActionCategory($0.identifier) || used.contains($0.identifier) }
+        center.setNotificationCategories(kept.union([category]))
+    }
+
+    /// Whether the user's settings hide previews, always or while the device is locked.
+    public func hidesWhileLocked() async -> Bool {
+        await UNUserNotificationCenter.current().notificationSettings().showPreviewsSetting != .always
     }
 
     /// Removes the notifications of these IDs: our own, and those that the service extension has changed.
@@ -99,8 +123,8 @@ extension UserNotificationPresenter: NotificationPresenter {
     /// A notification with the same identifier replaces the last one.
     private func add(_ identifier: String, _ fill: (UNMutableNotificationContent) -> Void) async throws {
         let content = UNMutableNotificationContent()
-        fill(content)
         content.sound = .default
+        fill(content)
         try await UNUserNotificationCenter.current().add(
             UNNotificationRequest(identifier: identifier, content: content, trigger: nil))
     }
@@ -150,14 +174,33 @@ extension UNMutableNotificationContent {
     fileprivate func show(_ secret: SecretNotification) {
         body = secret.text
         categoryIdentifier = UserNotificationPresenter.categoryIdentifier
+        if let message = secret.message { show(message) }
         userInfo[ContentKey.id] = secret.id.rawValue
         userInfo[ContentKey.secret] = "1"
+    }
+
+    private func show(_ message: PushMessage) {
+        title = message.title ?? ""
+        if let thread = message.thread { threadIdentifier = thread }
+        if let category = message.category {
+            categoryIdentifier = category
+        } else if let category = message.actionCategory {
+            categoryIdentifier = category
+        }
+        switch message.level {
+        case .passive:
+            interruptionLevel = .passive
+            sound = nil
+        case .active: interruptionLevel = .active
+        case .timeSensitive: interruptionLevel = .timeSensitive
+        case nil: break
+        }
     }
 
     fileprivate func show(_ notice: GenericNotice) {
         body = Self.text(notice.localizationKey, notice.code)
         userInfo[ContentKey.id] = notice.id?.rawValue
-        userInfo[ContentKey.code] = notice.code.rawValue
+        userInfo[ContentKey.code] = notice.code?.rawValue
     }
 
     fileprivate func show(_ prompt: LogInPrompt) {
@@ -167,8 +210,34 @@ extension UNMutableNotificationContent {
     }
 
     /// The text in the user's language, with the code where the translation has `%@`.
-    private static func text(_ key: String, _ code: DiagnosticCode) -> String {
-        NSString.localizedUserNotificationString(forKey: key, arguments: [code.rawValue])
+    private static func text(_ key: String, _ code: DiagnosticCode?) -> String {
+        NSString.localizedUserNotificationString(forKey: key, arguments: code.map { [$0.rawValue] })
+    }
+}
+
+extension PushMessage {
+    private static let actionPrefix = "secure-push-actions-"
+
+    static func isActionCategory(_ identifier: String) -> Bool { identifier.hasPrefix(actionPrefix) }
+
+    /// The category of a message with actions and without a category: the same for the same actions.
+    fileprivate var actionCategory: String? {
+        guard category == nil, !actions.isEmpty else { return nil }
+        let text = actions.map { "\($0.id)\n\($0.takesText)\n\($0.title)" }.joined(separator: "\n")
+        let digest = SHA256.hash(data: Data(text.utf8)).prefix(8).map { String($0, radix: 16) }
+        return Self.actionPrefix + digest.joined(separator: "-")
+    }
+}
+
+extension PushMessage.Action {
+    /// The button. A locked device asks for the unlock first: nobody else may answer.
+    fileprivate var systemAction: UNNotificationAction {
+        guard takesText else {
+            return UNNotificationAction(identifier: id, title: title, options: [.authenticationRequired])
+        }
+        return UNTextInputNotificationAction(
+            identifier: id, title: title, options: [.authenticationRequired], textInputButtonTitle: title,
+            textInputPlaceholder: "")
     }
 }
 #endif

@@ -45,6 +45,7 @@ extension SecurePushClient {
         switch await acquire(id, in: wake, until: wake.deadline) {
         case .secret(let secret, let unread):
             let (content, text) = content(await appearance(of: secret))
+            if case .secret(let secret) = content { await presenter.prepare(secret) }
             // An offer that is taken is delivered, even if the time is up now.
             guard delivery.offer(ServiceContent(content, badge: unread)) else {
                 return await settle(id, isShown: false, in: wake)

@@ -17,11 +17,17 @@ actor RecordingPresenter: NotificationPresenter {
     private var failures = 0
     private var beforeShow: (@Sendable () async -> Void)?
     private var tellsWhatIsShown = true
+    /// The last secret that was shown.
+    private(set) var lastSecret: SecretNotification?
+    private var hides = false
 
     func failNext(_ count: Int) { failures = count }
     /// Runs before the next secret is shown, for example to log the user out.
     func beforeNextSecret(_ body: @escaping @Sendable () async -> Void) { beforeShow = body }
     func forgetWhatIsShown() { tellsWhatIsShown = false }
+    func hideWhileLocked() { hides = true }
+
+    func hidesWhileLocked() async -> Bool { hides }
 
     func show(_ secret: SecretNotification) async throws {
         if let body = beforeShow {
@@ -35,6 +41,7 @@ actor RecordingPresenter: NotificationPresenter {
         secrets[secret.id.rawValue] = secret.text
         notices[secret.id.rawValue] = nil
         shown.append(secret.id.rawValue)
+        lastSecret = secret
     }
 
     func show(_ notice: GenericNotice) async throws {

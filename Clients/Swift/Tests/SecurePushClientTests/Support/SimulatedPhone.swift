@@ -58,6 +58,15 @@ struct SimulatedPhone: Sendable {
         return IncomingPush(data: isWithdrawal ? ["secureId": id, "withdraw": "1"] : ["secureId": id])
     }
 
+    /// Waits until the server has been told of everything that was shown, at most for a thousand wakes.
+    func waitForReports() async {
+        for _ in 0..<1_000 {
+            _ = await client.catchUp()
+            if (try? await store.read().unreported.isEmpty) == true { return }
+            await Task.yield()
+        }
+    }
+
     /// The requests without the base path, and without reports of what was shown.
     var requests: [String] {
         server.requests.filter { !$0.hasSuffix("/shown") }.map {

@@ -16,6 +16,8 @@ final class SimulatedServer: Transport, @unchecked Sendable {
         var isRevoked = false
         /// Not in the inbox and 404 until it is published.
         var isHidden = false
+        /// Other members of the answers, such as `"Display":"app"`.
+        var more = ""
     }
 
     enum Fault: Sendable {
@@ -40,7 +42,14 @@ final class SimulatedServer: Transport, @unchecked Sendable {
         var keys: [String: String] = [:]
         var pushKeys: Data?
         var supportsPayloadPages = true
+        /// The secrets that are reported as shown.
         var shown: [String] = []
+        /// The generic texts that are reported: ID and code.
+        var generic: [String] = []
+        /// The last report.
+        var lastReport: [String: String] = [:]
+        /// The answer to each notification.
+        var answers: [String: [String: String]] = [:]
         var requests: [TransportRequest] = []
         var faults: [(prefix: String, fault: Fault)] = []
     }
@@ -55,8 +64,8 @@ final class SimulatedServer: Transport, @unchecked Sendable {
     }
 
     /// Adds a notification.
-    func add(_ id: String, _ payload: String = "\"secret\"", isHidden: Bool = false) {
-        change { $0.items.append(Item(id: id, payload: payload, isHidden: isHidden)) }
+    func add(_ id: String, _ payload: String = "\"secret\"", isHidden: Bool = false, _ more: String = "") {
+        change { $0.items.append(Item(id: id, payload: payload, isHidden: isHidden, more: more)) }
     }
 
     /// The next request whose `METHOD path` begins in this way ends so.
@@ -121,11 +130,26 @@ extension SimulatedServer.State {
         case ("GET", 3, "notifications"), ("HEAD", 3, "notifications"):
             return secret(parts[2], parameters, marks: request.method == "GET")
         case ("POST", 3, "notifications"): return TransportResponse(status: 204)
-        case ("POST", 4, "notifications"):
-            shown.append(parts[2])
-            return TransportResponse(status: 204)
+        case ("POST", 4, "notifications"): return note(request, parts[2], isAnswer: parts[3] == "answer")
         default: return .refusal(404)
         }
+    }
+
+    /// A report of what was shown, or an answer. The first answer counts, and its challenge is 42.
+    private mutating func note(_ request: TransportRequest, _ id: String, isAnswer: Bool) -> TransportResponse {
+        let body = request.body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
+        if isAnswer {
+            if let known = answers[id] { return known == body ? TransportResponse(status: 204) : .refusal(409) }
+            guard ["approve", "deny"].contains(body["Action"]), body["Challenge"] ?? "42" == "42" else {
+                return .refusal(422)
+            }
+            guard items.contains(where: { $0.id == id && !$0.isRevoked }) else { return .refusal(410) }
+            answers[id] = body
+            return TransportResponse(status: 204)
+        }
+        lastReport = body
+        if body["Text"] == "generic" { generic.append("\(id) \(body["Code"] ?? "-")") } else { shown.append(id) }
+        return TransportResponse(status: 204)
     }
 
     private mutating func secret(_ id: String, _ query: [String: String], marks: Bool) -> TransportResponse {
@@ -137,7 +161,8 @@ extension SimulatedServer.State {
         if marks { items[index].isRead = true }
         guard marks else { return TransportResponse(status: 200) }
         let unread = query["include"] == "unread" ? ",\"Unread\":\(unreadCount)" : ""
-        return json("{\"Id\":\"\(id)\",\"Payload\":\(items[index].payload),\"Read\":\(wasRead)\(unread)}")
+        let more = items[index].more.isEmpty ? "" : ",\(items[index].more)"
+        return json("{\"Id\":\"\(id)\",\"Payload\":\(items[index].payload),\"Read\":\(wasRead)\(unread)\(more)}")
     }
 
     private mutating func page(_ query: [String: String]) -> TransportResponse {
@@ -149,7 +174,8 @@ extension SimulatedServer.State {
         found.sort { items[$0].id < items[$1].id }
         let page = found.prefix(hasPayloads ? min(limit, 20) : limit)
         let entries = page.map { index in
-            let payload = hasPayloads ? ",\"Payload\":\(items[index].payload)" : ""
+            let more = items[index].more.isEmpty ? "" : ",\(items[index].more)"
+            let payload = hasPayloads ? ",\"Payload\":\(items[index].payload)\(more)" : ""
             let time = "\"CreatedAt\":\"2026-11-21T08:30:00.500Z\""
             let entry = "{\"Id\":\"\(items[index].id)\",\(time),\"Read\":\(items[index].isRead)\(payload)}"
             if hasPayloads { items[index].isRead = true }

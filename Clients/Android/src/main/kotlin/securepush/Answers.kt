@@ -79,6 +79,8 @@ private fun readId(members: Map<String, Span>, reader: JsonReader): PushID =
 private fun readSecret(members: Map<String, Span>, reader: JsonReader): SecretNotification? {
     val payload = members["Payload"] ?: return null
     return SecretNotification(
-        readId(members, reader), reader.json(payload), members["Read"]?.let { reader.boolean(it) } ?: false
+        readId(members, reader), reader.json(payload), members["Read"]?.let { reader.boolean(it) } ?: false,
+        members["Display"]?.let { Display.of(reader.string(it)) } ?: Display.FULL,
+        time(members["ExpiresAt"]?.takeIf { reader.isString(it) }?.let { reader.string(it) })
     )
 }

@@ -57,13 +57,16 @@ internal class Owner(
 )
 
 /**
- * Notes the user who is logged in. Another user's notifications are removed from the screen.
+ * Notes the user who is logged in. Another user's notifications are removed from the screen, and those that have
+ * expired.
  *
  * @throws ClientStoreException before the first unlock.
  */
 internal fun SecurePushClient.adoptUser(): Owner {
     finishLogOuts()
     val state = keeper.read()
+    val expired = if (state.ledger.hasExpired(clock.date)) keeper.update { it.ledger.takeExpired(clock.date) } else null
+    if (expired != null) presenter.remove(expired)
     val userName = currentUserName()
     if (userName == null || userName == state.owner) return Owner(state.owner, state.userChanges)
     // Also before it is noted: the process may end in between.
@@ -124,7 +127,7 @@ internal fun SecurePushClient.resolveDoubts() {
         val end = unlessLocked {
             keeper.update { state ->
                 val end = state.ledger.settle(doubt.id, doubt.process, isShown)
-                if (isShown && end == SecretLedger.End.NOTED) state.report(doubt.id)
+                if (isShown && end == SecretLedger.End.NOTED) state.report(ShownReport(doubt.id))
                 end
             }
         }

@@ -17,8 +17,8 @@ class ClientState internal constructor() {
      * exist.
      */
     internal var unconfirmed: List<PushID> = emptyList()
-    /** Shown notifications of which the server has not been told, oldest first. */
-    internal var unreported: List<PushID> = emptyList()
+    /** What the user has seen and of which the server has not been told, oldest first. */
+    internal var unreported: List<ShownReport> = emptyList()
     /** The device's registration. */
     internal var registration = RegistrationRecord()
     /** The user for whom the device's key for end-to-end encryption was made. */
@@ -82,7 +82,7 @@ class ClientState internal constructor() {
             cursor = other.cursor ?: cursor
             isPrompted = other.isPrompted
             unconfirmed = (unconfirmed + other.unconfirmed).distinct()
-            unreported = (unreported + other.unreported).distinct()
+            other.unreported.forEach { report(it) }
         }
         // A state that could not be read knows nothing of them.
         if (other.registration != RegistrationRecord()) registration = other.registration
@@ -201,9 +201,11 @@ class ClientState internal constructor() {
         unconfirmed = (if (id in unconfirmed) unconfirmed else unconfirmed + id).takeLast(MAX_UNSENT)
     }
 
-    /** Notes that a secret is shown, so that the server is told. */
-    internal fun report(id: PushID) {
-        unreported = (if (id in unreported) unreported else unreported + id).takeLast(MAX_UNSENT)
+    /** Notes what the user sees, so that the server is told. A secret takes the place of its generic text. */
+    internal fun report(report: ShownReport) {
+        val earlier = unreported.find { it.id == report.id }
+        if (earlier != null && (earlier.isSecret || !report.isSecret)) return
+        unreported = (unreported.filter { it.id != report.id } + report).takeLast(MAX_UNSENT)
     }
 
     private companion object {

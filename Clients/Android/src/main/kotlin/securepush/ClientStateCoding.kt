@@ -16,7 +16,7 @@ object ClientStateCoding {
         json.put("cursor", state.cursor?.rawValue)
         json.put("isPrompted", state.isPrompted)
         json.put("unconfirmed", JSONArray(state.unconfirmed.map { it.rawValue }))
-        json.put("unreported", JSONArray(state.unreported.map { it.rawValue }))
+        json.put("reports", JSONArray(state.unreported.map { encode(it) }))
         json.put("registration", encode(state.registration))
         json.put("keyOwner", state.keyOwner)
         json.put("keyCheckedAt", state.keyCheckedAt)
@@ -29,6 +29,9 @@ object ClientStateCoding {
         return json.toString().toByteArray()
     }
 
+    private fun encode(report: ShownReport): JSONObject = JSONObject().put("id", report.id.rawValue)
+        .put("isSecret", report.isSecret).put("code", report.code?.rawValue)
+
     private fun encode(entry: SecretLedger.Entry): JSONObject {
         val json = JSONObject()
         json.put("id", entry.id.rawValue)
@@ -38,6 +41,8 @@ object ClientStateCoding {
         if (entry.isNoticed) json.put("isNoticed", true)
         if (entry.openRequests > 0) json.put("openRequests", entry.openRequests)
         if (entry.isFirstReader) json.put("isFirstReader", true)
+        json.put("expiresAt", entry.expiresAt)
+        if (entry.isInAppOnly) json.put("isInAppOnly", true)
         return json
     }
 
@@ -62,7 +67,7 @@ object ClientStateCoding {
         state.cursor = root.text("cursor")?.let { id(it) }
         state.isPrompted = root.flag("isPrompted")
         state.unconfirmed = root.texts("unconfirmed").map { id(it) }
-        state.unreported = root.texts("unreported").map { id(it) }
+        state.unreported = root.list("reports").map { report(it) }
         state.registration = root.child("registration")?.let { record(it) } ?: RegistrationRecord()
         state.keyOwner = root.text("keyOwner")
         state.keyCheckedAt = root.number("keyCheckedAt")
@@ -123,9 +128,13 @@ object ClientStateCoding {
             id(node.text("id")),
             SecretLedger.Progress.values().find { it.name == name } ?: throw JsonReader.Malformed(),
             node.text("claimant"), node.number("claimedAt"), node.flag("isNoticed"),
-            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader")
+            (node.number("openRequests") ?: 0).toInt(), node.flag("isFirstReader"), node.number("expiresAt"),
+            node.flag("isInAppOnly")
         )
     }
+
+    private fun report(node: Node) =
+        ShownReport(id(node.text("id")), node.flag("isSecret"), node.text("code")?.let { DiagnosticCode(it) })
 
     /** The state of an older version does not say what the app wants. A device that was unregistered has no digest. */
     private fun record(node: Node) = RegistrationRecord(

@@ -79,7 +79,7 @@ class DiagnosticCode(
 }
 
 /** A request of the app that failed. The code says more. */
-class SecurePushFailure(
+open class SecurePushFailure(
     /** The reason. */
     val code: DiagnosticCode
 ) : Exception("The request to the retrieval service failed ($code).")

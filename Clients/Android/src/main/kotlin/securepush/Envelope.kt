@@ -1,6 +1,7 @@
 package securepush
 
 import java.security.MessageDigest
+import java.time.Instant
 import java.util.UUID
 
 /**
@@ -34,8 +35,6 @@ internal class Envelope private constructor(
     ) {
         /** Whether it was made more than a day ahead or more than 90 days ago, when nobody remembers its ID. */
         fun isOutOfTime(now: Long): Boolean = now - at !in -SECONDS_AHEAD..SECONDS_BACK
-
-        fun hasExpired(now: Long): Boolean = exp != null && exp <= now
     }
 
     private val digest: ByteArray by lazy { MessageDigest.getInstance("SHA-256").digest(iv + ct) }
@@ -163,10 +162,18 @@ internal class Envelope private constructor(
  */
 internal fun SecurePushClient.open(secret: SecretNotification): SecretNotification {
     val envelope = Envelope.parse(secret.json.toByteArray())
-    if (envelope == null) {
-        if (configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
-        return secret
-    }
+    val opened = if (envelope != null) open(envelope, secret) else secret
+    if (envelope == null && configuration.requiresEncryption) throw Envelope.Unopened(DiagnosticCode.NOT_ENCRYPTED)
+    if (hasExpired(opened)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
+    return if (opened.display >= configuration.display) opened else
+        opened.with(opened.json, configuration.display, opened.expiresAt)
+}
+
+/** Whether a secret is not to be shown any more. */
+private fun SecurePushClient.hasExpired(secret: SecretNotification): Boolean =
+    secret.expiresAt != null && secret.expiresAt.toEpochMilli() <= clock.date
+
+private fun SecurePushClient.open(envelope: Envelope, secret: SecretNotification): SecretNotification {
     val state = keeper.read()
     val recipient = state.owner ?: ""
     val senders = configuration.senderKeys
@@ -178,6 +185,6 @@ internal fun SecurePushClient.open(secret: SecretNotification): SecretNotificati
     if (content.isOutOfTime(now) || !store.rememberEnvelope(content.id, secret.id, clock.date)) {
         throw Envelope.Unopened(DiagnosticCode.REPLAYED)
     }
-    if (content.hasExpired(now)) throw Envelope.Unopened(DiagnosticCode.EXPIRED)
-    return SecretNotification(secret.id, content.json, secret.wasRead)
+    val expiresAt = listOfNotNull(secret.expiresAt, content.exp?.let { Instant.ofEpochSecond(it) }).min()
+    return secret.with(content.json, secret.display, expiresAt)
 }

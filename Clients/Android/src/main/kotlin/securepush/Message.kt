@@ -77,7 +77,7 @@ class Message internal constructor(
         private fun action(members: Members): Action {
             val id = members.text("Id", 32) ?: ""
             val title = members.text("Title", 64) ?: ""
-            if (!isActionID(id) || title.isEmpty()) throw JsonReader.Malformed()
+            if (!isActionID(id) || title == "") throw JsonReader.Malformed()
             return Action(id, title, members.flag("Input"))
         }
 

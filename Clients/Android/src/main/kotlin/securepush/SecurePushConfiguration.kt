@@ -42,6 +42,8 @@ class SecurePushConfiguration @JvmOverloads constructor(
     val senderKeys: SenderKeySet? = null,
     /** Whether a payload that is not encrypted is not shown, so that only senders can write to the user. */
     val requiresEncryption: Boolean = false,
+    /** How much of a message the system gets. If the sender is stricter, that holds. */
+    val display: Display = Display.FULL,
     /** Whether credentials and secrets may go to another host without TLS, for tests: `http://10.0.2.2:8080`. */
     val allowsInsecureUrl: Boolean = false
 ) {
@@ -65,6 +67,7 @@ class SecurePushConfiguration @JvmOverloads constructor(
         private var encryptsEndToEnd = false
         private var senderKeys: SenderKeySet? = null
         private var requiresEncryption = false
+        private var display = Display.FULL
         private var allowsInsecureUrl = false
 
         /** [SecurePushConfiguration.pushKeys] */
@@ -88,13 +91,16 @@ class SecurePushConfiguration @JvmOverloads constructor(
         /** [SecurePushConfiguration.requiresEncryption] */
         fun requiresEncryption(value: Boolean): Builder = apply { requiresEncryption = value }
 
+        /** [SecurePushConfiguration.display] */
+        fun display(value: Display): Builder = apply { display = value }
+
         /** [SecurePushConfiguration.allowsInsecureUrl] */
         fun allowsInsecureUrl(value: Boolean): Builder = apply { allowsInsecureUrl = value }
 
         /** @throws IllegalArgumentException as the constructor. */
         fun build() = SecurePushConfiguration(
             retrievalUrl, pushKeys, refreshesPushKeys, limits, showsNoticeWhenGone, encryptsEndToEnd, senderKeys,
-            requiresEncryption, allowsInsecureUrl
+            requiresEncryption, display, allowsInsecureUrl
         )
     }
 }
