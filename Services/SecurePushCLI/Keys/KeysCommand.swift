@@ -23,7 +23,7 @@ struct KeysCommand: AsyncParsableCommand {
                 "Make a payload key ring with one key, or keys that sign tokens or pushes. Never overwrites files.",
             discussion: """
                 With --push it makes a private key for the dispatcher, with mode 0600, and a set of public keys, which \
-                retrieval shows to devices. With --sender it makes a private key for `securepush send --sign-with` and \
+                retrieval shows to devices. With --sender it makes a private key for `securepush send` and \
                 a set of public keys (senderKeys) for your apps.
 
                 EXAMPLES

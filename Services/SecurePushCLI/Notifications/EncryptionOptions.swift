@@ -17,7 +17,7 @@ struct EncryptionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Sign with this key (PKCS#8 PEM, P-256; `securepush keys generate --sender`). Needs --e2e.",
+            "Sign with this key (PKCS#8 PEM, P-256; `securepush keys generate` makes one). Needs --e2e.",
             valueName: "file"), completion: .file(), transform: filePath)
     var signWith: String?
 

@@ -53,8 +53,8 @@ extension Wire.Status.Answer {
     var line: String {
         if failed == true { return "none: too many challenges were wrong" }
         return [
-            action?.printable, text.map { "\"\($0.printable)\"" }, at.map { "at \($0)" },
-            deviceId.map { "by device \($0.printable)" },
+            action?.oneLine, text.map { "\"\($0.oneLine)\"" }, at.map { "at \($0)" },
+            deviceId.map { "by device \($0.oneLine)" },
         ].compactMap(\.self).joined(separator: " ")
     }
 }
