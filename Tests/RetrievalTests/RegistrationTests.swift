@@ -22,6 +22,15 @@ struct RegistrationTests {
         }
     }
 
+    @Test(arguments: [("apple", RegistrationPlatform.apns), ("windows", .wns)])
+    func `The names of senders are taken`(_ name: String, _ platform: RegistrationPlatform) async throws {
+        try await withRetrieval { bench in
+            let id = try await bench.newID()
+            #expect(try await bench.put(id, #"{"Platform":"\#(name)","Handle":"H"}"#).status == .ok)
+            #expect(try await bench.store.registrations(handle: "H").first?.platform == platform)
+        }
+    }
+
     @Test func `Tags are kept here as the hub has them`() async throws {
         try await withRetrieval { bench in
             let id = try await bench.newID()

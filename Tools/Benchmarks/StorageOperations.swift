@@ -40,7 +40,7 @@ extension Operation {
     /// Rows of the statement that reads for devices, as they arrive; libpq can make them without a server.
     private static func foundRows(_ count: Int) throws -> PostgresResult {
         guard let result = PQmakeEmptyPGresult(nil, PGRES_TUPLES_OK) else { throw Unexpected("no memory") }
-        let types: [PostgresType] = [.int8, .int8, .int8, .int8, .bool, .text, .bytea, .text, .int8]
+        let types: [PostgresType] = [.int8, .int8, .int8, .int8, .bool, .text, .bytea, .text, .int8, .int2]
         try "column".withCString { name in
             var columns = types.map { type in
                 PGresAttDesc(
@@ -53,7 +53,7 @@ extension Operation {
         for row in 0..<count {
             var values: [[UInt8]?] = [bytes(Int64(row + 1))]
             values += [bytes(now), bytes(now + 86_400_000), nil, bytes(false), bytes("k2026")]
-            values += [Samples.payload(1050), bytes(Samples.traceparent), nil]
+            values += [Samples.payload(1050), bytes(Samples.traceparent), nil, nil]
             for (column, value) in values.enumerated() {
                 var value = value
                 let length = value.map { Int32($0.count) } ?? -1
